@@ -9,11 +9,14 @@ import pulumi
 
 from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.errors import SlipwayError
-from slipway.deploying.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
+from slipway.deploying.deployment.deletion_guard import GuardSubject, Neighbourhood, guarded_use
 from slipway.deploying.deployment.destruction import Destruction
 from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.shared_grants import dropped, must_be_unneeded
 from slipway.deploying.deployment.summary import doubtful_grants, outliving, shared_grants
-from slipway.model.state import State
+from slipway.deploying.deployment.workspace_plan import SharedGrant
+from slipway.google.live import Unknown
+from slipway.model.state import State, StateGrant
 
 from .engine import ADVICE, EngineRun, configured, left
 from .guard import check, guard
@@ -34,21 +37,54 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     destruction = destruction_of(run, file)
     destruction.must_leave_none()
     here = os.environ, lambda: destruction.where, run.name, run.state
-    use = guarded_use(*here)
-    guard(use, GracePeriod.of(os.environ), guarded_grants(*here), run.state)
+    use, others = guarded_use(*here), Neighbourhood(*here)
+    leaving = Leaving(others, run)
+    hooks = guard(use, GracePeriod.of(os.environ), leaving.let_go, run.state)
     if run.preview:
         try:
             check(GuardSubject(), use)
         except SlipwayError as refusal:
             pulumi.log.warn(str(refusal))
     if isinstance(run.state, State):
-        stay = destruction.shared_grants()
-        for told in filter(None, (outliving(run.state), shared_grants(stay))):
-            pulumi.log.info(told)
-        for warning in doubtful_grants(stay, run.project):
+        if kept := outliving(run.state):
+            pulumi.log.info(kept)
+        leaving.foretell()
+        if leaving.grants:
+            leave_grants(leaving.grants, run.project, hooks)
+
+
+class Leaving:
+    """The grants that other stacks may need. Each is decided on when the stack's catalog is gone, so that of two stacks
+    that are taken down at once the later one sees that nobody needs it."""
+
+    def __init__(self, others: Neighbourhood, run: EngineRun) -> None:
+        self.grants = () if isinstance(run.state, Unknown) else dropped(run.state)
+        self._others, self._project = others, run.project
+        self._told: dict[StateGrant, SharedGrant] = {}
+
+    def foretell(self) -> None:
+        """Tell which of them would stay now."""
+        staying = [stays for stays in self._others.need(self.grants) if not stays.passing]
+        self._told = {stays.grant: stays for stays in staying}
+        if needed := shared_grants(staying):
+            pulumi.log.info(needed)
+        for warning in doubtful_grants(staying, self._project):
             pulumi.log.warn(warning)
-        if stay:
-            leave_grants([action.grant for action in stay], run.project)
+
+    def let_go(self, grant: StateGrant) -> None:
+        """Take a grant from its member unless another stack needs it. Raises PolicyError where that can't be told now,
+        CloudError where it can't be taken."""
+        if grant not in self.grants:
+            return
+        stays, told = self._others.release(grant), self._told.get(grant)
+        if stays and stays.passing:
+            must_be_unneeded(grant, stays)
+        if stays is None and told:
+            pulumi.log.info(f"{grant.role} of {grant.member} goes, as no other stack needs it by now")
+        elif stays and not (told and told.stacks == stays.stacks):
+            for text in (shared_grants([stays]), *doubtful_grants([stays], self._project)):
+                if text:
+                    pulumi.log.warn(text)
 
 
 def destruction_of(run: EngineRun, file: Stack | None) -> Destruction:

@@ -20,8 +20,6 @@ import pulumi
 
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, GracePeriod, let_time_pass
-from slipway.deploying.deployment.shared_grants import must_be_unneeded
-from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
@@ -38,17 +36,17 @@ UseOf = Callable[[GuardSubject], InUse | Unknown]
 def guard(
     use_of: UseOf,
     grace: GracePeriod,
-    needed_by: Callable[[StateGrant], SharedGrant | None],
+    let_go: Callable[[StateGrant], None],
     state: State | Unknown,
     ends: Callable[[], None] = lambda: None,
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
-    `use_of` and `needed_by` are those of `slipway.deploying.deployment.deletion_guard`. `state`: the stack's, for the
-    accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any account. `ends` is called
-    where the catalog, its bucket or the account goes without a replacement, which happens only in a destruction: it
-    raises an error if that is forbidden.
+    `use_of` is that of `slipway.deploying.deployment.deletion_guard`. `let_go` is called before a grant goes, and
+    raises an error if it must not. `state`: the stack's, for the accounts that jobs run as, whose grants jobs need;
+    where it is unknown, it may be any account. `ends` is called where the catalog, its bucket or the account goes
+    without a replacement, which happens only in a destruction: it raises an error if that is forbidden.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()
@@ -64,7 +62,7 @@ def guard(
         if last:
             await in_thread(ends)
         if grant := grant_of(args.urn, args.type, known):
-            await in_thread(lambda: must_be_unneeded(grant, needed_by(grant)))
+            await in_thread(lambda: let_go(grant))
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return

@@ -17,16 +17,17 @@ import pulumi
 from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.clock import right_time
 from slipway.base.errors import PolicyError
-from slipway.deploying.deployment.deletion_guard import guarded_grants, guarded_use
+from slipway.deploying.deployment.deletion_guard import Neighbourhood, guarded_use
 from slipway.deploying.deployment.live_plan import as_it_stays, read_and_plan
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import metric_writers
 from slipway.google.live import Live, Unknown
 from slipway.google.provider_errors import ON_ERROR
-from slipway.model.state import State, refuse_move, stack_locations
+from slipway.model.state import State, StateGrant, refuse_move, stack_locations
 
-from .engine import ADVICE, EngineRun, configured, give_advice, known
+from .engine import ADVICE, EngineRun, configured, give_advice, in_thread, known
 from .guard import guard
 from .persistent_resource import Creation, Guarded
 
@@ -66,8 +67,9 @@ class Run:
         self._creation: Creation | None = None
         state, name = self._engine.state, self._engine.name
         self._grace, self._use = GracePeriod.of(os.environ), guarded_use(os.environ, self._where, name, state)
-        needed_by = guarded_grants(os.environ, self._where, name, state)
-        self.guard = guard(self._use, self._grace, needed_by, state, self._refuse_unasked)
+        self._others = Neighbourhood(os.environ, self._where, name, state)
+        self._workspace: Workspace | None = None
+        self.guard = guard(self._use, self._grace, self._let_go, state, self._refuse_unasked)
 
     def read_stack(self) -> Stack:
         """Return the stack of its file and the engine's configuration. Raises StackErrors, ConfigError if it moves."""
@@ -130,7 +132,7 @@ class Run:
 
     def creation(self, workspace: Workspace, after: Sequence[pulumi.Resource]) -> Creation | None:
         """Declare that missing clusters are made when `after` exist. None in a stack that never made any like this."""
-        making, state = self._making, self._engine.state
+        making, state, self._workspace = self._making, self._engine.state, workspace
         if making.ids or (isinstance(state, State) and state.creation):
             bucket = workspace.catalog.name
             self._creation = Creation(
@@ -154,11 +156,36 @@ class Run:
             outputs = rest(making.made)
         for name in Outputs.__annotations__:
             pulumi.export(name, outputs[name])
+        self._keep_shared(outputs["catalog"])
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
         if self._engine.preview:
             self._making.first.refuse(self._errors)
+
+    def _keep_shared(self, catalog: pulumi.Output[str]) -> None:
+        """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
+        member at once, the later one sees that nobody needs the roles."""
+        workspace, plan = self._workspace, self._making.first.plan.workspace
+        if workspace is None or not plan.dropped:
+            return
+        if self._engine.preview:
+            workspace.keep(plan.shared)
+            return
+
+        async def keep() -> None:
+            from slipway.deploying.deployment.summary import doubtful_grants
+
+            staying = await in_thread(lambda: self._others.need(plan.dropped))
+            for warning in doubtful_grants(staying):
+                if warning not in self._making.first.warnings:
+                    pulumi.log.warn(warning)
+            workspace.keep(staying)
+
+        _: pulumi.Output[None] = catalog.apply(lambda _: keep())
+
+    def _let_go(self, grant: StateGrant) -> None:
+        must_be_unneeded(grant, next(iter(self._others.need((grant,))), None))
 
     def _where(self) -> tuple[tuple[str, str], ...]:
         run, others = self._engine, self._stack.other_regions if self._stack else ()
@@ -170,4 +197,4 @@ class Run:
 
         destruction = destruction_of(self._engine, self._stack)
         destruction.must_leave_none()
-        destruction.must_keep_roles()
+        destruction.must_keep_roles(self._others)

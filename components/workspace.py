@@ -18,6 +18,7 @@ from slipway.deploying.deployment.workspace_plan import (
     WORK,
     WRITES,
     WRITES_METRICS,
+    SharedGrant,
     WorkspacePlan,
     other_logical,
     other_trainer,
@@ -148,10 +149,13 @@ class Workspace(pulumi.ComponentResource):
             self._grant(f"creates-{work}-{member}", CREATES, member, self.work)
         for (logical, member), account in acting.items():
             self._grant(f"act-as-{logical}-{member}", ACT_AS, member, account)
-        for stays in plan.shared:
-            if stays.grant.name not in self._grants:
-                declare_grant(stays.grant, project, self._child)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
+
+    def keep(self, staying: Iterable[SharedGrant]) -> None:
+        """Declare grants that stay, as other stacks need them."""
+        for stays in staying:
+            if stays.grant.name not in self._grants:
+                declare_grant(stays.grant, self._project, self._child)
 
     def _bucket(
         self,
@@ -224,12 +228,13 @@ class Workspace(pulumi.ComponentResource):
             serviceaccount.IAMMember(name, service_account_id=on.name, role=role, member=member, opts=self._child)
 
 
-def leave_grants(grants: Iterable[StateGrant], project: str) -> None:
-    """Let these grants outlive the stack, when a destruction declares nothing else."""
+def leave_grants(grants: Iterable[StateGrant], project: str, hooks: pulumi.ResourceHookBinding) -> None:
+    """Let the engine leave these grants in the cloud, when a destruction declares nothing else: the hooks take those
+    that no other stack needs, once it is their turn."""
     # Its inputs stay: where the destruction is refused, the next review compares with them.
     workspace = pulumi.ComponentResource(WORKSPACE, "workspace", opts=pulumi.ResourceOptions(ignore_changes=["*"]))
     for grant in grants:
-        declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True))
+        declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True, hooks=hooks))
 
 
 def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions) -> None:

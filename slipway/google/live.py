@@ -37,6 +37,11 @@ class Unknown:
         return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
 
     @property
+    def passing(self) -> bool:
+        """Tell whether the same command may read it later, without anybody's help."""
+        return bool(self.api) and not self.role.startswith("roles/")
+
+    @property
     def fix(self) -> str:
         """The way to have it read: `ask for roles/cloudquotas.viewer on project acme`."""
         if not self.role.startswith("roles/"):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 from urllib.parse import quote, urlencode
 
 from slipway.google.answers import Json, shaped
 from slipway.google.endpoints import Endpoints
-from slipway.google.failures import Call
+from slipway.google.failures import Call, Conflict, NoAnswer
 from slipway.google.session import Session
 
 Holder = Literal["project", "account", "bucket"]
 """A kind of resource with a policy of its own."""
 
 _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccounts", "bucket": "storage.buckets"}
+_ATTEMPTS = 10
+"""So often may somebody else write the same policy first."""
 
 
 @dataclass(frozen=True, order=True)
@@ -60,17 +63,56 @@ class Permissions:
     def policy(self, what: Holder, name: str) -> frozenset[Bound]:
         """Return the roles of all members."""
         call = Call(f"read who may use {what} {name}", f"{_SERVICES[what]}.getIamPolicy", _on(what, name))
+        return shaped(call, _bound, self._read(what, name, call))
+
+    def revoke(self, what: Holder, name: str, grant: Bound, stays: Callable[[], bool]) -> None:
+        """Take a role without a condition from its member, unless `stays` tells otherwise: it is asked between the
+        reading and the writing, which fails where anybody has written the policy meanwhile. Then all begins again."""
+        doing = f"take {grant.role} on {_on(what, name)} from {grant.member}"
+        reads, writes = (Call(doing, f"{_SERVICES[what]}.{verb}IamPolicy", _on(what, name)) for verb in ("get", "set"))
+        for attempt in range(1, _ATTEMPTS + 1):
+            policy = self._read(what, name, reads)
+            rest = shaped(reads, partial(without, grant=grant), policy)
+            if rest == policy or stays():
+                return
+            try:
+                self._write(what, name, writes, rest)
+            except (Conflict, NoAnswer):
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _read(self, what: Holder, name: str, call: Call) -> Json:
         url = self._bases[what] + quote(name, safe="@:")
         if what == "bucket":
-            answer = self._session.get(f"{url}/iam", call, {"optionsRequestedPolicyVersion": 3})
+            return self._session.get(f"{url}/iam", call, {"optionsRequestedPolicyVersion": 3})
+        body = {"options": {"requestedPolicyVersion": 3}}
+        return self._session.post(f"{url}:getIamPolicy", call, body, idempotent=True)
+
+    def _write(self, what: Holder, name: str, call: Call, policy: Json) -> None:
+        url = self._bases[what] + quote(name, safe="@:")
+        if what == "bucket":
+            self._session.write("PUT", f"{url}/iam", call, policy)
         else:
-            body = {"options": {"requestedPolicyVersion": 3}}
-            answer = self._session.post(f"{url}:getIamPolicy", call, body, idempotent=True)
-        return shaped(call, _bound, answer)
+            # Its etag permits sending it again: what was done already is a conflict.
+            self._session.post(f"{url}:setIamPolicy", call, {"policy": policy}, idempotent=True)
 
 
 def _on(what: str, name: str) -> str:
     return f"gs://{name}" if what == "bucket" else f"{what} {name}"
+
+
+def without(policy: Json, *, grant: Bound) -> Json:
+    """Return the policy without a member's role; the same where the member does not have it."""
+    bindings = []
+    for binding in policy.get("bindings", ()):
+        members = [str(member) for member in binding.get("members", ())]
+        if binding["role"] == grant.role and not binding.get("condition"):
+            members = [member for member in members if member.lower() != grant.member.lower()]
+        if members:
+            bindings.append({**binding, "members": members})
+    return policy if bindings == list(policy.get("bindings", ())) else {**policy, "bindings": bindings}
 
 
 def _bound(policy: Json) -> frozenset[Bound]:

@@ -1,16 +1,19 @@
 """Two buckets, a trainer, and exactly the roles that the verbs need. # P5 # D5"""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from components.guard import NAME, guard
 from components.workspace import Workspace, leave_grants
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
+from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.deploying.generations.action import Why
-from slipway.google.live import Unknown
-from slipway.model.state import StateGrant
+from slipway.google.live import InUse, Unknown
+from slipway.model.state import State, StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 
@@ -21,11 +24,13 @@ TRAINER = "serviceAccount:slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 TEAM = "group:ml@acme.example"
 
 
-def workspace(settings: WorkspaceEntry = SETTINGS, **more: Any) -> list[Asked]:
-    """All that it declares, where nothing is there yet."""
+def workspace(
+    settings: WorkspaceEntry = SETTINGS, then: Callable[[Workspace], None] = lambda _: None, **more: Any
+) -> list[Asked]:
+    """All that it declares, and `then` more, where nothing is there yet."""
     known = {"live": NOTHING, **more}
     return declared(
-        lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, facts=FACTS, **known)
+        lambda: then(Workspace("workspace", project=PROJECT, region=REGION, settings=settings, facts=FACTS, **known))
     )
 
 
@@ -115,7 +120,8 @@ SHARED = (
 
 def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  # P5
     asked_for = StateGrant(f"submit-{TEAM}", "roles/aiplatform.user", TEAM)
-    asked = workspace(plan=WorkspacePlan(shared=tuple(SharedGrant(grant, ("prod",)) for grant in (*SHARED, asked_for))))
+    staying = tuple(SharedGrant(grant, ("prod",)) for grant in (*SHARED, asked_for))
+    asked = workspace(then=lambda made: made.keep(staying))
     (before, after) = ({(entry.type, entry.name): entry for entry in some} for some in (workspace(), asked))
     assert len(asked) == len(after) and after.keys() - before.keys() == {
         (PROJECT_ROLE, f"submit-{BOB}"),
@@ -129,11 +135,16 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
-    asked = declared(lambda: leave_grants(SHARED, PROJECT))
+    asked = declared(
+        lambda: leave_grants(SHARED, PROJECT, guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State()))
+    )
     component, *rest = asked
     assert (component.name, list(component.request.ignoreChanges)) == ("workspace", ["*"]), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}
     assert all(resource.request.retainOnDelete and resource.parent == "workspace" for resource in rest)
+    assert all(list(resource.request.hooks.before_delete) == [NAME] for resource in rest), (
+        "which takes what nobody needs"
+    )
 
 
 def test_what_exists_is_adopted() -> None:

@@ -1,6 +1,6 @@
 """Two stacks in one project: what one of them gives up stays where the other needs it. # P5 # N1"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +98,49 @@ def test_what_the_other_one_may_need_or_needs_by_now_is_not_taken(
     submitters(prod, BEA, TEAM)
     prod.up()
     faults()
-    assert destruction.process.wait() != 0
-    assert f"of {TEAM} is not taken: stack prod needs it by now" in destruction.said
-    assert "fix: the same command again" in destruction.said
+    assert destruction.process.wait() == 0 and checkout.resources() == []
+    assert f"the roles of {TEAM} stay, as stack prod needs them" in destruction.said
     assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
 
+    submitters(checkout, TEAM, BEA)
+    checkout.up()
     overwrite(prod, b"not JSON")
     done = checkout.destroy()
     assert done.code == 0 and checkout.resources() == []
     assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
     assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
+
+
+def at_once(
+    checkouts: Sequence[Checkout], verb: str, held: str, faults: Callable[..., None], **variables: str
+) -> list[str]:
+    """Run a command on each stack, and hold them until all have decided and come to the call `held`."""
+    cloud = checkouts[0].cloud
+    faults({"kind": "hold", "match": held, "times": len(checkouts)})
+    runs = [checkout.begin(verb, **variables) for checkout in checkouts]
+    wait_for(lambda: not cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "all have decided")
+    faults()
+    assert [run.process.wait() for run in runs] == [0] * len(runs), "\n".join(run.said for run in runs)
+    return [run.said for run in runs]
+
+
+def test_whoever_lets_go_last_of_two_at_once_takes_the_roles(
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, faults: Callable[..., None]
+) -> None:
+    both = [new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod")]
+    for checkout in both:
+        submitters(checkout, TEAM, BEA)
+        checkout.up()
+
+    # Both drop the same person: each still sees the other's catalog name her.
+    for checkout in both:
+        submitters(checkout, TEAM)
+    at_once(both, "up", "POST .*/upload/.*catalog.json", faults)
+    assert (on_project(both[0], TEAM), on_project(both[0], BEA)) == (ALL, frozenset())
+    assert not [one for checkout in both for one in checkout.resources() if BEA in one["urn"]]
+
+    # Both are taken down: each still sees the other's catalog name the team.
+    said = at_once(both, "destroy", "DELETE .*/o/catalog.json", faults, SLIPWAY_PURPOSE="destroy")
+    assert all(f"the roles of {TEAM} stay, as stack" in one for one in said), "as things were at the beginning"
+    assert any(f"of {TEAM} goes, as no other stack needs it by now" in one for one in said)
+    assert on_project(both[0], TEAM) == frozenset() and not [one for each in both for one in each.resources()]

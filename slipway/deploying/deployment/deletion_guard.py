@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Lock
 
-from slipway.deploying.deployment.shared_grants import dropped, shared, stacks_of
+from slipway.deploying.deployment.shared_grants import dropped, shared, stacks_of, stacks_with_catalogs
 from slipway.deploying.deployment.workspace_plan import CATALOG, SharedGrant
 from slipway.google.connection import Connection, connect
+from slipway.google.credentials import identity
+from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
 from slipway.google.live_reader import LiveScope, Reader, all_or_unknown
+from slipway.google.permissions import Bound, Holder
 from slipway.google.snapshot import neighbours
 from slipway.model.kinds import KINDS
 from slipway.model.labels import STACK_LABEL
@@ -99,35 +104,53 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     )
 
 
-def needed_by_others(
-    readers: Mapping[tuple[str, str], Reader], known: State, stack: str, grants: Collection[StateGrant] | None = None
-) -> tuple[SharedGrant, ...]:
-    """Return those of the stack's grants (by default all that its state has) that another stack of the project needs,
-    or may need. `readers`: one for each place of the stack, its own first, by project and region."""
-    drops = dropped(known if grants is None else replace(known, grants=tuple(grants)))
-    if not drops:
-        return ()
-    (project, _), here = next(iter(readers.items()))
-    seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers.values()))
-    return shared(drops, neighbours(here), known, stack=stack, project=project, seen=seen)
+class Neighbourhood:
+    """The other stacks of the project, asked which grants they need. It remembers whose catalogs it has read.
 
+    `where`: projects and regions of the stack, once known, its own place first; `known`: the stack's state.
+    """
 
-def guarded_grants(
-    environ: Mapping[str, str],
-    where: Callable[[], Iterable[tuple[str, str]]],
-    stack: str,
-    known: State | Unknown = _NOTHING,
-) -> Callable[[StateGrant], SharedGrant | None]:
-    """Return the guard's question before a grant goes: which other stacks need it by now. A deployment decides long
-    before that. `where` is as of `guarded_use`."""
-    before = _NOTHING if isinstance(known, Unknown) else known
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        where: Callable[[], Iterable[tuple[str, str]]],
+        stack: str,
+        known: State | Unknown = _NOTHING,
+    ) -> None:
+        self._environ, self._where, self._stack = environ, where, stack
+        self._known = _NOTHING if isinstance(known, Unknown) else known
+        self._read: frozenset[str] = frozenset()
+        self._one_at_a_time = Lock()
 
-    def ask(grant: StateGrant) -> SharedGrant | None:
-        connection = connect(environ)
-        readers = {place: Reader(connection, LiveScope(*place), where=f" in {place[1]}") for place in where()}
-        return next(iter(needed_by_others(readers, before, stack, (grant,))), None)
+    def need(self, grants: Collection[StateGrant]) -> tuple[SharedGrant, ...]:
+        """Return those of the stack's grants that another stack needs by now, or may need."""
+        drops = dropped(replace(self._known, grants=tuple(grants)))
+        if not drops:
+            return ()
+        connection = connect(self._environ)
+        who = identity(self._environ)
+        readers = [Reader(connection, LiveScope(*place), who, where=f" in {place[1]}") for place in self._where()]
+        seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers))
+        catalogs, leaving = neighbours(readers[0]), self._read
+        self._read |= stacks_with_catalogs(catalogs)
+        project = readers[0].wanted.project
+        return shared(drops, catalogs, self._known, stack=self._stack, project=project, seen=seen, leaving=leaving)
 
-    return ask
+    def release(self, grant: StateGrant) -> SharedGrant | None:
+        """Take a grant that others may need from its member, or return why it stays. Raises CloudError."""
+        staying: list[SharedGrant] = []
+
+        def stays() -> bool:
+            staying[:] = self.need((grant,))
+            return bool(staying)
+
+        (project, _), *_ = self._where()
+        what: Holder = "bucket" if grant.on.startswith("gs://") else "account" if grant.on else "project"
+        name = grant.on.removeprefix("gs://") or project
+        # The engine deletes several at once, and their writings of one policy would be each other's conflicts.
+        with self._one_at_a_time, suppress(NotFound):
+            connect(self._environ).permissions(project).revoke(what, name, Bound(grant.role, grant.member), stays)
+        return next(iter(staying), None)
 
 
 def guarded_use(

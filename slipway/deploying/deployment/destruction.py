@@ -9,10 +9,9 @@ from dataclasses import replace
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
-from slipway.deploying.deployment.deletion_guard import needed_by_others
+from slipway.deploying.deployment.deletion_guard import Neighbourhood
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
-from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
@@ -98,18 +97,16 @@ class Destruction:
                 ),
             )
 
-    def must_keep_roles(self) -> None:
+    def must_keep_roles(self, others: Neighbourhood) -> None:
         """Raise PolicyError when a destruction without SLIPWAY_PURPOSE would take grants that another stack needs."""
-        if stay := by_member(self.shared_grants()):
+        grants = () if isinstance(self._known, Unknown) else self._known.grants
+        if stay := by_member(others.need(grants)):
             raise PolicyError(
                 f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
                 "may need them",
                 why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
                 fix=f"make destroy STACK={self._stack}, which leaves what others need",
             )
-
-    def shared_grants(self) -> tuple[SharedGrant, ...]:
-        return () if isinstance(self._known, Unknown) else needed_by_others(self._readers, self._known, self._stack)
 
     def _clusters(self) -> Clusters | Unknown:
         """Return the listed clusters, and the stack file's own that are too new for a list, named by their places."""

@@ -128,7 +128,7 @@ def read_and_plan(
     refuse(decided.refusals, preview=preview)
     seen = stacks_of(live.clusters)
     stay = shared(drops, live.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
-    return live, replace(decided, workspace=replace(decided.workspace, shared=stay))
+    return live, replace(decided, workspace=replace(decided.workspace, dropped=drops, shared=stay))
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:

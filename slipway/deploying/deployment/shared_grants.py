@@ -1,8 +1,10 @@
 """Grants that another stack of the project needs as well: a deployment that drops one, and a destruction, leave it.
 
-A role has a member once, however many stacks ask for it, and its removal takes it from all of them. So an undeclared
-grant stays declared to the engine until no other stack's catalog names it, and outlives a destroyed stack. Where that
-can't be told it stays too, which is reported. Pure.
+A role has a member once, however many stacks ask for it, and its removal takes it from all of them. So whoever lets go
+of one first publishes a catalog without the member, or deletes its catalog, and looks at the others' catalogs after
+that: of stacks that let go at once, at least the last one sees that nobody needs it. While another stack's catalog
+names it, it stays declared to the engine, and outlives a destroyed stack. Where that can't be told it stays too, which
+is reported. Pure.
 """
 
 from __future__ import annotations
@@ -79,6 +81,12 @@ def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str
     return frozenset(cluster.labels[STACK_LABEL] for cluster in readable if STACK_LABEL in cluster.labels)
 
 
+def stacks_with_catalogs(neighbours: Neighbours) -> frozenset[str]:
+    """Return the stacks whose catalogs were read."""
+    catalogs = () if isinstance(neighbours, Unknown) else neighbours.values()
+    return frozenset(catalog.stack for catalog in catalogs if isinstance(catalog, PublishedCatalog))
+
+
 def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
     """Return the grants that the stack has and no longer declares, and that another stack may need. A bucket and an
     account that the stack made itself are no other stack's, and neither are such an account's rights."""
@@ -98,24 +106,28 @@ def shared(
     stack: str,
     project: str,
     seen: Iterable[str] = (),
+    leaving: Collection[str] = (),
 ) -> tuple[SharedGrant, ...]:
     """Return the grants that stay.
 
     `stack`: the stack that drops them, and `known` its state.
     `seen`: the stacks that have clusters in the project; where one of them has no catalog, its needs are unknown.
+    `leaving`: stacks whose catalogs were there a moment ago; one of them without a catalog is being taken down, and
+    needs nothing.
     """
     if isinstance(neighbours, Unknown):
-        return tuple(SharedGrant(grant, unread=(str(neighbours),)) for grant in grants)
+        return tuple(SharedGrant(grant, unread=(str(neighbours),), passing=neighbours.passing) for grant in grants)
     own = {known.catalog_bucket, *(bucket.name for bucket in known.buckets)}
     foreign = ((bucket, catalog) for bucket, catalog in neighbours.items() if bucket not in own)
     catalogs = {
         bucket: catalog for bucket, catalog in foreign if isinstance(catalog, Unknown) or catalog.stack != stack
     }
-    named = {catalog.stack for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog)}
+    named = stacks_with_catalogs(catalogs)
+    passing = any(isinstance(catalog, Unknown) and catalog.passing for catalog in catalogs.values())
     unread = [why for bucket, catalog in catalogs.items() if (why := _unread(f"gs://{bucket}/{NAME}", catalog))]
     unread += (
         f"stack {name} has clusters here, and no catalog in a bucket that it made"
-        for name in sorted({*seen} - {"", stack} - named)
+        for name in sorted({*seen} - {"", stack, *leaving} - named)
     )
     readable = (catalog.whole for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog))
     needs = {whole.stack: _needs(whole) for whole in readable if whole and whole.project == project}
@@ -123,7 +135,8 @@ def shared(
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
         if stacks or unread:
-            staying.append(SharedGrant(grant, stacks=stacks, unread=() if stacks else tuple(unread)))
+            unsure = () if stacks else tuple(unread)
+            staying.append(SharedGrant(grant, stacks=stacks, unread=unsure, passing=passing and not stacks))
     return tuple(staying)
 
 

@@ -87,6 +87,8 @@ class SharedGrant:
     stacks: tuple[str, ...] = ()
     #: The reasons why that is not known.
     unread: tuple[str, ...] = ()
+    #: One of them passes by itself, so that the same command again may know.
+    passing: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ class WorkspacePlan:
     adopted: frozenset[str] = frozenset()
     #: By role, the declared buckets that their owners have deleted.
     lost: Mapping[str, str] = field(default_factory=dict)
-    #: The grants that are no longer declared and that other stacks need.
+    #: The grants that are no longer declared, and that other stacks may need.
+    dropped: tuple[StateGrant, ...] = ()
+    #: Those of them that stay, as other stacks' catalogs were before the deployment.
     shared: tuple[SharedGrant, ...] = ()
 
 

@@ -9,7 +9,7 @@ import pytest
 from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deletion_guard import use_of_cluster, use_of_stack
-from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
+from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of, stacks_with_catalogs
 from slipway.deploying.deployment.workspace_plan import ACT_AS, CREATES, READS, SUBMITTER_ROLES, WRITES, WRITES_METRICS
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.catalog.document import read as read_catalog
@@ -123,6 +123,25 @@ def test_where_it_can_not_be_told_all_stays_and_the_reason_is_kept(
     kept = stay(found, seen=seen)
     assert {grant.name for grant in dropped(KNOWN)} == {*kept}
     assert why in kept[eve][0]
+
+
+def test_a_stack_whose_catalog_went_a_moment_ago_needs_nothing_any_more() -> None:
+    """Its clusters go after its catalog. One that never had a catalog is being made, or has lost it."""
+    drops, seen = dropped(KNOWN), ("prod", "test")
+    named = {"acme-prod-catalog": published()}
+    assert stacks_with_catalogs(named) == {"prod"} and stacks_with_catalogs(Unknown("denied", "api", "a role")) == set()
+    some = shared(drops, {}, KNOWN, stack="dev", project="acme", seen=seen, leaving=stacks_with_catalogs(named))
+    (why,) = {grant.unread for grant in some}
+    assert len(some) == len(drops) and "stack test has clusters here" in " ".join(why)
+    assert shared(drops, {}, KNOWN, stack="dev", project="acme", seen=seen, leaving=seen) == ()
+
+
+@pytest.mark.parametrize(("role", "passing"), [("the API to answer", True), ("roles/storage.bucketViewer", False)])
+def test_what_passes_by_itself_is_worth_the_same_command_again(role: str, passing: bool) -> None:
+    unread = Unknown("busy", "storage.googleapis.com", role)
+    for found in (unread, {"c": unread}):
+        (stays, *_) = shared(dropped(KNOWN), found, KNOWN, stack="dev", project="acme")
+        assert stays.passing is passing
 
 
 def test_what_the_stack_asks_for_is_not_dropped() -> None:
