@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from .wire import ApiError, invalid_argument
 
+_JOINING = ("AND", "OR", "NOT")
 _PATH_PART = re.compile(r'"((?:\\.|[^"\\])*)"|([^."]+)')
 
 T = TypeVar("T")
@@ -47,6 +48,10 @@ class Meaning(Generic[T]):
     def inverted(self, part: T) -> T:
         raise NotImplementedError
 
+    def no_function(self, name: str) -> ApiError:
+        """Return the error for a function that is not one of `functions`."""
+        return self.refusal(f"there is no function '{name}'")
+
     def refusal(self, why: str) -> ApiError:
         return invalid_argument(f"Invalid filter: {why}.")
 
@@ -72,6 +77,8 @@ def path(field: str) -> tuple[str, ...]:
 class _Token:
     kind: str
     text: str
+    #: A parenthesis follows at once, as in `name(`.
+    called: bool = False
 
 
 class _Parser(Generic[T]):
@@ -152,6 +159,8 @@ class _Parser(Generic[T]):
         token = self.left()[0] if self.left() else None
         if token is None or token.kind not in ("word", "text"):
             raise self._meaning.refusal(f"{wanted} is missing")
+        if token.called and token.text not in self._meaning.functions:
+            raise self._meaning.no_function(token.text)
         self._at += 1
         return token.text
 
@@ -190,7 +199,8 @@ def _tokens(text: str, meaning: Meaning[Any]) -> list[_Token]:
         at, kind = match.end(), str(match.lastgroup)
         quoted = kind in ("double", "single")
         literal = "text" if kind == "time" else kind  # a time needs no quotation marks for its colons
-        tokens.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(literal, match[kind]))
+        called = kind == "word" and text[at : at + 1] == "(" and match[kind] not in _JOINING
+        tokens.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(literal, match[kind], called))
     return tokens
 
 

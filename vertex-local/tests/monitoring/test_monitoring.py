@@ -38,6 +38,11 @@ T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acc
 
 
 def asked(calling: Calling, text: str, **more: str) -> list[dict[str, Any]]:
+    series: list[dict[str, Any]] = answered(calling, text, **more).get("timeSeries", [])
+    return series
+
+
+def answered(calling: Calling, text: str, **more: str) -> dict[str, Any]:
     now = calling.clock.now()
     query = {
         "filter": text,
@@ -45,9 +50,7 @@ def asked(calling: Calling, text: str, **more: str) -> list[dict[str, Any]]:
         "interval.endTime": timestamp(now),
         **more,
     }
-    path = SERIES + "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items())
-    series: list[dict[str, Any]] = calling.call("GET", path).get("timeSeries", [])
-    return series
+    return calling.call("GET", SERIES + "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items()))
 
 
 def values(series: Mapping[str, Any]) -> list[float]:
@@ -161,6 +164,36 @@ def test_series_are_aligned(calling: Calling) -> None:
     aligned = {"aggregation.perSeriesAligner": "ALIGN_MEAN", "aggregation.alignmentPeriod": "60s"}
     requests = asked(calling, f'metric.type="{CPU}"', **aligned)
     assert values(requests[0]) == pytest.approx([0.7, 0.3])
+
+
+def test_series_are_reduced_to_one_for_each_group(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.2, 0.4)
+    keep(calling, "workerpool1-0", 0.6, 1.0)
+    how = {"aggregation.perSeriesAligner": "ALIGN_MEAN", "aggregation.alignmentPeriod": "60s"}
+    found = asked(calling, f'metric.type="{CPU}"', **how, **{"aggregation.crossSeriesReducer": "REDUCE_MEAN"})
+    assert [item["resource"]["labels"] for item in found] == [{"project_id": "local-project"}]
+    assert values(found[0]) == pytest.approx([0.7, 0.4])
+    how |= {"aggregation.crossSeriesReducer": "REDUCE_MAX"}
+    grouped = asked(calling, f'metric.type="{CPU}"', **how, **{"aggregation.groupByFields": "resource.label.task_name"})
+    assert [(item["resource"]["labels"]["task_name"], values(item)) for item in grouped] == [
+        ("workerpool0-0", [0.4, 0.2]),
+        ("workerpool1-0", [1.0, 0.6]),
+    ]
+    counted = asked(calling, f'metric.type="{CPU}"', **how | {"aggregation.crossSeriesReducer": "REDUCE_COUNT"})
+    assert (counted[0]["valueType"], counted[0]["points"][0]["value"]) == ("INT64", {"int64Value": "2"})
+
+
+def test_a_page_counts_points_and_may_end_within_a_series(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.1, 0.2, 0.3)
+    keep(calling, "workerpool1-0", 0.4, 0.5)
+    pages: list[Any] = []
+    token = ""
+    while token or not pages:
+        answer = answered(calling, f'metric.type="{CPU}"', pageSize="2", pageToken=token)
+        pages.append([(item["resource"]["labels"]["task_name"][10], values(item)) for item in answer["timeSeries"]])
+        token = answer.get("nextPageToken", "")
+    assert pages == [[("0", [0.3, 0.2])], [("0", [0.1]), ("1", [0.5])], [("1", [0.4])]]
+    assert len(asked(calling, f'metric.type="{CPU}"', pageSize="1", view="HEADERS")) == 1
 
 
 def quota_use(calling: Calling, metric: str) -> list[tuple[str, int]]:

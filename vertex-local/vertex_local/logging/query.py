@@ -1,7 +1,7 @@
 """The subset of Cloud Logging's query language that job logs need.
 
-Filters (see `filters.py`) with `=~` and `!~`; a bare word or string is searched for in the whole entry; `log_id("…")`;
-`--` begins a comment.
+Filters (see `filters.py`) with `=~` and `!~`; a bare word or string is searched for in the whole entry; `log_id("…")`,
+no other function; `--` begins a comment.
 """
 
 import re
@@ -14,9 +14,11 @@ from .. import filter_fields, filters
 from ..clock import bound_of, timestamp
 from ..document_filters import MISSING, Test, found_at, holds, shown
 from ..log_store import Window
-from ..wire import ApiError, invalid_argument
+from ..wire import ApiError, invalid_argument, unimplemented
 
 _FIELDS = filter_fields.of_schema("logging.v2", "LogEntry")
+_FUNCTIONS = ("SEARCH", "cast", "ip_in_net", "regexp_extract", "sample", "source")
+"""The language's, beside `log_id`."""
 _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
 
 
@@ -79,6 +81,11 @@ class _Queries(filters.Meaning[Query]):
 
     def inverted(self, part: Query) -> Query:
         return Query(lambda entry: not part.matches(entry))
+
+    def no_function(self, name: str) -> ApiError:
+        if name not in _FUNCTIONS:
+            return super().no_function(name)
+        return unimplemented(f"The local cloud does not implement {name}() in a filter of log entries.")
 
     def refusal(self, why: str) -> ApiError:
         return invalid_argument(f"Unparseable filter: {why}.")

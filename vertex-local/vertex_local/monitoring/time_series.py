@@ -1,7 +1,8 @@
 """The method that lists time series."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..filters import Values
 from ..wire import Call, Reply, Route, invalid_argument, not_found
 from ..world import World
 from . import aggregation, gauges
+from .gauges import Series
 
 _PAGE = 100_000
 _LABELLED: Mapping[str, Any] = {"type": "text", "labels": {}, "label": {}}
@@ -42,7 +44,7 @@ class TimeSeries:
         text = call.query.get("filter", "")
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
-        test = document_filters.parsed(text, _FIELDS, {"one_of": _one_of})
+        test = document_filters.parsed(text, _FIELDS, _FUNCTIONS)
         kinds = set(_TYPE.findall(text))
         if len(kinds) > 1:
             raise invalid_argument("The filter must name a single metric type.")
@@ -59,12 +61,12 @@ class TimeSeries:
             if test(item.document())
         ]
         if how:
-            found = [aggregation.aligned(series, how, until) for series in found]
+            found = aggregation.reduced([aggregation.aligned(series, how, until) for series in found], how)
         headers = call.query.get("view") in ("HEADERS", "1")
         listed = documents.listed(
             call,
             "timeSeries",
-            documents.sliced(found),
+            documents.sliced(found) if headers else _by_points(found),
             lambda item: item.answer(headers_only=headers),
             usual=_PAGE,
             most=_PAGE,
@@ -98,8 +100,40 @@ def _moment(call: Call, name: str, default: str) -> datetime:
     return moment
 
 
-def _one_of(values: Values) -> Test:
-    field, wanted = values[0], values[1:]
-    if _FIELDS(filters.path(field)) is None:
-        raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
-    return lambda document: str(document_filters.value_at(document, field) or "") in wanted
+def _by_points(found: Sequence[Series]) -> documents.Pages[Series]:
+    """Return the pages of series, whose size counts points: a page may end within a series."""
+
+    def page(after: str, size: int) -> tuple[Sequence[Series], str]:
+        at, skipped = map(int, (after or "0 0").split())
+        items = []
+        while at < len(found) and size > 0:
+            points = found[at].points[skipped : skipped + size]
+            items.append(replace(found[at], points=points))
+            size, skipped = size - len(points), skipped + len(points)
+            if skipped >= len(found[at].points):
+                at, skipped = at + 1, 0
+        return items, f"{at} {skipped}" if at < len(found) else ""
+
+    return page
+
+
+def _on_value(holds: Callable[[str, Values], bool], most: int = 1) -> Callable[[Values], Test]:
+    """Return a function of a filter, as in `field = starts_with("…")`, of at most so many texts."""
+
+    def function(values: Values) -> Test:
+        field, texts = values[0], values[1:]
+        if _FIELDS(filters.path(field)) is None:
+            raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
+        if len(texts) > most:
+            raise invalid_argument(f"Invalid filter: a function of '{field}' has too many values.")
+        return lambda document: holds(str(document_filters.value_at(document, field) or ""), texts)
+
+    return function
+
+
+_FUNCTIONS: Mapping[str, Callable[[Values], Test]] = {
+    "one_of": _on_value(lambda value, texts: value in texts, most=100),
+    "starts_with": _on_value(lambda value, texts: value.startswith(texts[0])),
+    "ends_with": _on_value(lambda value, texts: value.endswith(texts[0])),
+    "has_substring": _on_value(lambda value, texts: texts[0] in value),
+}

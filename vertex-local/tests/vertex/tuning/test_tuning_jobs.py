@@ -1,6 +1,8 @@
 """Tuning jobs and their trials as their methods show them (vertex-rules 5.1). No process is started here."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,6 +91,24 @@ def test_measurements_are_shown_while_a_trial_runs(studies: Studies) -> None:
     over = studies.trials(path)[0]
     assert over["finalMeasurement"]["metrics"] == [{"metricId": "acc", "value": 0.6}]
     assert [item["stepCount"] for item in over["measurements"]] == ["1", "2", "3"], "each once"
+
+
+def test_reports_count_whose_code_has_a_clock_of_its_own(studies: Studies) -> None:
+    path = studies.create()
+    (trial,) = studies.trials(path)
+    file = Path(studies.spec(trial).variables["CLOUD_ML_HP_METRIC_FILE"])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for step in (1, 2):
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(
+                json.dumps({"timestamp": 0.0, "trial": trial["id"], "acc": step / 4, "global_step": step}) + "\n"
+            )
+        studies.tick()
+    (running,) = studies.trials(path)
+    assert [(item["stepCount"], item["metrics"][0]["value"]) for item in running["measurements"]] == [
+        ("1", 0.25),
+        ("2", 0.5),
+    ]
 
 
 # --- what fails

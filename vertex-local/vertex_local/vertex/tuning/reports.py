@@ -35,15 +35,19 @@ def reports(text: str) -> list[Report]:
 def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, start: float) -> tuple[Measurement, ...]:
     """Return the measurements with the reports since; `start` is when the trial started, since the epoch.
 
-    Metrics that the study does not name are left out; those of one step that come one after the other are one report.
+    Metrics that the study does not name are left out, and what is known already; those of one step that come one after
+    the other are one report.
     """
     ids = [metric.id for metric in study.metrics]
     measurements = list(known)
+    seen = {(item.step, item.elapsed_s, *value) for item in known for value in item.metrics}
     for report in new:
         metric = ids[0] if report.metric == _UNNAMED else report.metric
         if metric not in ids:
             continue
         elapsed = max(report.time - start, 0.0)
+        if (report.step, elapsed, metric, report.value) in seen:
+            continue
         last = measurements[-1] if measurements else None
         if last is not None and last.step == report.step and last.value(metric) is None:
             measurements[-1] = replace(last, metrics=(*last.metrics, (metric, report.value)))

@@ -1,5 +1,6 @@
 """The work behind tuning jobs: looks at trials, decisions on new ones, starts and stops of their custom jobs."""
 
+import math
 from dataclasses import replace
 from datetime import datetime
 
@@ -94,12 +95,13 @@ def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
 
 
 def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
-    """Return a look at a trial's job, with its reports since the last look."""
+    """Return a look at a trial's job, with its reports since the last look, and those of its last moment once more: code
+    may give one to many."""
     job = jobs.get(world.store, trial.job)
     new, read = [], {}
     for path in sorted(replicas.metrics_folder(world, id_of(trial.job)).glob(f"*/{replicas.METRICS}")):
-        last = tuning.read.get(f"{trial.id}/{path.parent.name}", 0.0)
-        fresh = [item for item in reports.reports(path.read_text("utf-8", "replace")) if item.time > last]
+        last = tuning.read.get(f"{trial.id}/{path.parent.name}", -math.inf)
+        fresh = [item for item in reports.reports(path.read_text("utf-8", "replace")) if item.time >= last]
         if fresh:
             new += fresh
             read[path.parent.name] = max(item.time for item in fresh)
