@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import uuid
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,9 +45,7 @@ def play(stack: str) -> None:
     """Play the whole journey of a stack. Raises SlipwayError where it can't go on."""
     folder = state_folder()
     played = read(project_folder(), stack)
-    with as_slipways():
-        daemon.claim(folder)
-    with turn(folder / "demo.lock"):
+    with _turn(folder):
         _step(1, "the Pulumi engine")
         engine = _engine()
         _step(2, "the local cloud")
@@ -86,23 +85,34 @@ def play(stack: str) -> None:
 def down() -> None:
     """Stop and remove everything that the demo started: its processes, the local cloud with its jobs, and the state."""
     folder = state_folder()
-    if not folder.exists():
+    try:
+        others = daemon.foreign(folder)
+    except FileNotFoundError:
         print("nothing to clean: there is no state of a demo here")
         return
-    others = daemon.foreign(folder)
     if others:
         raise SlipwayError(
             f"{folder} is not cleaned",
             why=f"no local cloud was ever started in it, so what is there is somebody else's: {', '.join(others[:3])}",
             fix="set VERTEX_LOCAL_STATE to the demo's folder, or unset it",
         )
-    with turn(folder / "demo.lock"):
+    with _turn(folder), as_slipways():
         _end_leftovers(folder)
         ran, jobs = daemon.stop(folder)
         print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
         daemon.clear(folder)
-    folder.rmdir()
+        folder.rmdir()
     print("state removed; the engine and the packages stay in their cache outside the tree")
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    def claim() -> None:
+        with as_slipways():
+            daemon.claim(folder)
+
+    with turn(folder / "demo.lock", claim):
+        yield
 
 
 def _step(number: int, what: str) -> None:

@@ -1,5 +1,6 @@
 """Leftovers of a killed demo: the next one runs through, and `make demo-down` clears all of it. # N4"""
 
+import fcntl
 import json
 import os
 import socket
@@ -13,7 +14,7 @@ import psutil
 import pytest
 from vertex_local.server import daemon
 
-from local.demo.demo import down
+from local.demo.demo import down, play
 from local.demo.leftovers import MARK, drop_dead_locks, end, marked
 from local.demo.turn import turn
 from slipway.base.errors import SlipwayError
@@ -139,4 +140,75 @@ def test_wherever_it_is_killed_the_folder_stays_ours_and_the_next_call_goes_on(
                 down()
         assert daemon.foreign(state) == [], f"after {survived} removals"
         down()
+        assert not state.exists()
+
+
+DOWN = "from local.demo.demo import down; down()"
+# Waits where its folder is half cleared until a line comes.
+SLOW_DOWN = f"""
+from local.demo import demo
+clear = demo.daemon.clear
+def slowly(folder):
+    print("up", flush=True)
+    input()
+    clear(folder)
+demo.daemon.clear = slowly
+{DOWN.replace("from local.demo.demo import down; ", "demo.")}
+"""
+
+
+def started_cloud(state: Path) -> None:
+    filled(state)
+    (state / "cloud.json").unlink()  # of no running cloud
+
+
+def test_a_second_demo_down_beside_the_first_is_refused_and_the_next_finds_nothing(state: Path) -> None:
+    started_cloud(state)
+    first = subprocess.Popen(
+        [sys.executable, "-c", SLOW_DOWN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout and first.stdout.readline().startswith("local cloud was not running")
+    assert first.stdout.readline() == "up\n"
+    with pytest.raises(SlipwayError, match="another journey") as refused:
+        down()
+    assert str(first.pid) in str(refused.value.why)
+    with pytest.raises(SlipwayError, match="another journey"):
+        play("local")
+    assert first.communicate("\n") == (
+        "state removed; the engine and the packages stay in their cache outside the tree\n",
+        None,
+    )
+    assert not state.exists()
+    down()
+
+
+def test_a_demo_down_that_waits_for_a_lock_whose_folder_goes_makes_it_anew_and_clears_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other removed it between the look at it and the lock."""
+    started_cloud(state)
+    lock = fcntl.flock
+
+    def removed(handle: int, how: int) -> None:
+        lock(handle, how)
+        if (state / "settings.toml").exists():
+            daemon.clear(state)
+            state.rmdir()
+
+    monkeypatch.setattr("local.demo.turn.fcntl.flock", removed)
+    down()
+    assert not state.exists()
+
+
+def test_many_at_once_leave_nothing_and_no_traceback(state: Path) -> None:
+    for _ in range(3):
+        started_cloud(state)
+        code = "import sys; sys.argv = ['demo', 'down']; from local.demo.__main__ import main; sys.exit(main())"
+        several = [
+            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(4)
+        ]
+        told = [process.communicate() for process in several]
+        assert [errors for _, errors in told if "Traceback" in errors] == []
+        assert any(process.returncode == 0 for process in several)
         assert not state.exists()
