@@ -174,7 +174,11 @@ setup: $(READY) ## packages, into .venv
 # Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
 # The mark is written last, so that a killed set-up is begun again and a finished one costs nothing. uv leaves a lock in the
 # temporary folder for each source that it builds.
+# Two at once take turns, and the second finds it made.
 $(READY): requirements-dev.txt pyproject.toml vertex-local/pyproject.toml
+ifndef MY_TURN
+	@$(PYTHON) -c 'import fcntl, os, sys; fcntl.flock(os.dup2(os.open(".", 0), 9), 2); os.execvp(sys.argv[1], sys.argv[1:])' $(MAKE) -s --no-print-directory MY_TURN=1 $@
+else
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "\n  fix: make PYTHON=python3.11 …")'
 	@echo "setup   virtual environment in $(VENV)"
 	@rm -f $(READY)
@@ -184,3 +188,4 @@ $(READY): requirements-dev.txt pyproject.toml vertex-local/pyproject.toml
 	@$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
 	@TMPDIR="$(abspath $(VENV))" $(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable . --editable vertex-local
 	@touch $(READY)
+endif
