@@ -12,16 +12,18 @@ from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, InterimCatalog
+from slipway.deploying.deployment.patience import PASSING
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.generations.action import What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.connection import connect
+from slipway.google.failures import CloudError
 from slipway.google.live import InUse, Unknown
 from slipway.google.quota.usage import drawn
 from slipway.model.cluster import CurrentCluster
 
-_AHEAD_S = 30 * 60.0
+_AHEAD_S, _AHEAD_REFUSED_S = 30 * 60.0, 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """The variable for how long a refused creation is tried again, and quota waited for at most, as in 15m."""
 
@@ -88,10 +90,12 @@ def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext,
     not at all when a creation failed. The interim catalog does not offer them."""
     why = "it is not asked for any more, and nothing is made before it is gone"
     instead = "deploy again: it keeps the cluster until nothing runs on it"
+    how = {"grace": grace, "within": _AHEAD_S, "refused": _AHEAD_REFUSED_S}
     try:
-        cloud.removal(clusters, why=why, instead=instead, grace=grace, within=_AHEAD_S).run()
-    except Timeout as slow:
-        cloud.warn(f"{slow.what}; what is to be made is asked for all the same")
+        cloud.removal(clusters, why=why, instead=instead, **how).run()
+    except (Timeout, *PASSING) as slow:
+        reason = f": {slow.message}" if isinstance(slow, CloudError) else ""
+        cloud.warn(f"{slow.what}{reason}; what is to be made is asked for all the same")
 
 
 def create_all(

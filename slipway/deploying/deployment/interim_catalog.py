@@ -8,12 +8,14 @@ commit under way, so that the next deployment, a scheduled one too, continues wh
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.authoring.packages.source_package import SourcePackage
-from slipway.base.formatting import join
+from slipway.base.formatting import join, span
+from slipway.deploying.deployment.patience import patiently
 from slipway.deploying.deployment.plan import Plan, as_made
 from slipway.deploying.generations.action import What
 from slipway.deploying.generations.dormant import Dormancy
@@ -28,6 +30,9 @@ from slipway.model.catalog.withdrawal import mark_under_way, withdrawn
 from slipway.model.cluster import CurrentCluster
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.season import MACHINES
+
+_WITHIN_S = 240.0
+"""The seconds for which a write is tried: as long as the gcp provider tries an upload."""
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
 """A function that returns the catalog while some new clusters run: it takes their ids by the ids of their first
@@ -125,8 +130,15 @@ class DeploymentCatalogs:
 class InterimCatalog:
     """The publisher of the interim catalog. Threads share it."""
 
-    def __init__(self, catalogs: DeploymentCatalogs, storage: Storage, warn: Callable[[str], None]) -> None:
-        self._catalogs, self._storage, self._warn = catalogs, storage, warn
+    def __init__(
+        self,
+        catalogs: DeploymentCatalogs,
+        storage: Storage,
+        warn: Callable[[str], None],
+        pause: Callable[[float], object] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._catalogs, self._storage, self._warn, self._pause, self._now = catalogs, storage, warn, pause, now
         self._before = document.write(catalogs.before) if catalogs.before else ""
         self._published, self._packages = self._before, catalogs.packages
         self._made: dict[str, str] = {}
@@ -167,7 +179,7 @@ class InterimCatalog:
             self._write(self._before)
             return
         for package in self._packages:
-            self._storage.create(Location(catalog.catalog_bucket, package.path), package.content, "application/gzip")
+            self._upload(Location(catalog.catalog_bucket, package.path), package.content)
         self._packages = ()
         if revision := catalogs.revision:
             # Another machine can continue a commit alone: it does not have local changes.
@@ -177,5 +189,19 @@ class InterimCatalog:
 
     def _write(self, text: str) -> None:
         if text != self._published:
-            self._storage.write(Location(self._catalogs.bucket, NAME), text.encode(), "application/json")
+            at = Location(self._catalogs.bucket, NAME)
+            self._patiently(at, lambda: self._storage.write(at, text.encode(), "application/json"))
             self._published = text
+
+    def _upload(self, at: Location, content: bytes) -> None:
+        # One that is there already, as where an answer was lost, has the same contents: its name has their hash.
+        self._patiently(at, lambda: self._storage.create(at, content, "application/gzip"))
+
+    def _patiently(self, at: Location, write: Callable[[], object]) -> None:
+        patiently(
+            write,
+            lambda error, left: self._warn(f"{at} is not written yet: {error.message}; trying again, for {span(left)}"),
+            within=_WITHIN_S,
+            pause=self._pause,
+            now=self._now,
+        )

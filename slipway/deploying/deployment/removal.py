@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError, Timeout
 from slipway.base.formatting import join, last_part, seconds, span
+from slipway.deploying.deployment.patience import patiently
 from slipway.deploying.generations.generations import DELETABLE_STATES
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
 
 WITHIN_S = 2 * 3600.0
 LOOK_EVERY_S = 10.0
+REFUSED_S = 10 * 60.0
 _FIRST_S, _TRIES = 0.5, 5
 _AGAIN = "deploy again: it goes on from there"
 
@@ -120,6 +122,8 @@ class Removal:
     why: str = ""
     #: The seconds for which a cluster in another than a deletable state is waited for.
     within: float = WITHIN_S
+    #: The seconds for which a request to delete is sent again to a service that is busy or out of reach.
+    refused: float = REFUSED_S
     deletable: frozenset[str] = DELETABLE_STATES
     _going: set[str] = field(default_factory=set)
 
@@ -163,7 +167,6 @@ class Removal:
             for name in living:
                 self._going.discard(last_part(name))
             for name in living:
-                self.must_be_idle((name,))
                 self._delete(name)
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if living := self._settled():
@@ -205,6 +208,19 @@ class Removal:
     def _delete(self, name: str) -> None:
         id_ = last_part(name)
         self.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
+        patiently(
+            lambda: self._ask_for_the_end(name),
+            lambda error, left: self.say(
+                f"cluster {id_} is not deleted yet: {error.message}; asking again, for up to {span(left)}"
+            ),
+            within=self.refused,
+            pause=self.pause,
+            now=self.now,
+        )
+
+    def _ask_for_the_end(self, name: str) -> None:
+        id_ = last_part(name)
+        self.must_be_idle((name,))
         self._going.add(id_)
         try:
             self.vertex.delete_persistent_resource(name)

@@ -19,7 +19,7 @@ from slipway.deploying.engine.drift import NextDeployment, drift
 from slipway.google.catalog import document
 from slipway.google.clusters import PersistentResource
 from slipway.google.endpoints import Endpoints
-from slipway.google.failures import Answer, Call, failure
+from slipway.google.failures import Answer, Call, CloudError, failure
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
 from slipway.google.session import Session
@@ -60,13 +60,21 @@ class Bucket(Storage):
     def __init__(self, content: bytes | None) -> None:
         super().__init__(Session.__new__(Session), Endpoints())
         self.content, self.refuses = content, False
+        self.busy = 0
         self.created, self.warned = [""][:0], [""][:0]
 
     def create(self, at: Location, content: bytes, media: str = "") -> bool:
+        self._may_be_busy()
         self.created.append(str(at))
         return True
 
+    def _may_be_busy(self) -> None:
+        if self.busy:
+            self.busy -= 1
+            raise failure(Call("write", "storage.objects.create"), Answer(503, "", "overloaded"))
+
     def write(self, at: Location, content: bytes, media: str) -> None:
+        self._may_be_busy()
         if self.refuses:
             raise failure(Call("write", "storage.objects.create"), Answer(403, "", "denied"))
         self.content = content
@@ -77,12 +85,18 @@ class Bucket(Storage):
 
 
 class Deleting(Script):
-    """`ends` raises when a deletion is asked for, where it is an error."""
+    """`ends` raises when a deletion is asked for, where it is an error; each of several raises once."""
+
+    def __init__(self, looks: list[Step], ends: Exception | list[Exception] | None) -> None:
+        super().__init__([], looks)
+        self.refusals = ends
 
     def delete_persistent_resource(self, cluster: str) -> None:
         super().delete_persistent_resource(cluster)
-        if isinstance(self.ends, Exception):
-            raise self.ends
+        if isinstance(self.refusals, Exception):
+            raise self.refusals
+        if self.refusals:
+            raise self.refusals.pop(0)
 
 
 class Story:
@@ -92,10 +106,9 @@ class Story:
         *,
         uses: list[InUse | Unknown] | None = None,
         grace: float = 25.0,
-        deletion: Exception | None = None,
+        deletion: Exception | list[Exception] | None = None,
     ) -> None:
-        self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(PUBLISHED)
-        self.vertex.ends = deletion
+        self.vertex, self.waits, self.bucket = Deleting(looks, deletion), Waits(), Bucket(PUBLISHED)
         self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
         self.uses, self.grace = uses or [InUse()], GracePeriod(grace, self.waits.now)
 
@@ -174,6 +187,27 @@ def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named()
     assert len(failed.vertex.sent) == 5
 
 
+def test_a_busy_service_is_asked_again_and_it_is_told_what_and_why() -> None:
+    """A job may come meanwhile: each time it is asked whether one did."""
+    story = Story([RUNS, STOPS, gone()], deletion=[refused(503, "overloaded"), unanswered()], grace=0).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"] * 3
+    assert story.said[1:3] == [
+        f"cluster {ALIVE.id} is not deleted yet: overloaded; asking again, for up to 10 min",
+        f"cluster {ALIVE.id} is not deleted yet: the connection was closed; asking again, for up to 10 min",
+    ]
+    assert len(story.offered) == 4, "before, and at each try"
+    busy = Story([RUNS], uses=[InUse(), InUse(), InUse((JOB,))], deletion=refused(503), grace=0)
+    busy.fails(PolicyError)
+    assert busy.vertex.sent == [f"DELETE {ALIVE.id}"]
+
+
+def test_a_service_that_stays_busy_is_told_once_a_minute_and_given_up_after_ten() -> None:
+    story = Story([RUNS], deletion=refused(503, "overloaded"), grace=0)
+    assert "overloaded" in str(story.fails(SlipwayError))
+    assert 600 <= story.waits.now() < 620
+    assert 10 <= len([line for line in story.said if "asking again" in line]) <= 13
+
+
 class Going(Story):
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
@@ -202,6 +236,13 @@ def test_one_that_takes_too_long_to_go_holds_nothing_up() -> None:
     story = Going([STOPS], grace=0).run()
     assert "within 30 min" in story.warned[0]
     assert len(story.warned) == 1
+
+
+def test_one_whose_deletion_is_refused_for_a_minute_holds_nothing_up_either() -> None:
+    story = Going([RUNS], deletion=refused(503, "overloaded"), grace=0).run()
+    (warning,) = story.warned
+    assert warning.endswith("overloaded; what is to be made is asked for all the same")
+    assert story.waits.now() < 80
 
 
 BOTH, SUCCESSOR = catalog_with(OLD, spec("gpu")).whole, catalog_with(NEW).whole
@@ -233,6 +274,22 @@ def test_what_it_names_is_there_before_it() -> None:
     catalog.publish()
     catalog.publish({"gpu": "gpu"})
     assert bucket.created == ["gs://moved/packages/nap-0123456789ab.tar.gz"], "once, where it says"
+
+
+def test_a_busy_bucket_is_written_again_as_long_as_the_provider_would() -> None:
+    """Packages as well as the catalog."""
+    packed = replace(catalogs(interim=replace(BOTH, catalog_bucket="b") if BOTH else None), packages=(PACKAGE,))
+    bucket, waits = Bucket(None), Waits()
+    bucket.busy = 3
+    InterimCatalog(packed, bucket, bucket.warned.append, waits.pause, waits.now).publish()
+    assert bucket.created == ["gs://b/packages/nap-0123456789ab.tar.gz"] and bucket.content
+    assert bucket.warned[0] == (
+        "gs://b/packages/nap-0123456789ab.tar.gz is not written yet: overloaded; trying again, for 4 min"
+    )
+    bucket.busy = 1000
+    with pytest.raises(CloudError, match="could not write"):
+        InterimCatalog(packed, bucket, bucket.warned.append, waits.pause, waits.now).publish()
+    assert 240 <= waits.now() < 270
 
 
 @pytest.mark.parametrize("before", [CATALOG, mark_under_way(CATALOG, "3f9c2e1") if CATALOG else None])
