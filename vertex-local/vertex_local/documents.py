@@ -15,12 +15,22 @@ Pages = Callable[[str, int], tuple[Sequence[T], str]]
 
 
 def listed(
-    call: Call, key: str, pages: Pages[T], shown: Callable[[T], Any], *, usual: int = 100, most: int = 1000
+    call: Call,
+    key: str,
+    pages: Pages[T],
+    shown: Callable[[T], Any],
+    *,
+    usual: int = 100,
+    most: int = 1000,
+    strict: bool = False,
 ) -> Reply:
-    """Return the page under `key` that a call asks for. Raises 400 for a negative size or another list's token."""
+    """Return the page under `key` that a call asks for. Raises 400 for a negative size or another list's token, and, if
+    `strict`, for a size above the `most`."""
     size, question, token = call.integer("pageSize"), page_tokens.asked(call), call.query.get("pageToken", "")
     if size < 0:
         raise invalid_argument("The page size must not be negative.")
+    if strict and size > most:
+        raise invalid_argument(f"The page size must be between 1 and {most}.")
     page, more = pages(page_tokens.position(token, question) if token else "", min(size or usual, most))
     next_page = {"nextPageToken": page_tokens.written(more, question)} if more else {}
     return Reply(body={key: [shown(item) for item in page]} | next_page)

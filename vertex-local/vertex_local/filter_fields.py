@@ -84,6 +84,22 @@ def of_tree(tree: Mapping[str, Any], *, zoned: bool = True) -> FilterFields:
     return found
 
 
+def beside(known: FilterFields, more: FilterFields) -> FilterFields:
+    """Return fields with others that answers do not have."""
+    return lambda path: more(path) or known(path)
+
+
+def among(known: FilterFields, names: Sequence[str]) -> FilterFields:
+    """Return the fields with these names (`jobSpec.network`), and those below them; all where there are no names."""
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        field = known(path)
+        fits = field and any(f"{'.'.join(field.path)}.".startswith(f"{name}.") for name in names)
+        return field if fits or not names else None
+
+    return found
+
+
 def _in_schema(
     schemas: Mapping[str, Any], schema: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]
 ) -> FilterField | None:

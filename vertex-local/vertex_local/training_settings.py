@@ -14,6 +14,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "machine_disk": ("reject", "accept"),
     "output_elsewhere": ("reject", "accept"),
     "output_missing": ("reject", "accept"),
+    "metadata_short_id": ("reject", "accept"),
     "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
     "flex_expiry_state": ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"),
     "spot_disable_retries": ("restart", "fail"),
@@ -64,6 +65,8 @@ class TrainingSettings:
     # A job whose output bucket is not in its region, or does not exist: `reject` or `accept`.
     output_elsewhere: str = "reject"
     output_missing: str = "reject"
+    # The id of a context, an execution, an artifact or a metadata store of less than four characters.
+    metadata_short_id: str = "reject"
     # The state a job has after its timeout: JOB_STATE_CANCELLED or JOB_STATE_FAILED.
     timeout_state: str = "JOB_STATE_CANCELLED"
     # Times a job is started again after an error that may pass (crash signals; lost machines).

@@ -40,6 +40,12 @@ class Kind:
     rate: str = "call"
     #: It is in regions of training alone.
     trains: bool = False
+    #: The fields that filters and orders of its list may name, where the service documents them (`jobSpec.network`).
+    filtered: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
+    #: The sizes of a page: the usual and the largest; larger ones are refused if `strict`, else that is taken.
+    page: tuple[int, int] = (100, 1000)
+    strict: bool = False
 
     @property
     def base(self) -> str:
@@ -107,15 +113,31 @@ class Collection:
     def listed(self, call: Call, pages: Pages[Body]) -> Reply:
         """Return a page of resources, with the fields of the read mask alone."""
         version, mask = call.params["version"], call.query.get("readMask", "")
+        (usual, most), strict = self.kind.page, self.kind.strict
         return documents.listed(
-            call, self.kind.noun, pages, lambda body: MESSAGES.render(version, self.kind.message, body, mask)
+            call,
+            self.kind.noun,
+            pages,
+            lambda body: MESSAGES.render(version, self.kind.message, body, mask),
+            usual=usual,
+            most=most,
+            strict=strict,
         )
 
-    def fields(self, call: Call) -> FilterFields:
-        """Return the fields of a resource that filters and orders may name."""
+    def every_field(self, call: Call) -> FilterFields:
+        """Return the fields of a resource, by Google's definition."""
         version = call.params["version"]
         schema = f"GoogleCloudAiplatform{version.capitalize()}{self.kind.message}"
         return filter_fields.of_schema(f"aiplatform.{version}", schema)
+
+    def fields(self, call: Call) -> FilterFields:
+        """Return the fields that filters may name."""
+        return filter_fields.among(self.every_field(call), self.kind.filtered)
+
+    def in_order(self, call: Call, bodies: Iterable[Body]) -> list[Body]:
+        """Return resources in the order that a call asks for. Raises 400 for a field that orders may not name."""
+        fields = filter_fields.among(self.every_field(call), self.kind.ordered)
+        return documents.in_order(bodies, call.query.get("orderBy", ""), fields)
 
     def hidden_since(self, call: Call) -> str:
         """Return the moment from which on new resources are missing in a list that lags, "" in one that does not."""
@@ -207,12 +229,10 @@ class Documents(Collection):
 
     def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
         """Return a page of the collection. Raises 400 for an invalid filter, order or page token."""
-        fields = self.fields(call)
-        test = document_filters.parsed(call.query.get("filter", ""), fields, functions)
+        test = document_filters.parsed(call.query.get("filter", ""), self.fields(call), functions)
         since = self.hidden_since(call) or "9"
         bodies: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)
-        bodies = documents.in_order(bodies, call.query.get("orderBy", ""), fields)
-        return documents.without_empty(self.listed(call, documents.sliced(bodies)))
+        return documents.without_empty(self.listed(call, documents.sliced(self.in_order(call, bodies))))
 
     def _put(self, body: Body, etag: str) -> Body:
         milliseconds = int(datetime.fromisoformat(body["updateTime"]).timestamp() * 1000)

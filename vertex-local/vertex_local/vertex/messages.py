@@ -9,6 +9,8 @@ MESSAGES = Messages(
         "AddContextChildrenRequest": "metadata_service",
         "AddExecutionEventsRequest": "metadata_service",
         "Artifact": "artifact",
+        "BatchCancelPipelineJobsRequest": "pipeline_service",
+        "BatchDeletePipelineJobsRequest": "pipeline_service",
         "BatchCreateTensorboardRunsRequest": "tensorboard_service",
         "BatchCreateTensorboardTimeSeriesRequest": "tensorboard_service",
         "Context": "context",

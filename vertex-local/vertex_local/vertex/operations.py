@@ -1,10 +1,12 @@
 """Long-running operations: their documents, and the methods that read them."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
-from .. import documents
+from .. import document_filters, documents, filter_fields
 from ..repository import Repository
 from ..store import Store
 from ..wire import Call, Reply, Route, not_found
@@ -20,8 +22,11 @@ _PARENTS = (
     "/customJobs/{resource}",
     "/hyperparameterTuningJobs/{resource}",
     "/trainingPipelines/{resource}",
+    "/pipelineJobs/{resource}",
     "/models/{resource}",
 )
+_FILTERED = filter_fields.of_tree({"name": "text", "done": "flag", "metadata": {}, "error": {}, "response": {}})
+_LONGEST_WAIT_S, _LOOK_S = 20.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,12 @@ class Operations:
         listed = []
         for parent in _PARENTS:
             base = f"{_AT}{parent}/operations"
-            listed += [Route("GET", base, self._list), Route("GET", base + "/{operation}", self._get)]
+            each = base + "/{operation}"
+            listed += [
+                Route("GET", base, self._list),
+                Route("GET", each, self._get),
+                Route("POST", each + ":wait", self._wait),
+            ]
         return listed
 
     def _get(self, call: Call) -> Reply:
@@ -108,13 +118,30 @@ class Operations:
         self._refresh()
         return Reply(body=answer(self._find(call)))
 
+    def _wait(self, call: Call) -> Reply:
+        """Return the operation once it is done, and as it is when the time is over that the call may wait."""
+        self._world.limits.take("call", region(call))
+        call.nothing()
+        sent = call.query.get("timeout")
+        seconds = min(float(sent.removesuffix("s")), _LONGEST_WAIT_S) if sent else _LONGEST_WAIT_S
+        until = self._world.clock.now() + timedelta(seconds=seconds)
+        while True:
+            self._refresh()
+            operation = self._find(call)
+            if operation.done or self._world.clock.now() >= until:
+                return Reply(body=answer(operation))
+            time.sleep(_LOOK_S)
+
     def _list(self, call: Call) -> Reply:
         location = region(call)
         self._world.access.require(call.principal, "aiplatform.operations.list", call.params["project"])
         self._world.limits.take("call", location)
         self._refresh()
         resource, every = call.params.get("resource"), _OPERATIONS.every(self._world.store, f"{location}/")
-        operations = [item for item in every if resource is None or id_of(item.target) == resource]
+        test = document_filters.parsed(call.query.get("filter", ""), _FILTERED)
+        operations = [
+            item for item in every if (resource is None or id_of(item.target) == resource) and test(answer(item))
+        ]
         return documents.listed(call, "operations", documents.sliced(operations), answer)
 
     def _find(self, call: Call) -> Operation:

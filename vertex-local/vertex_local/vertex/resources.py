@@ -48,8 +48,7 @@ class Resources(Collection, Generic[K]):
         call.nothing()
         with self.world.store.transaction():
             record = self.find(call)
-            if record.over:
-                raise failed_precondition(f"{self._state(record)} and cannot be cancelled.")
+            self.check_alive(record)
             end(record)
         self.world.changed.set()
         return Reply(body={})
@@ -67,8 +66,7 @@ class Resources(Collection, Generic[K]):
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
             record = self.find(call)
-            if not record.over:
-                raise failed_precondition(f"{self._state(record)}; only one that has ended can be deleted.")
+            self.check_over(record)
             self.remove(record.body["name"])
             return self.done(call, record.body["name"])
 
@@ -80,6 +78,14 @@ class Resources(Collection, Generic[K]):
         if record is None:
             raise not_found(f"The {self.kind.message} does not exist.")
         return record
+
+    def check_alive(self, record: Kept) -> None:
+        if record.over:
+            raise failed_precondition(f"{self._state(record)} and cannot be cancelled.")
+
+    def check_over(self, record: Kept) -> None:
+        if not record.over:
+            raise failed_precondition(f"{self._state(record)}; only one that has ended can be deleted.")
 
     def _state(self, record: Kept) -> str:
         return f"The {self.kind.message} {record.body['name']} is in state {record.body['state']}"
@@ -126,5 +132,11 @@ class FollowedResources(Resources[K]):
         bodies = (
             dict(record.body) for record in self._records.every(self.world.store, self.name(self.parent(call), ""))
         )
-        kept = [body for body in bodies if test(body) and body["createTime"] < since]
+        kept = [body for body in bodies if test(self.filtered(body)) and body["createTime"] < since]
+        if call.query.get("orderBy"):
+            return documents.sliced(self.in_order(call, reversed(kept)))
         return documents.sliced(kept, newest_first=True)
+
+    def filtered(self, body: Body) -> Body:
+        """Return a body with what filters may name beside its fields."""
+        return body

@@ -111,6 +111,33 @@ def test_a_cancelled_run_takes_its_tasks_with_it(pipes: Studies) -> None:
     assert pipes.calling.refused("GET", path).code == 404
 
 
+def test_runs_are_listed_in_the_order_that_is_asked_for_and_removed_together(pipes: Studies) -> None:
+    for name in ("greet-1", "greet-2", "greet-3"):
+        create(pipes, name)
+        pipes.tick(1)
+    for name in ("greet-2", "greet-1", "greet-3"):
+        pipes.calling.call("POST", f"{JOBS}/{name}:cancel", {})
+        pipes.tick()
+
+    def listed(order: str) -> list[str]:
+        found = pipes.calling.call("GET", f"{JOBS}?orderBy={order}")["pipelineJobs"]
+        return [job["name"].rpartition("-")[2] for job in found]
+
+    assert listed("") == listed("create_time desc") == ["3", "2", "1"]
+    assert listed("create_time") == ["1", "2", "3"]
+    assert listed("endTime desc, start_time") == ["3", "1", "2"]
+    first = pipes.calling.call("GET", f"{JOBS}?orderBy=end_time&pageSize=2&readMask=name")
+    rest = pipes.calling.call(
+        "GET", f"{JOBS}?orderBy=end_time&readMask=name&pageSize=2&pageToken={first['nextPageToken']}"
+    )
+    assert [job["name"][-1] for job in first["pipelineJobs"] + rest["pipelineJobs"]] == ["2", "1", "3"]
+
+    names = [job["name"] for job in first["pipelineJobs"]]
+    done = pipes.calling.call("POST", f"{JOBS}:batchDelete", {"names": names})
+    assert [job["name"] for job in done["response"]["pipelineJobs"]] == names
+    assert listed("") == ["3"]
+
+
 def test_a_retried_task_runs_once_more(pipes: Studies) -> None:
     spec = greet()
     spec["root"]["dag"]["tasks"]["hello"]["retryPolicy"] = {"maxRetryCount": 1}

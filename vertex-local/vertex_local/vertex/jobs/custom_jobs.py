@@ -6,7 +6,6 @@ from typing import Any
 
 from ... import document_filters
 from ...documents import Body, Pages
-from ...filter_fields import FilterField, FilterFields
 from ...wire import Call, Reply, Route
 from ...world import World
 from ..collection import Kind
@@ -15,8 +14,8 @@ from . import life, table
 from .records import Job
 from .shells import Shells, asks
 
-CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True)
-_FILTERED = {("displayName",), ("state",), ("createTime",), ("jobSpec", "persistentResourceId")}
+_FILTERED = ("displayName", "state", "createTime", "labels", "jobSpec.persistentResourceId")
+CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True, filtered=_FILTERED)
 
 
 Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
@@ -61,16 +60,6 @@ class CustomJobs(Resources[Job]):
             return [self._with_shells(call, body) for _, body in bodies[:size]], more
 
         return page
-
-    def fields(self, call: Call) -> FilterFields:
-        """Return the fields that the service documents for filters, and labels."""
-        known = super().fields(call)
-
-        def found(path: Sequence[str]) -> FilterField | None:
-            field = known(path)
-            return field if field and (field.path[0] == "labels" or field.path in _FILTERED) else None
-
-        return found
 
     def _with_shells(self, call: Call, body: Mapping[str, Any]) -> Body:
         """Return the body with the address of each replica's shell while it runs."""

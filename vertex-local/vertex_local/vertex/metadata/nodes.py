@@ -1,19 +1,17 @@
 """The common methods of contexts, executions and artifacts."""
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 
 from ...document_filters import Function, Test
 from ...documents import Body
-from ...wire import Call, Reply, already_exists, failed_precondition, invalid_argument
+from ...wire import Call, Reply, already_exists, failed_precondition
 from ..collection import Documents, canonical
 from ..field_errors import display_name_mistakes, label_mistakes, refuse
 from ..messages import MESSAGES
 from . import links
-from .metadata_stores import check, used
+from .metadata_stores import check, check_id, used
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _IMMUTABLE = ("schemaTitle", "schemaVersion")
 
 
@@ -23,11 +21,7 @@ class Nodes(Documents):
         body = self.parsed(call)
         self._check(body)
         node_id = call.query.get(f"{self.kind.one}Id") or str(uuid.uuid4())
-        if not _ID.fullmatch(node_id):
-            raise invalid_argument(
-                f'Invalid {self.kind.one} id "{node_id}": 1 to 128 lowercase letters, digits and hyphens are '
-                "needed, the first of them no hyphen."
-            )
+        check_id(self.world, self.kind.one, node_id)
         with self.world.store.transaction():
             parent = self.parent(call)
             used(self.world, parent)
@@ -39,7 +33,11 @@ class Nodes(Documents):
 
     def list(self, call: Call) -> Reply:
         self.enter(call, "list")
-        functions: Mapping[str, Function] = {"in_context": self._in_contexts, "parent_contexts": self._below}
+        functions: Mapping[str, Function] = {
+            "in_context": self._in_contexts,
+            "parent_contexts": self._below,
+            "child_contexts": self._above,
+        }
         check(self.world, self.parent(call))
         return self.listed_below(call, self.parent(call), functions)
 
@@ -90,3 +88,8 @@ class Nodes(Documents):
         """Return a test for contexts with all the named parents."""
         wanted = {canonical(self.world.project, parent) for parent in parents}
         return lambda body: wanted <= set(body.get("parentContexts", ()))
+
+    def _above(self, children: Sequence[str]) -> Test:
+        """Return a test for contexts with all the named children."""
+        found = [self.look(canonical(self.world.project, child)) or {} for child in children]
+        return lambda body: all(body["name"] in child.get("parentContexts", ()) for child in found)

@@ -1,10 +1,9 @@
 """The methods of models."""
 
-import re
 from collections.abc import Sequence
 
-from ... import document_filters, documents
-from ...filter_fields import FilterField, FilterFields
+from ... import document_filters, documents, filter_fields
+from ...filter_fields import FilterFields
 from ...wire import Call, Reply, Route, aborted, failed_precondition
 from ...world import World
 from ..collection import Collection
@@ -16,7 +15,7 @@ from .records import DEFAULT, KIND, Model
 from .registration import UnusableError
 
 _UPDATABLE = ("displayName", "description", "labels", "versionDescription", "explanationSpec")
-_MAX_PAGE = 1000
+_VERSION_TIMES = filter_fields.of_tree({"createTime": "time", "updateTime": "time"})
 _INVALID_ARGUMENT = 3
 
 
@@ -56,8 +55,7 @@ class Models(Collection):
         location = self.enter(call, "list")
         test = document_filters.parsed(call.query.get("filter", ""), self._fields_and_id(call))
         bodies = [body for body in records.every(self.world, location) if test({**body, "model": id_of(body["name"])})]
-        bodies = documents.in_order(reversed(bodies), call.query.get("orderBy", ""), self.fields(call))
-        return self.listed(call, documents.sliced(bodies))
+        return self.listed(call, documents.sliced(self.in_order(call, reversed(bodies))))
 
     def get(self, call: Call) -> Reply:
         location = self.enter(call, "get", "call")
@@ -102,9 +100,12 @@ class Models(Collection):
         name = self._version(call, location)["name"]
         versions = [version for version in records.versions(self.world, name) if test(version)]
         # A version's times have names of their own in its body.
-        order = re.sub(r"\b(create|update)(?=_time|Time)", r"version_\1", call.query.get("orderBy", ""))
-        versions = documents.in_order(versions, order, self.fields(call))
-        named = [{**version, "name": f"{version['name']}@{version['versionId']}"} for version in versions]
+        keys = [
+            {"createTime": version["versionCreateTime"], "updateTime": version["versionUpdateTime"], "version": version}
+            for version in versions
+        ]
+        keys = documents.in_order(keys, call.query.get("orderBy", ""), _VERSION_TIMES)
+        named = [{**key["version"], "name": f"{name}@{key['version']['versionId']}"} for key in keys]
         return self.listed(call, documents.sliced(named))
 
     def merge_version_aliases(self, call: Call) -> Reply:
@@ -121,8 +122,7 @@ class Models(Collection):
 
     def _fields_and_id(self, call: Call) -> FilterFields:
         """Return the fields that a filter may name: those of a model, and `model`, its id."""
-        known = self.fields(call)
-        return lambda path: FilterField(("model",), "text") if tuple(path) == ("model",) else known(path)
+        return filter_fields.beside(self.fields(call), filter_fields.of_tree({"model": "text"}))
 
     def _version(self, call: Call, location: str) -> Model:
         """Return the version that a path names, by id or alias, or the model's default one. Raises 404."""

@@ -13,7 +13,7 @@ from ...world import World
 from ..collection import Kind
 from ..names import id_of, location_name
 
-KIND = Kind("Model", "/models", "resource", "models", trains=True)
+KIND = Kind("Model", "/models", "resource", "models", trains=True, ordered=("displayName", "createTime", "updateTime"))
 _FIRST_ID = 8_000_000_000_000_000_000
 DEFAULT = "default"
 _SERVED = {

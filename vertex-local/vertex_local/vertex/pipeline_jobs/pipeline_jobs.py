@@ -1,21 +1,28 @@
 """The methods of pipeline jobs."""
 
+from collections.abc import Callable, Sequence
+
+from ... import filter_fields
 from ...access.policies import ACCOUNTS
 from ...documents import Body
+from ...filter_fields import FilterFields
 from ...storage.records import BUCKETS
-from ...wire import Call, Reply, Route, already_exists, failed_precondition, not_found
+from ...wire import Call, Reply, Route, already_exists, failed_precondition
 from ...world import World
 from ..clusters.records import CLUSTERS
 from ..clusters.work import apply_due
 from ..collection import canonical
 from ..field_errors import refuse
-from ..names import location_name
+from ..messages import MESSAGES
+from ..names import id_of, location_name
 from ..resources import FollowedResources
 from . import definition, records, rules, work
 from .records import BILLING_LABEL, JOBS, KIND, PipelineJob, TaskRun
 
 _FIRST_ID = 4_000_000_000_000_000_000
 _IDS_APART = 1_000_000
+_NAMES = filter_fields.of_tree({"pipelineName": "text", "pipelineJobUserId": "text"})
+"""What filters name of a job beside its fields: the compiled pipeline, and the id that its client gave it."""
 _SENT = (
     "displayName",
     "pipelineSpec",
@@ -34,7 +41,12 @@ class PipelineJobs(FollowedResources[PipelineJob]):
         super().__init__(world, KIND, JOBS)
 
     def routes(self) -> list[Route]:
-        return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
+        return [
+            *super().routes(),
+            Route("POST", self.kind.each + ":cancel", self.cancel),
+            Route("POST", self.kind.base + ":batchCancel", self.batch_cancel),
+            Route("POST", self.kind.base + ":batchDelete", self.batch_delete),
+        ]
 
     def create(self, call: Call) -> Reply:
         """Make the job under the id that is given, or one of its own; its tasks then begin by themselves."""
@@ -74,11 +86,53 @@ class PipelineJobs(FollowedResources[PipelineJob]):
     def cancel(self, call: Call) -> Reply:
         return self.cancelled(call, lambda job: work.cancel(self.world, job))
 
+    def batch_cancel(self, call: Call) -> Reply:
+        """Cancel jobs, or none of them, by an operation that is done at once."""
+        self.enter(call, "cancel")
+        with self.world.store.transaction():
+            jobs = self._several(call, "BatchCancelPipelineJobs", self.check_alive)
+            for job in jobs:
+                work.cancel(self.world, job)
+            reply = self._done(call, "BatchCancelPipelineJobs", [self._kept(job.name) for job in jobs])
+        self.world.changed.set()
+        return reply
+
+    def batch_delete(self, call: Call) -> Reply:
+        """Delete jobs that are over, or none of them, by an operation that is done at once."""
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            jobs = self._several(call, "BatchDeletePipelineJobs", self.check_over)
+            for job in jobs:
+                self.remove(job.name)
+            return self._done(call, "BatchDeletePipelineJobs", jobs)
+
+    def _several(self, call: Call, method: str, check: Callable[[PipelineJob], None]) -> list[PipelineJob]:
+        """Return the jobs that a batch names, each of which passes a check. Raises 400, 404."""
+        names = MESSAGES.parse(call.params["version"], f"{method}Request", call.object()).get("names", [])
+        refuse(rules.batch_mistakes(names, call.params["location"]))
+        jobs = [self._kept(name) for name in dict.fromkeys(canonical(self.world.project, name) for name in names)]
+        for job in jobs:
+            check(job)
+        return jobs
+
+    def _done(self, call: Call, method: str, jobs: Sequence[PipelineJob]) -> Reply:
+        shown = [MESSAGES.render(call.params["version"], self.kind.message, job.body) for job in jobs]
+        location = location_name(self.world.project, call.params["location"])
+        metadata, response = f"{method}OperationMetadata", f"{method}Response"
+        return self.done(call, location, metadata, response, result={"pipelineJobs": shown})
+
+    def fields(self, call: Call) -> FilterFields:
+        return filter_fields.beside(super().fields(call), _NAMES)
+
+    def filtered(self, body: Body) -> Body:
+        name = body["pipelineSpec"].get("pipelineInfo", {}).get("name", "")
+        return {**body, "pipelineName": name, "pipelineJobUserId": id_of(body["name"])}
+
     def find(self, call: Call) -> PipelineJob:
-        job = self.look(self.named(call))
-        if job is None:
-            raise not_found("The PipelineJob does not exist.")
-        return job
+        return self._kept(self.named(call))
+
+    def _kept(self, name: str) -> PipelineJob:
+        return JOBS.find(self.world.store, name, f"The PipelineJob {name} does not exist.")
 
     def _admit(self, call: Call, body: Body) -> None:
         """Check what the job needs beside itself: bucket, account, persistent resource. Raises 400, 403, 404."""

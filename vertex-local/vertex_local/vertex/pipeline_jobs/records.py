@@ -10,7 +10,18 @@ from ..names import id_of, location_of
 from ..resources import Followed
 from .definition import Task
 
-KIND = Kind("PipelineJob", "/pipelineJobs", "resource", "pipelineJobs", trains=True)
+KIND = Kind(
+    "PipelineJob",
+    "/pipelineJobs",
+    "resource",
+    "pipelineJobs",
+    trains=True,
+    filtered=(
+        *("displayName", "state", "createTime", "updateTime", "endTime", "labels"),
+        *("templateUri", "templateMetadata.version"),
+    ),
+    ordered=("createTime", "updateTime", "endTime", "startTime"),
+)
 BILLING_LABEL = "vertex-ai-pipelines-run-billing-id"
 """The label by which the service ties a pipeline job's resources to it."""
 TaskState = Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "NOT_TRIGGERED"]

@@ -1,7 +1,7 @@
 """Rules for a pipeline job."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...nodes import mounts, no_buckets
@@ -12,7 +12,18 @@ from . import definition, values
 from .definition import InvalidError, UnservedError
 
 ID = re.compile(r"[a-z][a-z0-9-]{0,127}")
+MOST_IN_BATCH = 32
+_NAME = re.compile(r"projects/[^/]+/locations/([^/]+)/pipelineJobs/[^/]+")
 _CLUSTER = re.compile(r"projects/[^/]+/locations/([^/]+)/persistentResources/[^/]+")
+
+
+def batch_mistakes(names: Sequence[str], region: str) -> list[Mistake]:
+    """Return the errors in the names of jobs that are to be cancelled or deleted together."""
+    if not 1 <= len(names) <= MOST_IN_BATCH:
+        return [Mistake("names", f"1 to {MOST_IN_BATCH} names of pipeline jobs are required.")]
+    text = f"must be the name of a pipeline job in {region}: projects/…/locations/{region}/pipelineJobs/…"
+    odd = [at for at, name in enumerate(names) if (match := _NAME.fullmatch(name)) is None or match[1] != region]
+    return [Mistake(f"names[{at}]", f'"{names[at]}" {text}.') for at in odd]
 
 
 def mistakes(body: Mapping[str, Any], job_id: str, region: str) -> list[Mistake]:

@@ -10,7 +10,14 @@ from ..names import location_of
 from ..resources import Followed
 from .rules import Task
 
-KIND = Kind("TrainingPipeline", "/trainingPipelines", "resource", "trainingPipelines", trains=True)
+KIND = Kind(
+    "TrainingPipeline",
+    "/trainingPipelines",
+    "resource",
+    "trainingPipelines",
+    trains=True,
+    filtered=("displayName", "state", "trainingTaskDefinition", "createTime", "labels"),
+)
 SUFFIXES: Mapping[Task, str] = {"custom": "-custom-job", "tuning": "-hyperparameter-tuning-job"}
 _METADATA: Mapping[Task, str] = {"custom": "backingCustomJob", "tuning": "backingHyperparameterTuningJob"}
 _NOT_FOUND, _INTERNAL = 5, 13

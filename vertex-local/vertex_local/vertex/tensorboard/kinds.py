@@ -5,8 +5,14 @@ from ..collection import Kind
 _WRITABLE = ("displayName", "description", "labels")
 # Resources that jobs log to have limits of their own in the service, far above those of other resources.
 _UNLIMITED = ""
+_PAGE = (50, 1000)
 TENSORBOARD = Kind(
-    "Tensorboard", "/tensorboards", "tensorboard", "tensorboards", (*_WRITABLE, "encryptionSpec", "isDefault")
+    "Tensorboard",
+    "/tensorboards",
+    "tensorboard",
+    "tensorboards",
+    (*_WRITABLE, "encryptionSpec", "isDefault"),
+    page=(100, 100),
 )
 EXPERIMENT = Kind(
     "TensorboardExperiment",
@@ -15,6 +21,7 @@ EXPERIMENT = Kind(
     "tensorboardExperiments",
     (*_WRITABLE, "source"),
     _UNLIMITED,
+    page=_PAGE,
 )
 RUN = Kind(
     "TensorboardRun",
@@ -23,6 +30,7 @@ RUN = Kind(
     "tensorboardRuns",
     _WRITABLE,
     _UNLIMITED,
+    page=_PAGE,
 )
 TIME_SERIES = Kind(
     "TensorboardTimeSeries",
@@ -31,4 +39,5 @@ TIME_SERIES = Kind(
     "tensorboardTimeSeries",
     ("displayName", "description", "valueType", "pluginName", "pluginData"),
     _UNLIMITED,
+    page=_PAGE,
 )

@@ -12,7 +12,14 @@ from . import trial as trials
 from .study import Study, study_of
 from .trial import Trial
 
-KIND = Kind("HyperparameterTuningJob", "/hyperparameterTuningJobs", "resource", "hyperparameterTuningJobs", trains=True)
+KIND = Kind(
+    "HyperparameterTuningJob",
+    "/hyperparameterTuningJobs",
+    "resource",
+    "hyperparameterTuningJobs",
+    trains=True,
+    filtered=("displayName", "state", "createTime", "labels", "trialJobSpec.persistentResourceId"),
+)
 EndState = Literal["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED"]
 
 
