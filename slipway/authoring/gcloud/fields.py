@@ -7,13 +7,15 @@ Nothing in it is passed over in silence: an unknown key is a finding, with its l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.authoring.stack.places import ITEM, right_place
+from slipway.authoring.stack.yaml_file import DocumentPart, KeyPath
 from slipway.base.codec import camel
 from slipway.base.formatting import nearest, quoted, unfit
+from slipway.model.kinds import CUSTOM_JOB
 
 Read = Callable[[DocumentPart], Any]
 
@@ -127,12 +129,36 @@ class Message:
                 if value or (value == 0 and self.known[name] is duration):
                     values[name] = value
             elif name not in self.known and name not in self.refused:
-                near = nearest(name, self.known)
-                other = f"its right name or place, or leave it out; known here: {', '.join(self.known)}"
-                child.wrong("no field of a job file here", f"{near}, if that was meant" if near else other)
+                child.wrong("no field of a job file here", self._fix(child, name))
                 readable = False
             named.add(name)
         return values if readable else None
+
+    def _fix(self, part: DocumentPart, name: str) -> str:
+        around = part.path[:1] if camel(str(part.path[0])) == CUSTOM_JOB.spec else ()
+        if way_out := dict(JOB.refusals()).get(name):
+            return way_out
+        if place := right_place(part.path, JOB.places(around), self.known):
+            return f"move it to {place}" if "." in place else f"move it to {place}, beside workerPoolSpecs"
+        if near := nearest(name, self.known):
+            return f"{near}, if that was meant"
+        return f"its right name, or leave it out; known here: {', '.join(self.known)}"
+
+    def places(self, around: KeyPath = ()) -> Iterator[KeyPath]:
+        """Yield the places of all fields that a template can have."""
+        for name, read in self.known.items():
+            yield (*around, name)
+            inner = read.read if isinstance(read, Several) else read
+            if isinstance(inner, Message):
+                yield from inner.places((*around, name, ITEM) if isinstance(read, Several) else (*around, name))
+
+    def refusals(self) -> Iterator[tuple[str, str]]:
+        """Yield all other fields, each with the way out."""
+        yield from self.refused.items()
+        for read in self.known.values():
+            inner = read.read if isinstance(read, Several) else read
+            if isinstance(inner, Message):
+                yield from inner.refusals()
 
 
 def _mistyped(part: DocumentPart, what: str, fix: str) -> None:

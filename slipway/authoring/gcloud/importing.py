@@ -22,7 +22,7 @@ from slipway.base.formatting import quoted
 from slipway.model.capacity import CAPACITY_TYPES, DAY, FLEX_START, ON_DEMAND, POOL, RESERVATION, of_job
 from slipway.model.catalog.placeholders import OUTPUT, names, placeholder
 from slipway.model.cluster import SERVICE_ACCOUNT
-from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.rules.reservations import NO_RESERVATION
 
 _STRATEGIES: Mapping[str, str] = {
@@ -84,25 +84,59 @@ def flag_mistake(what: str, fix: str) -> FileMistake:
 def _imported(root: DocumentPart, naming: Naming) -> Imported | None:
     """Return the template; None after a mistake, which is then a finding. Unknown and mistyped fields are told
     first, as others are right or wrong by them."""
-    spec = field_of(root, CUSTOM_JOB.spec)
-    if spec.value is not None:
-        what = "this is the body of a whole request, and a job file is the job's spec alone"
-        spec.wrong(what, f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it")
-        return None
-    job = JOB(root)
+    notes: list[Note] = []
+    told = len(root.mistakes)
+    root = _job_spec(root, notes)
+    job = JOB(root) if len(root.mistakes) == told else None
     if job is None:
         return None
     if not any(job.get("workerPoolSpecs", ())):
         what = "there is no worker pool in it"
         field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
         return None
-    return _template(root, job, naming)
+    return _template(root, job, naming, notes)
 
 
-def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imported | None:
+def _job_spec(root: DocumentPart, notes: list[Note]) -> DocumentPart:
+    """Return the job's spec, also of a request for a job and of what describes one. Something else that the API has is
+    a finding."""
+    body = {camel(key): part for key, part in root.items()}
+    if CUSTOM_JOB.spec not in body:
+        _no_job(body)
+        return root
+    spec = body.pop(CUSTOM_JOB.spec)
+    for name in ("encryptionSpec", *JOB.known):
+        if name in body:
+            fix = f"move it to {dotted(spec.path)}.{name}" if name in JOB.known else JOB.refused[name]
+            body.pop(name).wrong("no field beside a job's spec", fix)
+    if body:
+        notes.append(Note(next(iter(body.values())), f"{', '.join(body)}: left out, as each job has its own"))
+    return spec
+
+
+def _no_job(body: Mapping[str, DocumentPart]) -> None:
+    """Add a finding where a file has a pipeline, a cluster, or a job of another kind."""
+    kind = next((kind for kind in KINDS.values() if kind.spec in body), None)
+    if kind:
+        settings = f"give a template `{kind.takes[0]}=` in its Python"
+        has_pools = kind is not PIPELINE_JOB
+        fix = f"import what is under {body[kind.spec].path[-1]}, then {settings}" if has_pools else settings
+        body[kind.spec].wrong(f"this is a {kind.words}, and a job file is a custom job's spec", fix)
+    elif "deploymentSpec" in body:
+        body["deploymentSpec"].wrong("this is a compiled pipeline", "give a template `pipeline=` in its Python")
+    elif "resourcePools" in body:
+        name = body["name"].value if "name" in body else "ID"
+        fix = f"`slipway pools adopt {name} --print` writes its entry of a stack file"
+        body["resourcePools"].wrong("this is a cluster, and not a job", fix)
+    else:
+        for name, part in body.items():
+            if name not in JOB.known and field_of(part, "workerPoolSpecs").value:
+                part.wrong("a job's spec is below it", f"give what is under {part.path[-1]} alone")
+
+
+def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming, notes: list[Note]) -> Imported | None:
     """Return the template; None after a mistake, which is then a finding."""
     _no_placeholders(root)
-    notes: list[Note] = []
     output = OutputReader(_output(root, job, notes), notes)
     scheduling = job.get("scheduling", {})
     asked: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -15,8 +15,10 @@ from pydantic.fields import FieldInfo
 from slipway.authoring.stack.bounds import VIOLATION
 from slipway.authoring.stack.config import OWN_KEYS, ConfigEntry
 from slipway.authoring.stack.entries import FIXED, RANGE
+from slipway.authoring.stack.places import ENTRY, ITEM, right_place
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
+from slipway.base.codec import camel
 from slipway.base.formatting import meant, nearest
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 
@@ -64,6 +66,27 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     ),
     "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),
 }
+# Fields of the API's clusters, and of the provider's, by the keys that stand for them.
+OF_THE_API: Mapping[str, str] = {
+    "resourcePools": "pools",
+    "machineSpec": "machine",
+    "machineType": "machine",
+    "acceleratorType": "accelerator.type",
+    "acceleratorCount": "accelerator.count",
+    "replicaCount": "replicas",
+    "autoscalingSpec": "replicas",
+    "minReplicaCount": "replicas.min",
+    "maxReplicaCount": "replicas.max",
+    "diskSpec": "disk",
+    "bootDiskType": "disk.type",
+    "bootDiskSizeGb": "disk.sizeGb",
+    "encryptionSpec": "encryption",
+    "kmsKeyName": "encryption.kmsKey",
+    "pscInterfaceConfig": "pscInterface",
+    "resourceRuntimeSpec": "serviceAccount",
+    "serviceAccountSpec": "serviceAccount",
+    "enableCustomServiceAccount": "serviceAccount.custom",
+}
 _ACCOUNT_KEYS = ("serviceAccount", "custom")
 _NO_ACCOUNT = (
     "a cluster names no account: each job on it names its own",
@@ -108,6 +131,7 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
         details = error.errors(include_url=False)
         unknown = [_path(detail) for detail in details if detail["type"] == "extra_forbidden"]
         misspelt = {(*path[:-1], nearest(str(path[-1]), _keys(path[:-1]))) for path in unknown}
+        misspelt |= {(*path[:-1], OF_THE_API.get(camel(str(path[-1])))) for path in unknown}
         # A misspelt key is one mistake, not also a missing key.
         return tuple(
             document.mistake(path, *_words(path, detail))
@@ -129,8 +153,7 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     if kind == "extra_forbidden":
         if len(path) == 1 and ":" in key:
             return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
-        known = _keys(path[:-1])
-        return "unknown key", meant(key, known, f"one of {', '.join(known)}")
+        return "unknown key", _right_key(path)
     if kind == "missing":
         example = _example(path)
         return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
@@ -148,6 +171,30 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     keys = _keys(path) if kind == "model_type" else ()
     write = f"its keys are {', '.join(keys)}" if keys else f"write {wanted}"
     return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else write
+
+
+def _right_key(path: KeyPath) -> str:
+    """Return the fix of an unknown key: its name here, or the place that has it."""
+    known = _keys(path[:-1])
+    if ours := OF_THE_API.get(camel(str(path[-1]))):
+        *outer, last = ours.split(".")
+        named = (place for place in _places(StackFile) if [*place[-len(outer) - 1 : -1]] == outer)
+        if place := right_place((*path[:-1], last), named):
+            return f"here it is {place}"
+    if place := right_place(path, _places(StackFile), known):
+        return f"move it to {place}"
+    return meant(str(path[-1]), known, f"one of {', '.join(known)}")
+
+
+def _places(annotation: Any, around: KeyPath = ()) -> Iterator[KeyPath]:
+    """Yield the places of all keys of a type."""
+    for kind in _unfolded(annotation):
+        if get_origin(kind) in (dict, list):
+            yield from _places(get_args(kind)[-1], (*around, ENTRY if get_origin(kind) is dict else ITEM))
+        elif isinstance(kind, type) and issubclass(kind, BaseModel):
+            for alias, field in _aliases(kind).items():
+                yield (*around, alias)
+                yield from _places(field.annotation, (*around, alias))
 
 
 def _keys(path: KeyPath) -> tuple[str, ...]:

@@ -363,6 +363,14 @@ def test_the_name_and_the_folder_are_the_flags_matter() -> None:
         read(job(PACKAGE), "job.yaml", Naming("imported", "of a file"))
 
 
+def test_what_gcloud_describes_is_read_by_its_spec() -> None:
+    """`gcloud ai custom-jobs describe --format=yaml`, and a request's body: no hand cuts the spec out."""
+    body = {"createTime": "2026-11-20T09:10:11Z", "displayName": "digits-7", "jobSpec": yaml.safe_load(job())}
+    result = imported(yaml.safe_dump({**body, "labels": {"team": "vision"}, "state": "JOB_STATE_SUCCEEDED"}))
+    assert result.template == imported(job()).template
+    assert notes(result) == ["job.yaml:1  createTime, displayName, labels, state: left out, as each job has its own"]
+
+
 def test_what_slipway_wrote_is_read_without_its_launcher() -> None:
     args = "[--claim, gs://work/claims/r1, --module, trainer.task, --, '--out=output']"
     code = PACKAGE.replace("trainer.finetune", f"{LAUNCHER}\n      args: {args}")

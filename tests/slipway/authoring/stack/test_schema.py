@@ -7,7 +7,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from slipway.authoring.stack.structure import schema, schema_text
+from slipway.authoring.stack.structure import OF_THE_API, schema, schema_text
+from slipway.base.codec import camel
+from slipway.google.messages import message
 from tests import shipped
 
 from .files import HEAD, read, with_pool, wrong
@@ -63,3 +65,19 @@ def test_what_the_check_accepts_the_schema_accepts(text: str) -> None:
 )
 def test_what_the_schema_refuses_the_check_refuses(text: str) -> None:
     assert not valid(text) and wrong(text)
+
+
+def test_each_field_of_the_apis_clusters_is_named_by_the_key_that_stands_for_it() -> None:  # N13
+    """A body that somebody has of a cluster is answered with the keys of a stack file."""
+    cluster = message("google.cloud.aiplatform_v1", "persistent_resource", "PersistentResource").DESCRIPTOR
+    pool = cluster.fields_by_name["resource_pools"].message_type
+    inner = [pool.fields_by_name[name].message_type for name in ("machine_spec", "disk_spec", "autoscaling_spec")]
+    asked = {camel(field.name) for of in (cluster, pool, *inner) for field in of.fields}
+    output_only = {"name", "state", "error", "createTime", "startTime", "updateTime", "resourceRuntime"}
+    output_only |= {"usedReplicaCount", "satisfiesPzs", "satisfiesPzi"}
+    has_no_key = {"id", "gpuPartitionSize", "tpuTopology", "reservationAffinity"}
+    own = {key for entry in schema()["$defs"].values() for key in entry.get("properties", {})}
+    assert asked - output_only - has_no_key - own == OF_THE_API.keys() & asked
+    for theirs, ours in OF_THE_API.items():
+        (mistake,) = (each for each in wrong(with_pool(f"{theirs}: {{}}")) if each.key.endswith(theirs))
+        assert mistake.fix.endswith(f".{ours}")
