@@ -21,7 +21,7 @@ RESUMABLE = 9 * 1024**2
 def environment(cloud: LocalCloud, tmp_path: Path) -> dict[str, str]:
     token = tmp_path / "token"
     token.write_text(cloud.token())
-    overrides = {"AIPLATFORM": "/", "STORAGE": "/storage/v1/", "LOGGING": "/"}
+    overrides = {"AIPLATFORM": "/", "STORAGE": "/storage/v1/", "LOGGING": "/", "SECRETMANAGER": "/"}
     return {
         **cloud.base_env(),
         **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}": cloud.url + path for api, path in overrides.items()},
@@ -69,3 +69,16 @@ def test_ai_storage_and_logging(cloud: LocalCloud, environment: dict[str, str], 
         assert file.read_bytes() == (folder / name).read_bytes()
     said(begun(environment, "storage", "rm", "-r", f"gs://{BUCKET}"))
     assert BUCKET not in [bucket["name"] for bucket in cloud.every("/storage/v1/b?project=local-project", "items")]
+
+
+def test_what_is_not_served_is_told_at_once_and_in_words(cloud: LocalCloud, environment: dict[str, str]) -> None:
+    """gcloud repeats a 501 for half a minute, and then speaks of the network."""
+    created = begun(environment, "secrets", "create", "of-gcloud", "--replication-policy=automatic")
+    refused = begun(environment, "secrets", "create", "short", "--replication-policy=automatic", "--ttl=3600s")
+    said(created)
+    _, words = refused.communicate()
+    assert "The local cloud does not implement 'ttl' of secretmanager.Secret" in words and "network" not in words
+    with cloud.session() as session:
+        asked = {"replication": {"automatic": {}}, "ttl": "3600s"}
+        answer = session.post(f"{cloud.url}/v1/projects/local-project/secrets?secretId=short", json=asked)
+    assert (answer.status_code, answer.json()["error"]["status"]) == (501, "UNIMPLEMENTED"), "to anybody else"

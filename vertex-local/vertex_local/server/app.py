@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import logging
+import re
 import shutil
 import sqlite3
 import time
@@ -47,6 +48,8 @@ _log = logging.getLogger("vertex_local")
 _CHUNK = 1 << 20
 _STRANGERS = 1 << 20
 """The bytes of a body that are read before its sender is known."""
+_REPEATING = re.compile(r"\b(gcloud|gsutil|apitools)\b")
+"""Clients that repeat whatever is 500 or more, and then speak of the network."""
 _TOKENS = ("access_token", "oauth_token")
 """The parameters of a query that may have the token, where no header has it."""
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
@@ -114,7 +117,8 @@ class _App:
             if faults.take("lost-answer", request.method, path):
                 raise _LostAnswerError
             return reply
-        except ApiError as error:
+        except ApiError as problem:
+            error = _final(problem, request)
             return Reply(error.code, b"" if error.code == 304 else error.body())
         except (OSError, sqlite3.Error) as error:
             return self._broken(error, request.method, _shown(path))
@@ -180,6 +184,13 @@ class _App:
 
 class _LostAnswerError(Exception):
     """The fault that loses an answer."""
+
+
+def _final(error: ApiError, request: Request) -> ApiError:
+    """Return an error at which its client stops: gcloud takes a 501 for an outage, so it gets a 400 with its words."""
+    if error.code != 501 or not _REPEATING.search(request.headers.get("user-agent", "")):
+        return error
+    return ApiError(400, error.status, error.message, error.details, reason=error.reason)
 
 
 def _unserved(method: str, path: str) -> ApiError:

@@ -95,7 +95,7 @@ def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
 
 
 def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
-    """Return a look at a trial's job, with its reports since the last look, and those of its last moment once more: code
+    """Return a look at a trial's job, with its reports since the last look, and those of its last moment again: code
     may give one to many."""
     job = jobs.get(world.store, trial.job)
     new, read = [], {}
