@@ -1,6 +1,7 @@
 """Make a template of a job file of gcloud.
 
-FILE is what gcloud ai custom-jobs create --config takes, or describe --format=yaml prints. The template is written to templates/NAME.py.
+FILE is what gcloud ai custom-jobs create --config takes, or what describe --format=yaml prints. The template is written
+to templates/NAME.py.
 
 \b
   slipway templates import job.yaml --name digits
