@@ -7,26 +7,32 @@ the log, and never has the address, which is a secret.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import html
 import http.client
 import json
 import os
 import re
+import signal
 import threading
 import time
 import urllib.request
 from collections import Counter
-from typing import IO, Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import IO, Any, Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
+CRASHED = "crashed"
 WAITED_S = 60.0
 TIMEOUT_S = 10
+END_S = 20.0  # No longer does a job's end keep its machines for that somebody is told.
 HERE = ("localhost", "127.0.0.1", "::1")
 CHATS = ("hooks.slack.com", "chat.googleapis.com")
 LONGEST = 300
-TRANSIENT = (134, 139)  # Vertex AI starts again what ends so.
+# Vertex AI starts again what ends with SIGABRT or SIGSEGV, or with their numbers, so many times.
+TRANSIENT, RETRIES = (6, 11, 134, 139), 3
+_WORDS = re.compile(rb"[\w\x80-\xff]")
 
 
 class _Straight(urllib.request.HTTPRedirectHandler):
@@ -104,8 +110,18 @@ def after(seconds: float) -> str:
     return "after {:.0f} {}".format(*((seconds / 3600, "h") if seconds >= 2 * 3600 else (seconds / 60, "min")))
 
 
+def reason(code: int, line: str) -> str:
+    """Return why a program failed: the last line of its errors, after the signal that ended it."""
+    if code == 137:
+        return "killed, most likely out of memory"
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(code - 128).name
+        return f"{name}: {line}" if line else name
+    return line or f"exit code {code}"
+
+
 class LastLine:
-    """A copy of what a program writes, on stderr, that remembers the last line."""
+    """A copy of what a program writes, on stderr, that remembers the last line with a word."""
 
     def __init__(self, written: IO[bytes]) -> None:
         self._written, self._last, self._line = written, b"", b""
@@ -116,14 +132,14 @@ class LastLine:
         for block in iter(lambda: os.read(self._written.fileno(), 1 << 16), b""):
             *ended, line = re.split(rb"[\r\n]", self._line + block)
             # Of a long line the beginning: what is cut in its middle could be a secret.
-            self._last, self._line = next(filter(bytes.strip, reversed(ended)), self._last)[:4096], line[:4096]
+            self._last, self._line = next(filter(_WORDS.search, reversed(ended)), self._last)[:4096], line[:4096]
             while block:
                 block = block[os.write(2, block) :]
 
     def text(self) -> str:
         """The line, once nobody writes any more, or a second later."""
         self._copy.join(1.0)
-        return (self._line.strip() or self._last.strip()).decode("utf-8", "replace")
+        return (self._line if _WORDS.search(self._line) else self._last).strip().decode("utf-8", "replace")
 
 
 class Teller:
@@ -145,15 +161,16 @@ class Teller:
         self.asks: Any = json.loads(asks or "{}")
         self.facts = {name: text for name, text in self.asks.items() if isinstance(text, str) and name != "secret"}
         self.sweep = self.facts.get("sweep", "")
-        self.claim = place_of(claim, self.sweep) if self.sweep else claim
+        self.own, self.claim = claim, place_of(claim, self.sweep) if self.sweep else claim
         self.read, self.take, self.say, self.listed = read, take, say, listed
         self.lines: LastLine | None = None
         self.noticed = False
         self.first: threading.Thread | None = None
 
-    def tell(self, event: str, why: str) -> None:
+    def tell(self, event: str, why: str, facts: Mapping[str, str] | None = None) -> None:
+        told = {**(facts or self.facts), "why": why}
         try:
-            problem = tell(self.claim, self.read(self.asks["secret"]), event, {**self.facts, "why": why}, self.take)
+            problem = tell(self.claim, self.read(self.asks["secret"]), event, told, self.take)
         except Exception as error:  # Whatever it is, the job goes on.
             problem = f"nobody was told that it {event}: {self.asks['secret']}: {error}"
         if problem:
@@ -167,30 +184,57 @@ class Teller:
             self.first.start()
 
     def ended(self, code: int, why: str, who: str, *, chief: bool, hidden: Iterable[str]) -> None:
-        """Tell how it ended. A machine that goes may be followed by another, and what ended by some signals is started
-        again: nothing is told of these, nor of the end of a helper that did well."""
-        if not self.asks or self.noticed or code in TRANSIENT or (code == 0 and not chief):
+        """Tell how it ended. A machine that goes may be followed by another: nothing is told of that, nor of the end of
+        a helper that did well."""
+        if not self.asks or self.noticed or (code == 0 and not chief):
             return
-        if self.first:
-            self.first.join(2 * TIMEOUT_S)
-        why = why or (self.lines.text() if self.lines else "") or f"exit code {code}"
-        if code == 137:
-            why = "killed, most likely out of memory"
+        why = why or reason(code, self.lines.text() if self.lines else "")
         lines = {line.strip() for value in hidden for line in value.splitlines()}
         # An error has a text as a program writes it, with two backslashes for one, or as an address does.
         forms = (str, lambda line: repr(line)[1:-1], lambda line: json.dumps(line)[1:-1], quote, quote_plus)
         parts = {form(line) for line in lines for form in forms} - {""}
         for part in sorted(parts, key=len, reverse=True):  # One may be within another.
             why = why.replace(part, "…")
-        event = FAILED if code else SUCCEEDED
-        if code or not self.sweep:
-            self.tell(event, f"{why} ({who})" if code else "")
-        if self.sweep and self.facts["run"].isdecimal():
-            self.run_ended(event)
+        why, event = (f"{why} ({who})", FAILED) if code else ("", SUCCEEDED)
+        if code in TRANSIENT:
+            self.bounded([lambda: self.crashed(why, who)], "crashed")
+        else:
+            steps = [lambda: self.tell(event, why)] * bool(code or not self.sweep)
+            self.bounded([*steps, lambda: self.run_ended(event)], event)
+
+    def bounded(self, steps: Sequence[Callable[[], None]], event: str) -> None:
+        """Do each after the one before; one that is slow leaves as much of the time to the next."""
+        until, threads = time.monotonic() + END_S, [self.first] if self.first else []
+        for done, step in enumerate(steps):
+            if threads:
+                threads[-1].join(max(0.0, (until - time.monotonic()) / (len(steps) - done + 1)))
+            threads.append(threading.Thread(target=step, daemon=True))
+            threads[-1].start()
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        if any(thread.is_alive() for thread in threads):
+            slow = "Secret Manager, the work bucket or the address"
+            self.say(f"nobody may have been told that it {event}: {slow} did not answer within {END_S:.0f} s")
+
+    def crashed(self, why: str, who: str) -> None:
+        """Tell of a crash: each replica counts its own, as all may crash at once, and of its last one it is the end."""
+        for number in range(1, self.asks.get("retries", RETRIES) + 1):
+            try:
+                again = self.take(f"{self.own}/crashed/{who}-{number}")
+            except Exception as error:  # Whatever it is, the job goes on.
+                self.say(f"nobody was told that it crashed: {error}")
+                return
+            if again:
+                self.tell(CRASHED, f"{why}; Vertex AI starts it again")
+                return
+        self.tell(FAILED, why)
+        self.run_ended(FAILED)
 
     def run_ended(self, event: str) -> None:
         """Mark how a run of a sweep ended, and tell the sweep's end where it was the last. Runs that are sent once more
         are not counted, as none knows how many these are."""
+        if not (self.sweep and self.facts["run"].isdecimal()):
+            return
         try:
             self.take("{}/ended/{}-{}".format(self.claim, self.facts["run"], event))
             ends = dict(name.rpartition("/")[2].split("-") for name in sorted(self.listed(self.claim + "/ended")))
@@ -198,6 +242,5 @@ class Teller:
             self.say(f"nobody was told whether the sweep has ended: {error}")
             return
         if len(ends) == int(self.facts["runs"]):
-            del self.facts["run"]
-            self.facts["job"] = ""
-            self.tell(ENDED, counted(len(ends), Counter(ends.values())))
+            facts = {name: text for name, text in self.facts.items() if name != "run"}
+            self.tell(ENDED, counted(len(ends), Counter(ends.values())), {**facts, "job": ""})

@@ -239,6 +239,8 @@ def fill(
         if overrides.sweep:
             run, runs = (overrides.labels.get(label, "") for label in (RUN_LABEL, RUNS_LABEL))
             told |= {"sweep": overrides.sweep, "run": run, "runs": runs}
+        if spec.get("scheduling", {}).get("disableRetries"):
+            told["retries"] = 0
         record(spec, recorded({**told, "sent": int(sent.timestamp())} if sent else told), NOTIFICATION)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}

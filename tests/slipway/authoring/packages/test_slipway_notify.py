@@ -20,16 +20,17 @@ import pytest
 
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import slipway_notify as notify
-from slipway.authoring.packages.slipway_notify import FAILED, STARTED, SUCCEEDED, after, message, private, tell
+from slipway.authoring.packages.slipway_notify import CRASHED, FAILED, STARTED, SUCCEEDED, after, message, private, tell
 from slipway.authoring.packages.slipway_storage import StorageError
 from tests import loopback
+from tests.checkouts.shell import wait_for
 from tests.room import Room, a_room
 
 from .conftest import EMAIL, PROJECT, Between, Bucket
 from .test_slipway_launcher import Replica, refers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.local.conftest import LocalCloud
 
@@ -46,12 +47,15 @@ class Notified:
     room: Room
     secret: str
     folder: Path
+    retries: int | None = None
 
     def runs(self, request: str, program: str, sent: float = 0.0, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run the program as the job that was sent so many seconds ago."""
         (self.folder / "work.py").write_text(program)
         self.replica.environ.update(environ)
         record = {**FACTS, "roles": ["chief", "helper"], "secret": self.secret, "sent": time.time() - sent}
+        if self.retries is not None:
+            record["retries"] = self.retries
         self.replica.environ[launcher.NOTIFICATION] = json.dumps(record)
         done = self.replica.start(request, "11")
         assert self.room.url not in done.stdout + done.stderr and "s3cr3t" not in done.stdout + done.stderr
@@ -121,8 +125,102 @@ def test_a_helper_tells_its_failure_alone(notified: Notified) -> None:
     assert events(notified.room)[1] == (FAILED, "OSError: disk full (helper-1)"), "as the log names it"
 
 
-def test_what_the_service_starts_again_is_no_failure_yet(notified: Notified) -> None:
-    notified.runs("aborted", "import os; os.abort()")
+ABORTS = "import os, sys; print('terminate called', file=sys.stderr, flush=True); os.abort()"
+
+
+def test_a_crash_is_told_once_and_the_last_that_vertex_starts_again_is_a_failure(notified: Notified) -> None:
+    """The service tries such a job three times more (vertex-rules 3.4); nobody was told of its end."""
+    again = "SIGABRT: terminate called (chief); Vertex AI starts it again"
+    for _ in range(3):
+        assert notified.runs("aborts", ABORTS).returncode == 134
+        assert events(notified.room) == [(CRASHED, again)]
+    notified.runs("aborts", ABORTS)
+    assert events(notified.room)[1:] == [(FAILED, "SIGABRT: terminate called (chief)")]
+
+
+def test_a_crash_that_a_new_start_mends_is_followed_by_its_success(notified: Notified) -> None:
+    notified.runs("mended", "import os; os.kill(os.getpid(), 11)")
+    notified.runs("mended", "print('well')")
+    assert events(notified.room) == [(CRASHED, "SIGSEGV (chief); Vertex AI starts it again"), (SUCCEEDED, "")]
+
+
+def test_replicas_that_crash_together_are_each_counted_by_themselves(notified: Notified) -> None:
+    for spec in (WORKER, SECOND, "{}"):
+        notified.runs("together", ABORTS, CLUSTER_SPEC=spec)
+        notified.runs("together", ABORTS, CLUSTER_SPEC=spec)
+    assert [event for event, _ in events(notified.room)] == [CRASHED]
+
+
+def test_a_crash_is_the_end_where_retries_are_disabled(notified: Notified) -> None:
+    notified.retries = 0
+    notified.runs("once", ABORTS)
+    assert events(notified.room) == [(FAILED, "SIGABRT: terminate called (chief)")]
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "why"),
+    [
+        (1, "ValueError: x", "ValueError: x"),
+        (3, "", "exit code 3"),
+        (6, "", "exit code 6"),
+        (137, "Killed", "killed, most likely out of memory"),
+        (135, "", "SIGBUS"),
+        (136, "at step 7", "SIGFPE: at step 7"),
+        (143, "", "SIGTERM"),
+        (255, "", "exit code 255"),
+    ],
+)
+def test_a_failure_s_reason_names_the_signal(code: int, line: str, why: str) -> None:
+    assert notify.reason(code, line) == why
+
+
+def test_the_last_line_with_a_word_is_told(notified: Notified) -> None:
+    """torchrun ends its report with a line of equals signs."""
+    report = "traceback : Signal 6 (SIGABRT) received by PID 7\n====="
+    notified.runs("torchrun", f"import sys; print({report!r}, file=sys.stderr); sys.exit(1)")
+    assert events(notified.room) == [(FAILED, "traceback : Signal 6 (SIGABRT) received by PID 7 (chief)")]
+
+
+def ends(read: Callable[[str], str], asks: Mapping[str, object], code: int, room: Room) -> list[str]:
+    """Return what a job's log has of its end, where the secret is read so."""
+    said: list[str] = []
+    listed = ["gs://work/claims/of-sweeps/s/ended/1-failed"]
+    record = json.dumps({**FACTS, "secret": "projects/p/secrets/s", **asks})
+    teller = notify.Teller(record, "gs://work/claims/r1", read, lambda mark: True, said.append, lambda _: listed)
+    teller.ended(code, "", "chief", chief=True, hidden=())
+    return said
+
+
+@pytest.mark.parametrize("code", [0, 1, 134])
+def test_a_slow_secret_manager_holds_up_no_machine_for_long_and_the_log_says_so(
+    code: int, monkeypatch: pytest.MonkeyPatch, room: Room
+) -> None:
+    monkeypatch.setattr(notify, "END_S", 0.1)
+    never = threading.Event()
+    (said,) = ends(lambda _: str(never.wait()), {}, code, room)
+    assert said.startswith("nobody may have been told that it ") and "Secret Manager" in said and room.bodies == []
+    never.set()
+
+
+def test_a_sweeps_last_failed_run_tells_its_end_while_its_failure_is_told_slowly(
+    monkeypatch: pytest.MonkeyPatch, room: Room
+) -> None:
+    """Both one after the other took twice as long as the page says."""
+    monkeypatch.setattr(notify, "END_S", 6.0)
+    first = threading.Event()
+
+    def read(reference: str) -> str:
+        if not first.is_set():
+            first.set()
+            wait_for(lambda: room.bodies, "the end is told")
+        return room.url
+
+    assert ends(read, {"sweep": "s", "run": "1", "runs": "1"}, 1, room) == []
+    assert events(room) == [(notify.ENDED, "0 of 1 runs succeeded, 1 failed"), (FAILED, "exit code 1 (chief)")]
+    assert [body.get("run") for body in room.bodies] == [None, "1"]
+
+
+def test_a_job_that_the_service_stops_has_not_failed_yet(notified: Notified) -> None:
     (notified.folder / "work.py").write_text("import time; print('runs', flush=True); time.sleep(600)")
     command = [sys.executable, "-m", "slipway_launcher", "--claim", notified.replica.claim("gone"), "--module", "work"]
     environ = {**notified.replica.environ, "CLOUD_ML_JOB_ID": "11"}

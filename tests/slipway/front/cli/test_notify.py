@@ -72,6 +72,22 @@ def test_the_job_tells_the_end_and_who_waits_for_it_does_not_say_it_again(
 
 
 @pytest.mark.journey
+@pytest.mark.parametrize("retried", [True, False])
+def test_a_job_that_aborts_for_good_tells_that_though_nobody_waits(
+    stack: Stack, room: Room, secret: str, retried: bool
+) -> None:
+    package = checked_out(opened(stack))
+    (package / "task.py").write_text("import os\nos.abort()\n")
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"]["scheduling"] = {"disableRetries": not retried}
+    stack.publish()
+    stack.well("submit", "hello", "--code", "./src", "--notify", secret)
+    stack.all_end()
+    crashes = [("crashed", "SIGABRT (main); Vertex AI starts it again")] * retried
+    assert events(room) == [*crashes, ("failed", "SIGABRT (main)")]
+
+
+@pytest.mark.journey
 def test_a_sweep_tells_its_first_failure_and_its_end_though_nobody_waits(stack: Stack, room: Room, secret: str) -> None:
     package = checked_out(opened(stack))
     (package / "task.py").write_text("import sys\nsys.exit('no data' if 'bad' in sys.argv[-1] else 0)\n")
