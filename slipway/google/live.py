@@ -29,6 +29,8 @@ class Unknown:
     on: str = ""
     #: The project does not use the API at all.
     off: bool = False
+    #: It is a bucket, and another project's: no role of this one helps.
+    foreign: bool = False
 
     def __str__(self) -> str:
         """Return `storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`."""

@@ -115,7 +115,8 @@ def read_and_plan(
     decided = wait_for_quota(decided, live, stack, lambda waits: planned(live, waits))
     taken = [*_taken(live, stack, before), *_lent(live, stack, before)]
     _refuse_elsewhere(live, stack)
-    problems = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
+    unread = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
+    problems = _foreign(live.buckets, stack) or unread
     if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
@@ -235,6 +236,15 @@ def _refuse_elsewhere(live: Live, stack: Stack) -> None:
                 f"{'' if region == stack.region else ', with the region behind it'}",
                 fix="another `workBucket`: a bucket there, or a name that is free, by which the stack makes one",
             )
+
+
+def _foreign(buckets: object, stack: Stack) -> list[str]:
+    """Return the problem of a name that another project's bucket has. Its catalog is another's too, and goes unsaid."""
+    if not isinstance(buckets, Unknown) or not buckets.foreign:
+        return []
+    key = "catalogBucket" if buckets.on == f"gs://{stack.workspace.catalog_bucket}" else "workBucket"
+    taken = f"{buckets.on} is another project's bucket, as names of buckets are one for all of Google Cloud"
+    return [f"{taken}; name another {key} under slipway:workspace in stacks/Pulumi.{stack.name}.yaml"]
 
 
 def _unread(part: object) -> list[str]:

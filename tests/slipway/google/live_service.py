@@ -49,6 +49,7 @@ PATHS = {
     "catalog": "/storage/b/acme-catalog/o/catalog.json",
     "catalog bucket": "/storage/b/acme-catalog",
     "work bucket": "/storage/b/acme-work",
+    "buckets": "/storage/b",
     "account": "/iam/projects/acme/serviceAccounts/trainer@acme.iam.gserviceaccount.com",
 }
 

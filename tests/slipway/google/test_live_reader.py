@@ -102,6 +102,25 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     assert seen.lacking == {"acme-catalog": flags}
 
 
+@pytest.mark.parametrize(
+    ("listed", "foreign"),
+    [
+        ({"items": [{"name": "acme-other"}]}, True),
+        ({}, True),
+        ({"items": [{"name": "acme-work"}]}, False),
+        ((403, {"error": {"message": "no"}}), False),
+    ],
+)
+def test_a_bucket_that_may_not_be_seen_is_another_projects_where_this_one_lists_none_of_its_name(
+    service: Service, connection: Connection, listed: Any, foreign: bool
+) -> None:  # N13
+    """Google answers 403 for a name that anybody has, and 404 for one that nobody has."""
+    service["work bucket"], service["buckets"] = (403, {"error": {"message": "no access (or it may not exist)"}}), listed
+    seen = live(connection)
+    assert isinstance(seen.buckets, Unknown) and seen.buckets.foreign is foreign
+    assert seen.buckets.on == "gs://acme-work"
+
+
 def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
     connection: Connection, service: Service
 ) -> None:

@@ -116,6 +116,25 @@ def test_another_stacks_catalog_is_not_overwritten(seen: Seen, catalog: Publishe
     assert "delete gs://acme-catalog/catalog.json" in error.value.why
 
 
+@pytest.mark.parametrize(
+    ("bucket", "key"),
+    [("acme-catalog", "catalogBucket"), ("acme-work", "workBucket"), ("acme-work-europe-west4", "workBucket")],
+)
+def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, bucket: str, key: str) -> None:
+    """No role of this project helps, and its catalog is another's as well."""
+    denied = Unknown("denied", "storage.googleapis.com", "roles/storage.bucketViewer", on=f"gs://{bucket}")
+    seen.live = replace(LIVE, buckets=replace(denied, foreign=True), catalog=denied)
+    with pytest.raises(ResourceError) as error:
+        read_plan()
+    assert error.value.why == (
+        f"gs://{bucket} is another project's bucket, as names of buckets are one for all of Google Cloud; "
+        f"name another {key} under slipway:workspace in stacks/Pulumi.dev.yaml"
+    )
+    seen.live = replace(LIVE, buckets=denied)
+    with pytest.raises(ResourceError, match="it needs roles/storage.bucketViewer"):
+        read_plan()
+
+
 @pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
 def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(seen: Seen, bucket: str) -> None:  # B1
     """It is the stack's own, and tells which clusters are protected."""
