@@ -43,10 +43,11 @@ class Nodes(Documents):
 
     def patch(self, call: Call) -> Reply:
         self.enter(call, "update")
+        missing = call.flag("allowMissing")
         with self.world.store.transaction():
             name = self.named(call)
             old = self.look(name)
-            if old is None and call.flag("allowMissing"):
+            if old is None and missing:
                 used(self.world, self.parent(call))
                 changed = self.add(name, self.parsed(call))
             else:

@@ -6,6 +6,7 @@ from ... import document_filters, documents, filter_fields
 from ...filter_fields import FilterFields
 from ...wire import Call, Reply, Route, aborted, failed_precondition
 from ...world import World
+from .. import accounts
 from ..collection import Collection
 from ..field_errors import Mistake, field_errors, refuse
 from ..messages import MESSAGES
@@ -39,6 +40,8 @@ class Models(Collection):
         model = registration.declared(body.get("model", {}))
         model_id = body.get("modelId", "")
         refuse([*rules.upload_mistakes(model, location), *rules.id_mistakes("model_id", model_id)])
+        if body.get("serviceAccount"):
+            accounts.check(self.world, call.principal, body["serviceAccount"])
         with self.world.store.transaction():
             try:
                 parent_model = body.get("parentModel", "")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from ... import filter_fields
-from ...access.policies import ACCOUNTS
 from ...documents import Body
 from ...filter_fields import FilterFields
 from ...storage.records import BUCKETS
 from ...wire import Call, Reply, Route, already_exists, failed_precondition
 from ...world import World
+from .. import accounts
 from ..clusters.records import CLUSTERS
 from ..clusters.work import apply_due
 from ..collection import canonical
@@ -141,9 +141,7 @@ class PipelineJobs(FollowedResources[PipelineJob]):
             raise failed_precondition(f"The Cloud Storage bucket of `{directory}` does not exist.")
         email = body.get("serviceAccount", "")
         if email:
-            self.world.access.require_act_as(call.principal, email)
-            if self.world.project.owns(email) and ACCOUNTS.get(self.world.store, email) is None:
-                raise failed_precondition(f"Service account {email} does not exist.")
+            accounts.check(self.world, call.principal, email)
         named = rules.cluster_of(body)
         if not named:
             return

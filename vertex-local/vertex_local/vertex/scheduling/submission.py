@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...access.policies import ACCOUNTS
 from ...quotas import limits
 from ...storage.records import BUCKETS
 from ...supply import records as scenarios
 from ...wire import failed_precondition, resource_exhausted
 from ...world import World
+from .. import accounts
 from ..clusters.records import CLUSTERS, Cluster
 from ..clusters.work import apply_due
 from ..field_errors import Mistake, refuse
@@ -62,7 +62,7 @@ def admit(
         _admit_on_own_machines(world, location, spec, root)
         email = spec.get("serviceAccount") or world.project.custom_code_agent
     if spec.get("serviceAccount"):
-        _check_account(world, principal, spec["serviceAccount"])
+        accounts.check(world, principal, spec["serviceAccount"])
     experiment_runs.check(world, spec)
     log_uploads.check(world, location, spec)
     models.check(world, location, spec.get("models", ()))
@@ -161,14 +161,6 @@ def _check_output(world: World, location: str, spec: Mapping[str, Any]) -> None:
             f"The Cloud Storage bucket of `{uri}` is in location `{at}`. It must be in the same regional location as "
             f"the service location `{location}`."
         )
-
-
-def _check_account(world: World, principal: str | None, email: str) -> None:
-    """Check that the caller may run jobs as the account, and that it exists. Raises 403, 400."""
-    if principal is not None:
-        world.access.require_act_as(principal, email)
-    if world.project.owns(email) and ACCOUNTS.get(world.store, email) is None:
-        raise failed_precondition(f"Service account {email} does not exist.")
 
 
 def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
