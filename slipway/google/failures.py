@@ -252,6 +252,8 @@ def failure(call: Call, answer: Answer) -> CloudError:
     why = answer.message or answer.reason or f"HTTP {answer.status}"
     if answer.status == 507:
         return kind(call, why, "make room on its disk, as the reason says, then the same command again", answer=answer)
+    if kind is Exhausted and QUOTA_TOO_SMALL in answer.message:
+        return kind(call, why, "ask for more quota, as no waiting helps: slipway quota", answer=answer)
     return _denied(call, answer, why) if kind is Denied else kind(call, why, answer=answer)
 
 

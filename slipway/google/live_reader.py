@@ -177,7 +177,8 @@ class Reader:
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
         """Return the service's description by a bucket's name; empty when it does not exist."""
         api, storage = f"storage.googleapis.com buckets.get {name}", self.connection.storage
-        found = self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
+        nothing: Mapping[str, Mapping[str, Any]] = {}
+        found = self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, nothing, may_lack=True)
         if not isinstance(found, Unknown) or found.role != _BUCKETS or isinstance(listed := self.buckets(), Unknown):
             return found
         return found if any(bucket.get("name") == name for bucket in listed) else replace(found, foreign=True)

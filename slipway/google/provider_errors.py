@@ -13,7 +13,7 @@ from operator import methodcaller
 
 from slipway.base.errors import COLOUR, Fault
 from slipway.google.credentials import LOGIN
-from slipway.google.failures import Answer, Call, Denied, failure
+from slipway.google.failures import QUOTA_TOO_SMALL, Answer, Call, Denied, failure
 
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
@@ -24,6 +24,8 @@ engine cuts them after 150 characters."""
 _AGAIN = "the same command again: it goes on from what is there"
 _THEN = f"then {_AGAIN}"
 _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
+# Its metrics stand on lines of their own, or behind it.
+_METRICS = re.compile(rf"{QUOTA_TOO_SMALL}:(?:[\s,*-]+aiplatform\.googleapis\.com/\w+)+")
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
@@ -31,9 +33,17 @@ _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc
 
 _RULES = (
     (
-        r"(?:403|429) HTTP error fetching plugin|rate limit exceeded for https://api\.github\.com",
+        (
+            r"(?:403|429) HTTP error fetching plugin from https://(?:api\.)?github\.com"
+            r"|rate limit exceeded for https://api\.github\.com"
+        ),
         "the provider's plugin was refused: GitHub serves few downloads an hour without a login",
         f"export GITHUB_TOKEN=…, any token of GitHub's, or wait an hour; {_THEN}",
+    ),
+    (
+        r"HTTP error fetching plugin from https?://(?P<host>[\w.-]+)",
+        "the provider's plugin was not sent by {host}, or by a proxy before it",
+        f"see that this machine may download from {{host}}: a proxy or firewall has to let it pass; {_THEN}",
     ),
     (
         "incorrect passphrase|passphrase must be set|unable to find either .PULUMI_CONFIG_PASSPHRASE",
@@ -55,6 +65,31 @@ _RULES = (
         rf"{_ANSWER}409\b.*(?:bucket name is not available|bucket namespace is shared)",
         "a bucket of that name is somebody else's: names are one for all of Google Cloud",
         f"another name in the stack file: workBucket or catalogBucket under slipway:workspace; {_THEN}",
+    ),
+    (
+        rf"{_ANSWER}403\b.*\bstorage\.buckets\.get\b",
+        "this identity may not see that bucket, or it is another project's: names are one for all of Google Cloud",
+        (
+            "another workBucket or catalogBucket in slipway:workspace, where `gcloud storage ls --project=PROJECT` "
+            f"lists none of that name; else {{role}}; {_THEN}"
+        ),
+    ),
+    (
+        rf"{_ANSWER}40[03]\b.*(?i:(?:permission|denied|access)\b.*\b(?:kms key|cloudkms\.)|cloudkms\.\S+use)",
+        "one of Google's own agents may not use the key",
+        (
+            "give roles/cloudkms.cryptoKeyEncrypterDecrypter on the key (gcloud kms keys add-iam-policy-binding) to "
+            "it: for clusters service-NUMBER@gcp-sa-aiplatform.iam.gserviceaccount.com, for buckets "
+            f"service-NUMBER@gs-project-accounts.iam.gserviceaccount.com; {_THEN}"
+        ),
+    ),
+    (
+        rf"{QUOTA_TOO_SMALL}(?::[ -]*aiplatform\.googleapis\.com/(?P<metric>\w+))?",
+        "the limit of a quota is below what one job or cluster needs",
+        (
+            "no waiting helps: slipway quota shows the limits, and slipway quota --request {metric}=VALUE --contact "
+            "EMAIL asks for more in the stack's region; what is not listed there is of machines it does not have"
+        ),
     ),
     (
         rf"{_ANSWER}400\b.*?\bField: (?P<field>[\w.\[\]]+)",
@@ -87,6 +122,14 @@ _RULES = (
         rf"{_ANSWER}(?P<status>4\d\d)\b",
         "the cloud refused it ({status})",
         f"{_AGAIN}; if it is refused again, correct in the stack file what the reason names; slipway doctor looks too",
+    ),
+    (
+        r"\bpending operations\b",
+        "an earlier run was killed, and nobody knows whether the cloud did what it had asked for",
+        (
+            "see that no run is going, then make refresh STACK=NAME ARGS=--clear-pending-creates; a deployment takes "
+            "over what was made"
+        ),
     ),
     (
         "the stack is currently locked by",
@@ -135,11 +178,11 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, .
     Each has the matched words as its reason. `environ` tells a run of a workflow from a person's shell.
     """
     by_fix: dict[str, Fault] = {}
-    for coloured in lines:
-        line = COLOUR.sub("", coloured)
+    text = COLOUR.sub("", "\n".join(lines))
+    for line in _METRICS.sub(lambda match: " ".join(match[0].split()), text).split("\n"):
         for pattern, what, fix in _RULES:
             if match := re.search(pattern, line):
-                named = match.groupdict()
+                named = {name: value or name.upper() for name, value in match.groupdict().items()}
                 meaning = Fault(what=what.format(**named), why=_words(line), fix=_filled(fix, line, environ, named))
                 by_fix.setdefault(meaning.fix, meaning)
                 break

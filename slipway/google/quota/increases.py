@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import join, nearest, numbered
@@ -153,7 +154,8 @@ def _limit(name: str, value: int | None, live: Live) -> QuotaLimit:
         why = "several quotas are of that; Spot and flex-start draw the preemptible ones, all else draws the others"
     assigned = "" if value is None else f"={value}"
     options = join((f"--request {short_name}{assigned}" for short_name in meant), "or")
-    raise ConfigError(f"no quota {name}", why=why, fix=options or f"one of {', '.join(by_short_name)}")
+    near = get_close_matches(word.removeprefix(PREFIX), by_short_name, n=3, cutoff=0.0)
+    raise ConfigError(f"no quota {name}", why=why, fix=options or f"a name that is listed, such as {join(near, 'or')}")
 
 
 def _meant(word: str, names: Iterable[str]) -> list[str]:

@@ -120,6 +120,10 @@ def test_what_proves_that_nothing_was_done(answer: Answer, proven: bool) -> None
 
 
 PLUGIN = "was ended in the middle"
+KMS = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+QUOTA = "The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_training_"
+SMALL = "the limit of a quota is below what one job or cluster needs"
+ASK = "slipway quota --request custom_model_training_"
 
 
 REFUSED = "the provider's plugin was refused"
@@ -140,6 +144,25 @@ DENIED = "the cloud does not allow it to this identity"
         ("* googleapi: Error 403: no", DENIED, "docs/ci.md"),
         ("error: rpc error: code = PermissionDenied desc = 'useToDecrypt' denied", DENIED, "docs/ci.md"),
         ("* googleapi: Error 429: Quota exceeded for requests per minute.", "takes no more for now", "wait a minute"),
+        (
+            "* googleapi: Error 403: ci does not have storage.buckets.get access to the Google Cloud Storage bucket.",
+            "this identity may not see that bucket, or it is another project's",
+            "another workBucket or catalogBucket",
+        ),
+        ("* googleapi: Error 400: Permission denied on Cloud KMS key. Please ensure that", "may not use the key", KMS),
+        (
+            "* googleapi: Error 400: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource 'k'.",
+            "one of Google's own agents may not use the key",
+            KMS,
+        ),
+        ('{"error": {"code": 429, "message": "' + QUOTA + 'nvidia_l4_gpus"}}', SMALL, f"{ASK}nvidia_l4_gpus=VALUE"),
+        (f"google.api_core.exceptions.ResourceExhausted: 429 {QUOTA}tpu_v2", SMALL, f"{ASK}tpu_v2=VALUE"),
+        (f"Training failed with: code: 8 message: {QUOTA}cpus", SMALL, f"{ASK}cpus=VALUE"),
+        (
+            "warning: Attempting to deploy or update resources with 1 pending operations from previous deployment.",
+            "an earlier run was killed",
+            "make refresh STACK=NAME ARGS=--clear-pending-creates",
+        ),
         ("* googleapi: Error 503: It is unavailable.", "could not do it for now", "wait a few minutes"),
         ("* googleapi: got HTTP response code 502 with body: <html>", "could not do it for now", "https://status"),
         ("* googleapi: Error 507: The local cloud's disk is full.", "disk of this machine is full", "cache clear;"),
@@ -158,7 +181,12 @@ DENIED = "the cloud does not allow it to this identity"
         ),
         ("error: incorrect passphrase, please set it", "can't be read without its own passphrase", "_PASSPHRASE=…"),
         ("error: get stack: passphrase must be set", "can't be read without its own passphrase", "as of this stack"),
-        ("error: 403 HTTP error fetching plugin from https://get", REFUSED, "export GITHUB_TOKEN=…"),
+        ("error: 403 HTTP error fetching plugin from https://github.com/x.gz", REFUSED, "export GITHUB_TOKEN=…"),
+        (
+            "error: gcp-9.1.0: 407 HTTP error fetching plugin from https://get.pulumi.com/releases/plugins/x.tar.gz",
+            "was not sent by get.pulumi.com, or by a proxy",
+            "see that this machine may download from get.pulumi.com",
+        ),
         ("E0604] GitHub rate limit exceeded for https://api.github.com/repos/x, in 9m", REFUSED, "or wait an hour"),
         ("error: Error code 8, message: Resources are insufficient in region: r.", "no such machines", "docs/scarce"),
         ("error: Preview failed: error reading from server: EOF", PLUGIN, "the same command again"),
@@ -187,6 +215,12 @@ def test_each_is_understood(said: str, what: str, fix: str) -> None:
 def test_a_stock_out_that_a_deployment_waits_out_is_no_error() -> None:  # N2
     said = "warning: cluster h100-1a2b3c4 ended in ERROR: Resources are insufficient in region: r; trying again"
     assert meanings([said], {}) == ()
+
+
+def test_metrics_on_lines_of_their_own_belong_to_the_error() -> None:
+    metrics = QUOTA.partition("aiplatform")[0], "- aiplatform.googleapis.com/custom_model_training_cpus"
+    (meaning,) = meanings(["Error 429: RESOURCE_EXHAUSTED", metrics[0], metrics[1]], {})
+    assert f"{ASK}cpus=VALUE" in meaning.fix and "custom_model_training_cpus" in meaning.why
 
 
 def test_colors_are_no_words() -> None:

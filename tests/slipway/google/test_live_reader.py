@@ -115,7 +115,10 @@ def test_a_bucket_that_may_not_be_seen_is_another_projects_where_this_one_lists_
     service: Service, connection: Connection, listed: Any, foreign: bool
 ) -> None:  # N13
     """Google answers 403 for a name that anybody has, and 404 for one that nobody has."""
-    service["work bucket"], service["buckets"] = (403, {"error": {"message": "no access (or it may not exist)"}}), listed
+    service["work bucket"], service["buckets"] = (
+        (403, {"error": {"message": "no access (or it may not exist)"}}),
+        listed,
+    )
     seen = live(connection)
     assert isinstance(seen.buckets, Unknown) and seen.buckets.foreign is foreign
     assert seen.buckets.on == "gs://acme-work"

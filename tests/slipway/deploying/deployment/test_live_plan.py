@@ -131,7 +131,7 @@ def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, buc
         f"name another {key} under slipway:workspace in stacks/Pulumi.dev.yaml"
     )
     seen.live = replace(LIVE, buckets=denied)
-    with pytest.raises(ResourceError, match="it needs roles/storage.bucketViewer"):
+    with pytest.raises(ResourceError, match=r"it needs roles/storage\.bucketViewer"):
         read_plan()
 
 

@@ -1,6 +1,7 @@
 """More quota asked for: what a stack declares, what became of it, what waits for it, and what a person asks for with
 `slipway quota --request METRIC[=VALUE]`. # Z2 # N6 # D2 # W6"""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -292,8 +293,9 @@ def test_a_quota_is_named_by_its_metric_or_by_the_id_that_the_console_has(word: 
         ("a100", "nvidia_a100_gpus, --request nvidia_a100_80gb_gpus or --request preemptible_nvidia_a100_gpus"),
         ("A100_80GB=8", "--request nvidia_a100_80gb_gpus=8"),
         ("nvida_h100_gpus=16", "--request nvidia_h100_gpus=16"),
-        ("nvidia_h200_gpus=16", "one of cpus, "),
-        ("CustomModelServingT4GPUsPerProjectPerRegion=1", "one of cpus, "),
+        ("nvidia_h200_gpus=16", "a name that is listed, such as nvidia_h100_gpus, "),
+        ("CustomModelServingT4GPUsPerProjectPerRegion=1", "a name that is listed, such as "),
+        ("custom_model_training_nvidia_k80_gpus", "a name that is listed, such as "),
         ("B300", "--request nvidia_b300_gpus"),
     ],
 )
@@ -304,6 +306,7 @@ def test_a_name_that_is_none_gets_the_quotas_of_its_machine_and_never_those_of_a
         ask_for(word, assess((NEW,), live, region=REGION, preview=True).lines, live)
     assert error.value.what == f"no quota {word.partition('=')[0]}"
     assert fix in error.value.fix and (error.value.fix.startswith(fix) or fix.startswith("nvidia_a100"))
+    assert len(re.findall(r"\w+_gpus|\w*cpus|\w+_pd_\w+", error.value.fix)) <= 3, "not all that there are"
 
 
 def test_without_a_value_what_would_be_enough_is_asked_for() -> None:
