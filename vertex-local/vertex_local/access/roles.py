@@ -33,6 +33,12 @@ def find(name: str) -> Role | None:
     return _table().get(re.sub("^projects/[^/]+/", "projects/*/", name))
 
 
+def permissions(role: Role) -> list[str]:
+    """Return the permissions in a role: of those that any role names, where it has all that begin alike."""
+    every = {name for known in _table().values() for name in known.permissions}
+    return sorted(name for name in every if role.grants(name))
+
+
 @cache
 def _table() -> Mapping[str, Role]:
     rows = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))

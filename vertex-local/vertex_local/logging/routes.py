@@ -1,5 +1,7 @@
 """Routes of Cloud Logging."""
 
+from .. import locations
+from ..regions import REGIONS
 from ..wire import Route
 from ..world import World
 from .entries import Entries
@@ -8,4 +10,7 @@ API = "logging.googleapis.com"
 
 
 def routes(world: World) -> list[Route]:
-    return Entries(world).routes()
+    return [
+        *Entries(world).routes(),
+        *locations.routes(world, "/v2/projects/{project}", "logging", {"global", *REGIONS}),
+    ]

@@ -3,7 +3,9 @@
 import threading
 from collections.abc import Mapping, Sequence
 
+from .. import locations
 from ..clock import timestamp
+from ..supply import machines
 from ..supply import records as scenarios
 from ..wire import Route
 from ..world import Loop, World
@@ -58,7 +60,9 @@ def routes(world: World) -> list[Route]:
     ]
     methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))
-    return [*methods, *operations.routes()]
+    # Secret Manager has the same paths on `v1`, which this answers as well.
+    base, regions = "/{version:v1|v1beta1}/projects/{project}", machines.table().all_regions
+    return [*methods, *operations.routes(), *locations.routes(world, base, "aiplatform", regions)]
 
 
 def loops(world: World) -> Sequence[Loop]:
