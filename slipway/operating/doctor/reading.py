@@ -146,7 +146,7 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
     for file in sorted(journal.folder.glob("*.json")):
         with contextlib.suppress(SlipwayError):
             entry = journal.read(file.stem)
-            if entry and entry.state is SendState.SENDING and journal.free(entry.request_id):
+            if entry and entry.template and entry.state is SendState.SENDING and journal.free(entry.request_id):
                 yield Submission(
                     request_id=entry.request_id,
                     template=entry.template,

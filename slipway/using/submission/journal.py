@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +41,13 @@ class JournalEntry:
         return VertexJob.read(self.body, kind_of_request(self.body)) if self.body else None
 
 
+@dataclass(frozen=True)
+class DamagedEntry(JournalEntry):
+    """An entry that can't be read: it may be of a request that was being sent when its file was written."""
+
+    error: SlipwayError | None = None
+
+
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
     """Return the folder for records: $SLIPWAY_JOURNAL, in the checkout around `folder`, else with the user's state."""
     if chosen := environ.get(VARIABLE, "").strip():
@@ -57,16 +64,33 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
 
 
 def unusable(what: str, file: Path, problem: Exception) -> SlipwayError:
-    """Return the error for a journal that can't be written or read: nothing is sent unless it is recorded."""
-    why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    """Return the error for a journal that can't be written: nothing is sent unless it is recorded."""
     return SlipwayError(
         f"could not record {what}, and nothing is sent unless it is recorded",
-        why=f"{file}: {why}",
+        why=f"{file}: {_words(problem)}",
         fix="make room, or make the folder and the file readable and writable, then submit again",
     )
 
 
-def lock(stream: IO[str], what: str, file: Path) -> None:
+def unreadable(what: str, place: Path | str, problem: Exception) -> SlipwayError:
+    """Return the error for a journal that can't be read, where only it tells what was sent."""
+    return SlipwayError(
+        f"the journal of {what} can't be read",
+        why=f"{place}: {_words(problem)}",
+        fix="see whether its job is there: slipway jobs list; if not, move that file away, and submit again",
+    )
+
+
+def _words(problem: Exception) -> str:
+    return problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+
+
+def move_aside(file: Path) -> None:
+    """Give what stands in a journal's place another name, as it may be anybody's. Raises OSError."""
+    file.rename(file.with_name(f"{file.name}.{file.stat().st_mtime_ns}"))
+
+
+def lock(stream: IO[Any], what: str, file: Path) -> None:
     """Make this process the only one that sends `what`; the kernel lets go of the lock when the process dies. Raises
     SlipwayError where another process has it."""
     try:
@@ -93,26 +117,28 @@ class SubmissionJournal:
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
+        """Return the entry, a DamagedEntry where its file makes no sense. Raises SlipwayError for a folder without
+        access."""
         file = self._file(request_id)
         try:
-            body = from_json(file.read_text(encoding="utf-8"))
-            if datetime.fromisoformat(body["when"]).tzinfo is None:
-                raise ValueError(f"{body['when']} has no time zone")
-            return JournalEntry(**{**body, "state": SendState(body["state"])})
+            return _entry(from_json(file.read_text(encoding="utf-8")), request_id)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError) as problem:
-            raise SlipwayError(
-                f"the journal of request {request_id} can't be read",
-                why=f"{file}: {problem}",
-                fix="see whether the job is there (slipway jobs list), then use another request id",
-            ) from problem
+        except (OSError, ValueError, TypeError, LookupError, RecursionError) as problem:
+            error = unreadable(f"request {request_id}", file, problem)
+            try:
+                when = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            except OSError:
+                raise error from problem
+            return DamagedEntry(request_id, "", SendState.SENDING, when, error=error)
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
         """Write an entry. Raises SlipwayError when the disk does not take it."""
         file = self._file(entry.request_id)
         try:
             make_folder(file.parent)
+            if file.is_dir():
+                move_aside(file)
             write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)
         except OSError as problem:
             raise unusable(f"request {entry.request_id}", file.parent, problem) from problem
@@ -144,3 +170,14 @@ class SubmissionJournal:
 
     def _file(self, request_id: str) -> Path:
         return self.folder / f"{request_id}.json"
+
+
+def _entry(body: Any, request_id: str) -> JournalEntry:
+    """Return an entry from its JSON. Raises ValueError, TypeError and LookupError for what is none of this request."""
+    entry = JournalEntry(**{**body, "state": SendState(body["state"])})
+    if datetime.fromisoformat(entry.when).tzinfo is None:
+        raise ValueError(f"{entry.when} has no time zone")
+    texts, body_fits = (entry.template, entry.job), isinstance(entry.body, dict | None)
+    if entry.request_id != request_id or not (body_fits and all(isinstance(text, str) for text in texts)):
+        raise ValueError("it is no entry of this request")
+    return entry

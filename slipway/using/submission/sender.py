@@ -21,7 +21,7 @@ from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import JobGoneError, claimant, holder
 from slipway.using.submission.delivery import RetryPolicy, SendState, after
-from slipway.using.submission.journal import JournalEntry, SubmissionJournal
+from slipway.using.submission.journal import DamagedEntry, JournalEntry, SubmissionJournal
 from slipway.using.submission.lookup import JobLookup
 from slipway.using.submission.request import Request
 from slipway.using.submission.same_request import same
@@ -133,9 +133,16 @@ class Sender:
         if entry and entry.state is SendState.ACCEPTED:
             return self._accepted(request, entry)
         if entry and entry.state is SendState.SENDING:
-            self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
+            damage = entry.error if isinstance(entry, DamagedEntry) else None
+            known = (
+                f"! {damage.what} ({damage.why})" if damage else f"request {request.id} was being sent at {entry.when}"
+            )
+            self.tell(f"{known}; looking for its job")
             age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
-            return self._search(request, self.policy.look_for - max(age, 0.0))
+            attempt = self._search(request, self.policy.look_for - max(age, 0.0))
+            if damage and attempt is None and not request.runs_once:
+                raise damage  # No claim tells whether it ran, and was deleted since.
+            return attempt
         jobs = self._look_up(request)
         return self._chosen(request, jobs) if jobs else None
 

@@ -13,7 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +26,7 @@ from slipway.model.catalog.model import Template
 from slipway.using.context import Context
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.delivery import SendState
-from slipway.using.submission.journal import lock, state_folder, unusable
+from slipway.using.submission.journal import lock, move_aside, state_folder, unreadable, unusable
 from slipway.using.sweeps.points import Point
 from slipway.using.sweeps.runs import Run
 
@@ -94,7 +94,7 @@ def journal_of_sweep(context: Context, sweep: str) -> Path:
 
 
 def was_begun(file: Path) -> bool:
-    with contextlib.suppress(FileNotFoundError), file.open("rb") as stream:
+    with contextlib.suppress(OSError), file.open("rb") as stream:
         return bool(stream.readline() and stream.readline())
     return False
 
@@ -112,11 +112,15 @@ def is_being_sent(file: Path) -> bool | None:
 
 
 class SweepJournal:
-    """A sweep's journal, as a context. One process at a time holds it; when that dies, the kernel lets go."""
+    """A sweep's journal, as a context. One process at a time holds it; when that dies, the kernel lets go.
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._stream: IO[str] | None = None
+    `skip` is told of damage that the sweep does without, as its jobs' claims tell what was sent; None where they have
+    none.
+    """
+
+    def __init__(self, file: Path, skip: Callable[[str], None] | None = None) -> None:
+        self._file, self._skip = file, skip
+        self._stream: IO[bytes] | None = None
         self._synced = True
         self._head: SweepHeader | None = None
         self.commit = ""
@@ -133,7 +137,12 @@ class SweepJournal:
         """Open the journal. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
         with self._usable():
             make_folder(self._file.parent)
-            stream = self._stream = self._file.open("a+", encoding="utf-8")
+            try:
+                stream = self._stream = self._file.open("a+b")
+            except (IsADirectoryError, PermissionError) as problem:
+                self._damaged(head, problem)
+                move_aside(self._file)
+                stream = self._stream = self._file.open("a+b")
             try:
                 lock(stream, f"sweep {head.sweep}", self._file)
             except SlipwayError:
@@ -141,27 +150,46 @@ class SweepJournal:
                 raise
             stream.seek(0)
             text = stream.read()
-            whole = text[: text.rfind("\n") + 1]
+            whole = text[: text.rfind(b"\n") + 1]
             if whole != text:
-                os.truncate(stream.fileno(), len(whole.encode()))
-            self._replay(whole, head)
+                os.truncate(stream.fileno(), len(whole))
+            if not self._replay(whole, head):
+                move_aside(self._file)
+                stream.close()
+                self.begin(head)
 
     def read(self, head: SweepHeader) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
-        with self._usable():
-            text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
-            self._replay(text[: text.rfind("\n") + 1], head)
+        try:
+            text = self._file.read_bytes()
+        except FileNotFoundError:
+            text = b""
+        except OSError as problem:
+            self._damaged(head, problem)
+            text = b""
+        self._replay(text[: text.rfind(b"\n") + 1], head)
 
-    def _replay(self, whole: str, head: SweepHeader) -> None:
-        lines = [from_json(line) for line in whole.splitlines()]
+    def _damaged(self, head: SweepHeader, problem: Exception, line: int = 0) -> None:
+        """Tell of damage that the sweep does without, or raise SlipwayError."""
+        place = f", line {line}" if line else ""
+        error = unreadable(f"sweep {head.sweep}", f"{self._file}{place}", problem)
+        if self._skip is None:
+            raise error from problem
+        self._skip(f"! {error.what} ({error.why}); its jobs and their claims tell what was sent")
+
+    def _replay(self, whole: bytes, head: SweepHeader) -> bool:
+        """Take what is recorded, and tell whether the journal is one. Raises ConfigError for that of other runs, and
+        SlipwayError for damage."""
         self.commit, self._bucket = head.commit, head.bucket
+        lines = whole.splitlines()
         if not lines:
             self._head = head
-            return
+            return True
         try:
-            first = codec.read(SweepHeader, lines[0])
-        except codec.MalformedError as problem:
-            raise ValueError("this is not the journal of a sweep") from problem
+            first = codec.read(SweepHeader, from_json(lines[0]))
+        except (ValueError, RecursionError) as problem:
+            self._damaged(head, problem, 1)
+            return False
         if first.digest != head.digest:
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
@@ -169,9 +197,14 @@ class SweepJournal:
                 fix=("name this one differently: ", {"request_id": "NAME"}),
             )
         self.commit, self._bucket = first.commit, first.bucket
-        for line in lines[1:]:
-            run, job, bucket = Run(int(line["i"]), int(line["a"])), line.get("j", ""), line.get("b", self._bucket)
-            self._record(run, SendState(line["s"]), float(line["t"]), str(job), str(bucket))
+        for number, text in enumerate(lines[1:], 2):
+            try:
+                line = from_json(text)
+                run, job, bucket = Run(int(line["i"]), int(line["a"])), line.get("j", ""), line.get("b", self._bucket)
+                self._record(run, SendState(line["s"]), float(line["t"]), str(job), str(bucket))
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as problem:
+                self._damaged(head, problem, number)
+        return True
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "", bucket: str = "") -> None:
         """Append a step; `when` is in seconds of the wall clock, `bucket` that of the claim of a run that is being
@@ -209,7 +242,7 @@ class SweepJournal:
     def _append(self, line: Mapping[str, Any]) -> None:
         assert self._stream is not None, "begin() comes first"
         with self._usable():
-            self._stream.write(json.dumps(line, separators=(",", ":")) + "\n")
+            self._stream.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
             self._stream.flush()
         self._synced = False
 
@@ -227,5 +260,5 @@ class SweepJournal:
     def _usable(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, ValueError, TypeError, KeyError) as problem:
+        except OSError as problem:
             raise unusable("the sweep", self._file, problem) from problem

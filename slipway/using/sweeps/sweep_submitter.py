@@ -102,7 +102,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = SweepReading(context, plan, show.note, threads)
         jobs = reading.jobs
-        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+        with _journal(reading) as journal:
             journal.begin(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, asks)
             show.chosen(chosen)
@@ -145,11 +145,16 @@ def dry_run_sweep(
     """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = SweepReading(context, plan, show.note, threads)
-        with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
+        with _journal(reading) as journal:
             journal.read(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
             tell(chosen)
             _check(reading, chosen, show)
+
+
+def _journal(reading: SweepReading) -> SweepJournal:
+    skip = reading.note if reading.jobs.any_request.runs_once else None
+    return SweepJournal(journal_of_sweep(reading.context, reading.plan.id), skip)
 
 
 def _head(context: Context, plan: SweepPlan) -> SweepHeader:

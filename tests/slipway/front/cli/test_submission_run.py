@@ -42,6 +42,22 @@ def test_the_same_request_twice_is_one_job_from_another_machine_too(stack: Stack
     assert len(stack.jobs()) == 1
 
 
+def test_a_damaged_journal_is_named_and_done_without_where_the_claim_answers(stack: Stack) -> None:
+    """The same command failed for ever."""
+    words, look = ("submit", "hello", "--request-id", "nightly-1"), {"SLIPWAY_LOOK_FOR": "1s"}
+    file, sent = stack.journal("nightly-1"), stack.well(*words, "--output", "json", **look).json
+    for damage in ("", '{"request_id"', "[]", sent["job"]["name"]):
+        file.write_text(damage)
+        again = stack.well(*words, "--output", "json", **look)
+        assert again.json["job"]["name"] == sent["job"]["name"] and not again.json["fresh"]
+        assert f"the journal of request nightly-1 can't be read ({file}: " in again.err
+        assert json.loads(file.read_text())["job"] == sent["job"]["name"], "and it is mended"
+    file.unlink()
+    file.mkdir()
+    assert stack.well(*words, "--output", "json", **look).json["job"]["name"] == sent["job"]["name"]
+    assert file.is_file() and len(stack.jobs()) == 1
+
+
 def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
     """It planned a job for an id that was used before."""
     words = ("submit", "hello", "--request-id", "nightly-1")

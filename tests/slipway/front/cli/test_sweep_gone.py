@@ -64,6 +64,23 @@ def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tm
     assert len(every_job(stack)) == 4 and stack.run(*words, "--output", "json").json["gone"] == []
 
 
+def test_a_damaged_journal_is_named_and_claims_tell_what_was_sent(stack: Stack) -> None:  # N7
+    """The same command failed for ever."""
+    held(stack)
+    packaged(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 4))
+    stack.well(*words)
+    (file,) = stack.folder.rglob("*.jsonl")
+    delete(stack, "2", "3")
+    lines = file.read_text().splitlines()
+    for damage, line in (([*lines[:3], "\0\0", *lines[6:]], 4), (["", *lines], 1)):
+        file.write_text("".join(f"{line}\n" for line in damage))
+        again = stack.run(*words, "--output", "json")
+        assert again.code == 4 and (again.json["gone"], again.json["accepted"]) == ([2, 3], [])
+        assert "can't be read" in again.err and f"({file}, line {line}: " in again.err
+        assert len(every_job(stack)) == 2
+
+
 def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_same_id(stack: Stack) -> None:  # N7
     """It counted as submitted before: no command from that machine ever sent it, and waiting for it was a success."""
     held(stack)

@@ -1,12 +1,15 @@
 """Sending a request once, whatever a kill or a reboot hides, the journal that survives both, and the step after a
 failed request. # N3 # N7 # N9"""
 
+import errno
 import fcntl
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -19,7 +22,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.delivery import RetryPolicy, SendState, Step, after
-from slipway.using.submission.journal import JournalEntry, SubmissionJournal
+from slipway.using.submission.journal import DamagedEntry, JournalEntry, SubmissionJournal
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt, Sender, about_copies
 from slipway.using.submission.submitter import way_on
@@ -212,14 +215,85 @@ def test_two_who_waited_for_the_same_holder_do_not_both_hold_it(
         pass
 
 
-@pytest.mark.parametrize("when", ["soon", "", "2026-11-20T12:00:00", None])
-def test_an_entry_without_a_time_or_an_end_is_an_error_in_words(tmp_path: Path, when: str | None) -> None:
+WHOLE = json.dumps(asdict(ENTRY))
+DAMAGED = {
+    "empty": "",
+    "truncated": '{"request_id"',
+    "zeros": "\0" * 100,
+    "another document": "[]",
+    "null": "null",
+    "too deep": "[" * 100_000,
+    "another request's": WHOLE.replace('"r1"', '"r2"'),
+    "no state": WHOLE.replace('"sending"', '"flying"'),
+    "no time": WHOLE.replace(ENTRY.when, "soon"),
+    "no time zone": WHOLE.replace(ENTRY.when, "2026-11-20T12:00:00"),
+    "a later version's": WHOLE.replace('"job"', '"work"'),
+    "a job that is no name": WHOLE.replace('"job": ""', '"job": 7'),
+    "a body that is no request": WHOLE.replace('{"displayName": "d"}', '"d"'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_an_entry_that_makes_no_sense_may_be_of_a_request_that_was_sent(tmp_path: Path, damage: str) -> None:
+    """It made the same command fail for ever."""
     journal = SubmissionJournal(tmp_path)
-    journal.write(replace(ENTRY, when=ENTRY.when if when is None else when))
-    if when is None:
-        (tmp_path / "r1.json").write_text('{"request_id"')
-    with pytest.raises(SlipwayError, match="journal of request r1"):
-        journal.read("r1")
+    (tmp_path / "r1.json").write_text(DAMAGED[damage])
+    damaged(journal, tmp_path / "r1.json")
+    journal.write(ENTRY)
+    assert journal.read("r1") == ENTRY
+
+
+def damaged(journal: SubmissionJournal, file: Path) -> None:
+    entry = journal.read("r1")
+    assert isinstance(entry, DamagedEntry) and entry.error
+    assert entry.state is SendState.SENDING and not entry.job and entry.asked is None
+    assert entry.error.what == "the journal of request r1 can't be read" and entry.error.why.startswith(f"{file}: ")
+    assert datetime.fromisoformat(entry.when).timestamp() == int(file.stat().st_mtime)
+
+
+def test_a_folder_in_the_place_of_an_entry_is_moved_aside_with_what_it_has(tmp_path: Path) -> None:
+    journal = SubmissionJournal(tmp_path)
+    (tmp_path / "r1.json").mkdir()
+    (tmp_path / "r1.json" / "thesis").write_text("a")
+    damaged(journal, tmp_path / "r1.json")
+    journal.write(ENTRY)
+    assert journal.read("r1") == ENTRY and len(list(tmp_path.glob("r1.json.*/thesis"))) == 1
+
+
+def test_an_entry_that_may_not_be_read_is_told_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = SubmissionJournal(tmp_path)
+    journal.write(ENTRY)
+
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    damaged(journal, tmp_path / "r1.json")
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_what_a_damaged_entry_hides_is_looked_for_and_sent_where_only_one_job_can_run(claimed: bool) -> None:
+    service = Service(launcher=claimed, lag=30.0)
+    task = LAUNCHER if claimed else IMAGE
+    request = Request("r1", "dev", "digits", {**BODY, "jobSpec": {"workerPoolSpecs": [{"replicaCount": "1", **task}]}})
+    sent, damage = sender(service), SlipwayError("the journal can't be read", why="r1.json: no JSON", fix="")
+
+    def hidden() -> None:
+        when = service.clock.now().isoformat()
+        service.notes["r1"] = DamagedEntry("r1", "", SendState.SENDING, when, error=damage)
+
+    hidden()
+    if claimed:
+        assert sent.begin(request, repeated=True) is None
+    else:
+        with pytest.raises(SlipwayError) as refused:
+            sent.begin(request, repeated=True)
+        assert refused.value is damage
+    assert service.time >= 60.0, "a list may lag behind what was sent as the file was written"
+    job = sent.send(request).job
+    hidden()
+    found = sent.begin(request, repeated=True)
+    assert found and found.job.name == job.name and len(service.jobs) == 1
 
 
 def test_nothing_may_be_sent_when_it_could_not_be_written_down_or_locked(tmp_path: Path) -> None:

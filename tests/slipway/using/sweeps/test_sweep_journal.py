@@ -71,6 +71,48 @@ def test_a_journal_that_makes_no_sense_stops_the_sweep_and_is_left_alone(tmp_pat
     assert (tmp_path / "s.jsonl").read_text() == f"{text}{line}\n"
 
 
+RUN = '{"i":1,"a":0,"s":"sending","t":5.0}\n'
+
+
+@pytest.mark.parametrize("line", [b"no json", b"[]", b"7", b'{"i": 0}', b"\0" * 40, b"\xff", b"[" * 100_000])
+def test_a_line_that_makes_no_sense_is_told_and_done_without_where_jobs_have_claims(
+    tmp_path: Path, line: bytes
+) -> None:
+    """It made the same command fail for ever."""
+    file, said = tmp_path / "s.jsonl", list[str]()
+    with opened(file) as journal:
+        journal.write(Run(0), SendState.SENDING, 5.0)
+    file.write_bytes(file.read_bytes() + line + b"\n" + RUN.encode())
+    for skipping in (SweepJournal.begin, SweepJournal.read):
+        with SweepJournal(file, said.append) as journal:
+            skipping(journal, HEAD)
+            assert journal.open == {Run(0): 5.0, Run(1): 5.0}
+    assert len(said) == 2 and f"({file}, line 3: " in said[0]
+    with SweepJournal(file, said.append) as journal, pytest.raises(ConfigError, match="begun with other runs"):
+        journal.begin(OTHER)
+
+
+@pytest.mark.parametrize("what", ["null\n", "[]\n" + RUN, RUN, "folder"])
+def test_what_is_no_journal_is_moved_aside_and_told_where_jobs_have_claims(tmp_path: Path, what: str) -> None:
+    file, said = tmp_path / "s.jsonl", list[str]()
+    if what == "folder":
+        file.mkdir()
+    else:
+        file.write_text(what)
+    assert not (what == "folder" and was_begun(file))
+    with SweepJournal(file, said.append) as journal:
+        journal.read(HEAD)
+        assert journal.open == {} and (file.is_dir() or file.read_text() == what), "a dry run moves nothing"
+    with SweepJournal(file, said.append) as journal:
+        journal.begin(HEAD)
+        journal.write(Run(2), SendState.SENDING, 7.0)
+    (aside,) = tmp_path.glob("s.jsonl.*")
+    assert aside.is_dir() or aside.read_text() == what
+    with opened(file) as journal:
+        assert journal.open == {Run(2): 7.0}
+    assert len(said) == 2 and all("the journal of sweep digits-1 can't be read" in text for text in said)
+
+
 def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SlipwayError, match="nothing is sent unless it is recorded"):
