@@ -77,7 +77,8 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     current = (CurrentCluster(spec, f"{spec.name}-0000000", "0000000", import_=False) for spec in stack.clusters)
     plan = Plan(tuple(map(of_current, current)))
     context = compile_context(stack, Revision("unknown", dirty=False), plan)
-    verdicts = {placement.label: OfferVerdict(available=True) for placement in placements}
+    barred = {placement.label: placement.refusal or placement.dormant for placement in placements}
+    verdicts = {label: OfferVerdict(available=not why, why=why) for label, why in barred.items()}
     packages = {code: f"packages/code.{'tar.gz' if isinstance(code, Package) else 'pyz'}" for code in template.uploaded}
     entry = template_entry(template, placements, verdicts, context, packages)
     readable(catalog_of(context, stack, plan, {template.name: entry}))

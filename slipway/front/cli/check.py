@@ -84,6 +84,7 @@ def check_file(path: Path) -> Checked:
             remarks["slipway:persistentResources"][cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
     mistakes, published = _templates(document, folder, stack)
     if not mistakes:
+        mistakes = _stranded(stack, published, document, remarks)
         _misfits(stack, folder, remarks)
         _unused(stack, published, remarks)
     return Checked(stack.name, shown, stack, mistakes, (*warnings, *remarks.mistakes))
@@ -136,6 +137,24 @@ def _templates(
             at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
             at.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return config.mistakes, published
+
+
+def _stranded(
+    stack: Stack, published: Iterable[Template], document: Document, remarks: DocumentPart
+) -> list[FileMistake]:
+    """Return templates that a deployment refuses as this stack takes none of their offers. Where shortages only warn,
+    so does this."""
+    mistakes: list[FileMistake] = []
+    config = DocumentPart(document, ("config",), remarks.mistakes if stack.quota.mode == "warn" else mistakes)
+    for template in published:
+        if any(offer.available or offer.dormant for offer in template.offers):
+            continue
+        why = [f"{offer.label(template.kind)}: {offer.why}" for offer in template.offers]
+        config["slipway:templates"][stack.templates.index(template.name)].wrong(
+            "\n    ".join([f"{template.name} can't run by any of its capacity types", *why]),
+            "declare what is missing, or give the template a capacity type that this stack has",
+        )
+    return mistakes
 
 
 def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:

@@ -148,10 +148,15 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
             KINDS[each.kind].usual is Grade.BLOCKING for each in report.findings if each.grade is Grade.BLOCKING
         )
         way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"
+        what, fix = f"quota does not suffice in {region}", "slipway quota shows limits, its --request asks for more"
+        if all(
+            each.kind == "no-offer-left" and not each.facts.get("mended_by")
+            for each in report.findings
+            if each.grade is Grade.BLOCKING
+        ):
+            what, fix = "templates can't run here", "declare what they need, or give them another capacity type"
         raise PolicyError(
-            f"quota does not suffice in {region}, so nothing was changed",
-            why="\n".join(report.errors),
-            fix=f"slipway quota shows limits and use, its --request asks Google for more; {way} deploys all the same",
+            f"{what}, so nothing was changed", why="\n".join(report.errors), fix=f"{fix}; {way} deploys all the same"
         )
 
 

@@ -278,3 +278,23 @@ def test_all_errors_come_at_once_in_the_order_of_the_lines() -> None:
     findings = wrong(text)
     lines = [finding.line for finding in findings]
     assert lines == sorted(lines) and set(lines) == {3, 5, 8, 10, 12} and lines.count(10) == 3
+
+
+@pytest.mark.parametrize("reservation", ['"any"', '"h100"'])
+def test_a_template_that_no_capacity_type_of_the_stack_can_run_is_refused_before_a_deployment_is(
+    checkout: Path, reservation: str
+) -> None:  # D6
+    """Its deployment would end: a job's machines come from a reservation that the stack does not declare."""
+    template, plain = checkout / "templates" / "train.py", dedent(TEMPLATE)
+    reserved = plain.replace("replicas=1", f"replicas=1, reservation={reservation}")
+    template.write_text(reserved.replace('("pool",)', '("reservation",)'))
+    result = of(GOOD)
+    assert result.exit_code == 2 and "train can't run by any of its capacity types" in result.output
+    assert "reservation: the stack declares no reservation" in result.output
+    warned = of(f"{GOOD}  slipway:quota: {{mode: warn}}\n")
+    assert warned.exit_code == 0 and "warning: train can't run by any of its capacity types" in warned.output
+    template.write_text(reserved.replace('("pool",)', '("reservation", "on-demand")'))
+    assert of(GOOD).exit_code == 0
+    path = "projects/acme-ml-prod/zones/us-central1-a/reservations/h100"
+    template.write_text(reserved.replace('("pool",)', '("reservation",)'))
+    assert of(f"{GOOD}  slipway:reservations: {{h100: {{path: {path}}}}}\n").exit_code == 0

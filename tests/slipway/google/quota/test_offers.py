@@ -259,3 +259,7 @@ def test_errors_stop_the_deployment() -> None:  # D2
         with pytest.raises(PolicyError, match="nothing was changed") as error:
             refuse_shortage(QuotaReport(findings=(finding,)), REGION)
         assert way in error.value.fix
+        assert ("quota" in error.value.what) is (kind == "offer-unavailable")
+    lacking = KINDS["no-offer-left"].of(Subject("template", "x"), "x", mended_by=(frozenset({"cpus"}),))
+    with pytest.raises(PolicyError, match="quota does not suffice"):
+        refuse_shortage(QuotaReport(findings=(lacking,)), REGION)
