@@ -16,6 +16,7 @@ from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import (
     NO_ROOM,
     RefusedError,
+    ReplacedError,
     Storage,
     StorageError,
     account,
@@ -32,6 +33,7 @@ READER = (
     "--member=serviceAccount:{}, then submit again"
 )
 AGAIN = "correct the address, or what is there, and submit again"
+LATER = "submit again once nothing replaces or deletes what is there"
 
 
 class Progress:
@@ -88,6 +90,8 @@ def fix(error: OSError | StorageError, uri: str, environ: Mapping[str, str]) -> 
     """Return what to do about a copy that failed."""
     if isinstance(error, OSError):
         return DISK if error.errno in NO_ROOM else "submit again"
+    if isinstance(error, ReplacedError):
+        return LATER
     if error.code in (401, 403):
         return READER.format(split(uri)[0], account("email", environ))
     return AGAIN

@@ -45,6 +45,10 @@ class StorageError(Exception):
         self.code = code
 
 
+class ReplacedError(StorageError):
+    """The version of an object that was listed is no longer there."""
+
+
 class ChangedError(Exception):
     """A file changed while it was read."""
 
@@ -294,9 +298,24 @@ class Storage:
             if came != count:
                 raise OSError(f"{came} of {count} bytes came")
 
-        path = f"/storage/v1/b/{quoted(entry['bucket'])}/o/{quoted(entry['name'])}?{query}"
-        self.send("GET", path, take, headers=headers)
+        path = f"/storage/v1/b/{quoted(entry['bucket'])}/o/{quoted(entry['name'])}"
+        try:
+            self.send("GET", f"{path}?{query}", take, headers=headers)
+        except StorageError as error:
+            if error.code != 404:
+                raise
+            became = "replaced" if self._there(path) else "deleted"
+            raise ReplacedError(f"gs://{entry['bucket']}/{entry['name']} was {became} meanwhile", 404) from error
         return count
+
+    def _there(self, path: str) -> bool:
+        try:
+            self.send("GET", f"{path}?fields=generation", text)
+        except StorageError as error:
+            if error.code != 404:
+                raise
+            return False
+        return True
 
     def keep(self, uri: str, body: Callable[[str], Body], sleep: Callable[[float], None]) -> None:
         bucket, name = split(uri)

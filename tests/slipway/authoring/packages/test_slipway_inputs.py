@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_inputs import AGAIN, DISK, Progress, copied
+from slipway.authoring.packages.slipway_inputs import AGAIN, DISK, LATER, Progress, copied
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage, patiently
 
 from .conftest import Between, Bucket
@@ -137,21 +137,27 @@ def test_a_disk_that_fills_up_in_the_middle_is_said_at_once(
     assert "no room" in error.value.args[1] and error.value.args[2] == DISK and not waited
 
 
+@pytest.mark.parametrize("became", ["replaced", "deleted"])
 def test_an_object_that_is_replaced_while_it_is_copied_is_said_at_once(
-    server: Between, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Between, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, became: str
 ) -> None:  # N31
-    bucket.put("replaced/a.bin", b"1" * 20)
+    """What was there was told as "No such object"."""
+    address = bucket.put("replaced/a.bin", b"1" * 20)
     found = Storage.found
 
     def then_replaced(*given: Any) -> Any:
         listed = found(*given)
-        bucket.put("replaced/a.bin", b"2" * 20)
+        if became == "replaced":
+            bucket.put("replaced/a.bin", b"2" * 20)
+        else:
+            Storage(server.environ).drop(address, lambda _: None)
         return listed
 
     monkeypatch.setattr(Storage, "found", then_replaced)
     with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/replaced")
-    assert "HTTP 404" in error.value.args[1] and error.value.args[2] == AGAIN
+    said = f"gs://{bucket.name}/replaced: {address} was {became} meanwhile"
+    assert error.value.args[1:] == (said, LATER)
     assert not (tmp_path / "inputs").exists()
 
 
