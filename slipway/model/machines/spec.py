@@ -34,11 +34,13 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
         if topology is not None:
             raise MachineError("topology", f"{type} has no topology", f"give one of {', '.join(kinds)} and a count")
         if accelerator is None or accelerator not in kinds:
-            raise MachineError("type", f"{type} can't have {accelerator}", f"one of {', '.join(kinds)}")
+            lacks = f"{type} needs an accelerator" if count is None else "an accelerator count without a type"
+            what = lacks if accelerator is None else f"{type} can't have {accelerator}"
+            raise MachineError("type", what, f"one of {', '.join(kinds)}")
         chips, pod_chips = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
         if count != chips and (not count or count % pod_chips):
-            fix = f"{chips}, or a multiple of {pod_chips}"
-            raise MachineError("count", f"{type} can't have {count} × {accelerator}", fix)
+            what = f"no count for {accelerator}" if count is None else f"{type} can't have {count} × {accelerator}"
+            raise MachineError("count", what, f"{chips}, or a multiple of {pod_chips}")
         return replace(Machine.of(type, shape, accelerator, count), vms=count // chips)
     known: Mapping[str, int] = shape["topologies"]
     if accelerator is not None or count is not None:

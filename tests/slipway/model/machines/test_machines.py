@@ -242,6 +242,23 @@ def test_a_count_says_it_for_the_first_generations(count: int, vms: int) -> None
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "count", "what"),
+    [
+        (None, None, "cloud-tpu needs an accelerator"),
+        (None, 8, "an accelerator count without a type"),
+        ("TPU_V2", None, "no count for TPU_V2"),
+        ("TPU_V2", 16, "cloud-tpu can't have 16 × TPU_V2"),
+    ],
+)
+def test_a_tpu_without_its_type_or_its_count_is_told_in_the_words_of_gpus(
+    accelerator: str | None, count: int | None, what: str
+) -> None:
+    with pytest.raises(MachineError) as error:
+        tpu("cloud-tpu", accelerator, count, None)
+    assert error.value.what == what
+
+
+@pytest.mark.parametrize(
     ("arguments", "field", "words"),
     [
         (("ct5lp-hightpu-1t", None, None, None), "topology", "one of 1x1"),
