@@ -70,6 +70,13 @@ def looks_secret(value: str, name: str = "") -> bool:
     return bool(_NAMES.search(name)) or (bool(_KEY.search(name)) and not _WORD.fullmatch(value))
 
 
+def without_secrets(text: str) -> str:
+    """Return a text with what certainly is a secret hidden, by its form."""
+    for form, _ in FORMS:
+        text = form.sub("(hidden)", text)
+    return text
+
+
 def assigned(text: str) -> list[tuple[str, str]]:
     """Return the flags and variables that a command line sets, each with its value."""
     return [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
@@ -103,6 +110,7 @@ def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
         yield path, "credentials"
     elif isinstance(value, dict):
         for name, child in value.items():
+            yield from (((*path, name), what) for pattern, what in FORMS if pattern.search(str(name)))
             yield from _secrets(child, (*path, name))
     elif isinstance(value, list):
         for index, child in enumerate(value):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from slipway.authoring.stack.secrets import without_secrets
 from slipway.authoring.stack.yaml_loader import MOST_NODES, TAG, StackLoader
 from slipway.base.errors import ConfigError, visible
 from slipway.base.formatting import first_lines, short
@@ -34,6 +35,11 @@ class FileMistake:
     key: str
     what: str
     fix: str
+
+    def __post_init__(self) -> None:
+        # A token may stand anywhere, also as a key; no message repeats one.
+        for name in ("key", "what", "fix"):
+            object.__setattr__(self, name, without_secrets(getattr(self, name)))
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}  " if self.file else ""

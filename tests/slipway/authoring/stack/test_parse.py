@@ -148,3 +148,21 @@ def test_secrets_are_refused_and_never_repeated(line: str, kind: str) -> None:  
     (finding,) = caught.value.mistakes
     assert finding.what == f"{kind} in a stack file" and "workload identity" in finding.fix
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hf_hunter2hunter2hunter2: x",
+        "slipway:hf_hunter2hunter2hunter2: x",
+        "slipway:quota: {hf_hunter2hunter2hunter2: x}",
+        "slipway:persistentResources: {hf_hunter2hunter2hunter2: {}}",
+        "slipway:teams: {hf_hunter2hunter2hunter2: {submitters: [3]}}",
+        "slipway:machines: {AIzahunter2hunter2hunter2hunter2hunter2: n1}",
+    ],
+)
+def test_a_secret_that_stands_as_a_key_is_refused_and_never_repeated(line: str) -> None:  # D5
+    with pytest.raises(StackErrors) as caught:
+        read(HEAD + f"  {line}\n")
+    assert any(finding.what.endswith("in a stack file") for finding in caught.value.mistakes)
+    assert "hunter2" not in str(caught.value)
