@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import traceback
 from dataclasses import fields
@@ -13,6 +14,18 @@ from slipway.authoring.stack.stack import Edit, Stack, parse
 from slipway.authoring.stack.yaml_file import Document
 from slipway.base import codec
 from slipway.base.errors import ConfigError
+
+
+def edit_line(program: Path) -> int:
+    """Return the line of a program's `deploy(__file__, stack=…)`; 0 where it deploys the file as it stands."""
+    try:
+        tree = ast.parse(program.read_text("utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return 0  # None is there, or the engine says what is wrong with it.
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = (call for call in calls if ast.unparse(call.func).rpartition(".")[2] == "deploy")
+    edits = (call for call in named if call.args[1:] or any(keyword.arg == "stack" for keyword in call.keywords))
+    return next((call.lineno for call in edits), 0)
 
 
 def edited(stack: Stack, edit: Edit) -> Stack:

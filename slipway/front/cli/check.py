@@ -6,7 +6,7 @@ service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anyt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,8 @@ def check_file(path: Path) -> Checked:
     document = load(path, shown_as=shown)
     warnings, remarks = check_warnings(document), DocumentPart(document)["config"]
     beside = path.resolve().parent
-    folder = (beside.parent if beside.name == "stacks" else beside) / "templates"
+    root = beside.parent if beside.name == "stacks" else beside
+    folder, warnings = root / "templates", (*warnings, *_program(root / "__main__.py", stack_of(shown)))
     try:
         stack = parse(document)
     except StackErrors as errors:
@@ -137,6 +138,15 @@ def _templates(
             at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
             at.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return config.mistakes, published
+
+
+def _program(program: Path, stack: str) -> Iterator[FileMistake]:
+    """Yield a warning where the stack that is deployed is not the file's: no check runs a program."""
+    from slipway.authoring.stack.edit import edit_line
+
+    if line := edit_line(program):
+        what = f"the program edits stack {stack}, and this check is of its file alone"
+        yield FileMistake(from_here(program), line, "", what, f"make preview STACK={stack} checks what is deployed")
 
 
 def _stranded(

@@ -298,3 +298,17 @@ def test_a_template_that_no_capacity_type_of_the_stack_can_run_is_refused_before
     path = "projects/acme-ml-prod/zones/us-central1-a/reservations/h100"
     template.write_text(reserved.replace('("pool",)', '("reservation",)'))
     assert of(f"{GOOD}  slipway:reservations: {{h100: {{path: {path}}}}}\n").exit_code == 0
+
+
+@pytest.mark.parametrize("call", ["deploy(__file__, stack=edit)", "program.deploy(__file__, edit)"])
+def test_a_program_that_edits_the_stack_is_said_to_be_left_out(checkout: Path, call: str) -> None:  # D6
+    program = checkout / "__main__.py"
+    program.write_text("deploy(__file__)\n")
+    assert "__main__" not in of(GOOD).output
+    program.write_text(f"def edit(stack):\n    return stack\n\n\n{call}\n")
+    result = of(GOOD)
+    assert result.exit_code == 0
+    assert "__main__.py:5  warning: the program edits stack prod, and this check is of its file alone" in result.output
+    assert "fix: make preview STACK=prod checks what is deployed" in result.output
+    program.write_text("deploy(__file__, stack=")
+    assert of(GOOD).exit_code == 0, "the engine tells a program's own mistakes"
