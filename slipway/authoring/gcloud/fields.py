@@ -149,7 +149,7 @@ class Message:
         for name, read in self.known.items():
             yield (*around, name)
             inner = read.read if isinstance(read, Several) else read
-            if isinstance(inner, Message):
+            if isinstance(inner, Message) and read is not _ENV:  # Any `name` is another thing than a variable's.
                 yield from inner.places((*around, name, ITEM) if isinstance(read, Several) else (*around, name))
 
     def refusals(self) -> Iterator[tuple[str, str]]:
