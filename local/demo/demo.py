@@ -56,6 +56,8 @@ def play(stack: str) -> None:
 
         _step(3, f"pulumi up on stack {journey.stack.name}, as deployer")
         journey.deploy()
+        # As the hourly run does in a real project: without it, usage has a `?` for each pool that grows.
+        journey.deployer.run("slipway", "record")
 
         _step(4, "the first job, as submitter, with the pool's image cache emptied")
         for cluster in _clusters(journey):

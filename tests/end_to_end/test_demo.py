@@ -120,6 +120,7 @@ def test_killed_in_up_and_after_submitting_the_same_command_runs_through(demo: D
     assert re.match(r"demo finished: accuracy 0\.9\d+; create → start [\d.]+ s", last)
     assert "the second run " in done.out and "a local figure" in done.out  # B4: the gain, named as what it is
     assert "# as submitter" in done.out
+    assert re.search(r"recorded: \d+ of \d+ machines busy", done.out), "usage knows how many a growing pool had"
     assert lock.exists()
     # What an empty machine is shown until it has a cluster was the killed one's to say.
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
