@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.vertex.pipeline_jobs.pipelines import container, greet, made, pipeline_job, task
+from tests.vertex.pipeline_jobs.pipelines import ARTIFACT, component, container, greet, made, pipeline_job, task
 from tests.vertex.tuning.conftest import Studies, studies
 from vertex_local.nodes.spec import Status
 from vertex_local.testing.bodies import cluster_body, pool
@@ -136,6 +136,64 @@ def test_runs_are_listed_in_the_order_that_is_asked_for_and_removed_together(pip
     done = pipes.calling.call("POST", f"{JOBS}:batchDelete", {"names": names})
     assert [job["name"] for job in done["response"]["pipelineJobs"]] == names
     assert listed("") == ["3"]
+
+
+def test_metadata_tell_how_a_run_and_its_tasks_went(pipes: Studies) -> None:
+    path = create(pipes)
+    detail = pipes.get(path)["jobDetail"]
+    pipeline, run = detail["pipelineContext"], detail["pipelineRunContext"]
+    assert (pipeline["schemaTitle"], pipeline["displayName"]) == ("system.Pipeline", "greet")
+    assert (run["schemaTitle"], run["displayName"]) == ("system.PipelineRun", "greet-1")
+    assert run["parentContexts"] == [pipeline["name"]]
+
+    def kept() -> dict[str, tuple[str, str]]:
+        listed = f'/v1/{PARENT}/metadataStores/default/executions?filter=in_context("{run["name"]}")'
+        executions = pipes.calling.call("GET", listed)["executions"]
+        return {item["displayName"]: (item["schemaTitle"], item["state"]) for item in executions}
+
+    assert kept() == {"greet-1": ("system.Run", "NEW")}
+    pipes.tick()
+    task = ("system.ContainerExecution", "RUNNING")
+    assert kept() == {"greet-1": ("system.Run", "RUNNING"), "hello": task}
+    end(pipes, path, "hello", None, code=3)
+    assert kept() == {"greet-1": ("system.Run", "FAILED"), "hello": (task[0], "FAILED")}
+    assert tasks(pipes, path)["hello"]["execution"]["metadata"] == {"input:word": "hello", "input:name": "ada"}
+    # A run of the same id finds its context again, with the experiments that it was added to.
+    pipes.calling.call("DELETE", path)
+    create(pipes)
+    assert pipes.get(path)["jobDetail"]["pipelineRunContext"]["name"] == run["name"]
+
+
+def test_an_artifact_is_told_with_the_tasks_that_made_and_took_it(pipes: Studies) -> None:
+    taken = {"data": {"taskOutputArtifact": {"producerTask": "make", "outputArtifactKey": "data"}}}
+    spec = greet(
+        components={
+            "make": component("exec", outputs={"artifacts": {"data": ARTIFACT}}),
+            "use": component("exec", inputs={"artifacts": {"data": ARTIFACT}}),
+        },
+        deploymentSpec={"executors": {"exec": container("true")}},
+    )
+    use = task("use", ("make",))
+    spec["root"]["dag"]["tasks"] = {"make": task("make"), "use": {**use, "inputs": {"artifacts": taken}}}
+    path = create(pipes, spec=spec)
+    pipes.tick()
+    end(pipes, path, "make", None)
+    data = tasks(pipes, path)["make"]["outputs"]["data"]["artifacts"][0]
+    assert (data["schemaTitle"], data["displayName"], data["uri"][:11]) == ("system.Dataset", "data", "gs://pipes/")
+    execution = tasks(pipes, path)["use"]["execution"]["name"]
+    told = pipes.calling.call("GET", f"/v1/{execution}:queryExecutionInputsAndOutputs")
+    assert [(event["artifact"], event["type"]) for event in told["events"]] == [(data["name"], "INPUT")]
+    assert told["artifacts"][0]["uri"] == data["uri"]
+
+
+def test_an_experiment_with_the_name_of_a_pipeline_or_of_its_run_stays(pipes: Studies) -> None:
+    contexts = f"/v1/{PARENT}/metadataStores/default/contexts"
+    for name in ("greet", "greet-1"):
+        pipes.calling.call("POST", f"{contexts}?contextId={name}", {"schemaTitle": "system.Experiment"})
+    detail = pipes.get(create(pipes))["jobDetail"]
+    names = [detail[key]["name"].rpartition("/")[2] for key in ("pipelineContext", "pipelineRunContext")]
+    assert names == ["greet-pipeline", "greet-1-pipelinerun"]
+    assert pipes.get(f"{contexts}/greet-1")["schemaTitle"] == "system.Experiment"
 
 
 def test_a_retried_task_runs_once_more(pipes: Studies) -> None:

@@ -16,7 +16,7 @@ from ..field_errors import refuse
 from ..messages import MESSAGES
 from ..names import id_of, location_name
 from ..resources import FollowedResources
-from . import definition, records, rules, work
+from . import definition, lineage, records, rules, work
 from .records import BILLING_LABEL, JOBS, KIND, PipelineJob, TaskRun
 
 _FIRST_ID = 4_000_000_000_000_000_000
@@ -74,14 +74,14 @@ class PipelineJobs(FollowedResources[PipelineJob]):
                 "updateTime": now,
             }
             tasks = {task.path: TaskRun() for task in definition.tasks(body["pipelineSpec"])}
-            made = PipelineJob(shown, tasks)
+            made = lineage.begun(self.world, PipelineJob(shown, tasks))
             JOBS.put(self.world.store, made)
         self.world.changed.set()
-        return self.shown(call, _whole(made))
+        return self.shown(call, self._whole(made))
 
     def get(self, call: Call) -> Reply:
         self.enter(call, "get")
-        return self.shown(call, _whole(self.find(call)))
+        return self.shown(call, self._whole(self.find(call)))
 
     def cancel(self, call: Call) -> Reply:
         return self.cancelled(call, lambda job: work.cancel(self.world, job))
@@ -155,8 +155,7 @@ class PipelineJobs(FollowedResources[PipelineJob]):
                 f"The PersistentResource {named} does not have custom service accounts enabled, which pipelines need."
             )
 
-
-def _whole(job: PipelineJob) -> Body:
-    """Return the body with its tasks, which lists do not have."""
-    declared = {task.path: task for task in definition.tasks(job.body["pipelineSpec"])}
-    return {**job.body, "jobDetail": {"taskDetails": records.details(job, declared)}}
+    def _whole(self, job: PipelineJob) -> Body:
+        """Return the body with its tasks and contexts, which lists do not have."""
+        details = records.details(job, lambda path: lineage.execution(self.world, job, path))
+        return {**job.body, "jobDetail": {**lineage.contexts(self.world, job), "taskDetails": details}}

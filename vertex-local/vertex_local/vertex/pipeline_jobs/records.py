@@ -1,6 +1,6 @@
 """A pipeline job, and the runs of its tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
@@ -8,7 +8,6 @@ from typing import Any, Literal
 from ..collection import Kind
 from ..names import id_of, location_of
 from ..resources import Followed
-from .definition import Task
 
 KIND = Kind(
     "PipelineJob",
@@ -59,6 +58,8 @@ class PipelineJob:
     body: Mapping[str, Any]
     tasks: Mapping[str, TaskRun] = field(default_factory=dict)
     over: bool = False
+    #: The full names of the contexts of its pipeline and of itself.
+    contexts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -81,8 +82,9 @@ def task_id(job: PipelineJob, path: str) -> str:
     return str(int(job.body["labels"][BILLING_LABEL]) + 1 + sorted(_paths(job)).index(path))
 
 
-def details(job: PipelineJob, declared: Mapping[str, Task]) -> list[dict[str, Any]]:
-    """Return the canonical details of all tasks, those of a graph before the tasks inside of it."""
+def details(job: PipelineJob, execution: Callable[[str], Mapping[str, Any] | None]) -> list[dict[str, Any]]:
+    """Return the canonical details of all tasks, those of a graph before the tasks inside of it. `execution` returns
+    the one of a task at a path, which has none before it begins."""
     shown = []
     for path in _paths(job):
         run = job.tasks.get(path) or _around([run for at, run in job.tasks.items() if at.startswith(f"{path}.")])
@@ -101,18 +103,17 @@ def details(job: PipelineJob, declared: Mapping[str, Task]) -> list[dict[str, An
             entry["executorDetail"] = {"containerDetail": {"mainJob": run.job}}
         if run.message:
             entry["error"] = {"code": run.code, "message": run.message}
-        if path in declared:
-            values = {f"input:{key}": value for key, value in run.inputs.items()}
-            values |= {f"output:{key}": value for key, value in run.outputs.items()}
-            entry["execution"] = {"displayName": name, "metadata": values}
-            if run.artifacts:
-                entry["outputs"] = {key: {"artifacts": [_shown(item)]} for key, item in run.artifacts.items()}
+        if known := execution(path):
+            entry["execution"] = dict(known)
+        if run.artifacts:
+            entry["outputs"] = {key: {"artifacts": [_shown(key, item)]} for key, item in run.artifacts.items()}
         shown.append(entry)
     return shown
 
 
-def _shown(artifact: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {"displayName": artifact["name"], "uri": artifact["uri"], "metadata": artifact.get("metadata", {})}
+def _shown(key: str, artifact: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {"name": artifact["name"], "displayName": key, "uri": artifact["uri"]}
+    shown |= {"metadata": artifact.get("metadata", {})}
     return shown | {"schemaTitle": artifact["type"].get("schemaTitle", "system.Artifact")}
 
 

@@ -15,12 +15,11 @@ from ..jobs import table as jobs
 from ..names import id_of
 from ..scheduling import submission
 from ..tuning.records import child_name
-from . import definition, machines, rules, values
+from . import definition, executors, lineage, machines, rules, values
 from .definition import Source, Task
 from .records import BILLING_LABEL, JOBS, PipelineJob, TaskRun, task_id
 
 _CANCELLED, _INVALID_ARGUMENT, _DEADLINE_EXCEEDED, _FAILED_PRECONDITION = 1, 3, 4, 9
-_OUTPUT = "executor_output.json"
 
 
 def step(world: World) -> bool:
@@ -56,6 +55,7 @@ def _advance(world: World, job: PipelineJob) -> None:
         seen = _told(seen, world.now())
         if seen != job:
             JOBS.put(world.store, replace(seen, body={**seen.body, "updateTime": world.now()}))
+            lineage.recorded(world, job, seen, declared)
             world.changed.set()
 
 
@@ -166,7 +166,7 @@ def _named(job: PipelineJob, task: Task) -> dict[str, str]:
 
 def _job(world: World, job: PipelineJob, task: Task, run: TaskRun) -> dict[str, Any]:
     """Return the custom job of a task. Raises ValueError for what can't be filled, and where no machine suffices."""
-    container, executor, named = task.container, executor_input(job, task, run.inputs), _named(job, task)
+    container, executor, named = task.container, executors.executor_input(job, task, run.inputs), _named(job, task)
 
     def fill(text: str) -> str:
         return values.filled(text, executor, named)
@@ -197,29 +197,6 @@ def _job(world: World, job: PipelineJob, task: Task, run: TaskRun) -> dict[str, 
     return body | ({"encryptionSpec": job.body["encryptionSpec"]} if "encryptionSpec" in job.body else {})
 
 
-def executor_input(job: PipelineJob, task: Task, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the task's container is told of its inputs, and of where its outputs go."""
-    component, folder = task.component, _folder(job, task)
-    defined, root = component.get("outputDefinitions", {}), values.path(folder)
-    outputs = {
-        key: {"artifacts": [{"name": key, "type": item["artifactType"], "uri": f"{folder}/{key}", "metadata": {}}]}
-        for key, item in defined.get("artifacts", {}).items()
-    }
-    given = {
-        key: {"artifacts": [job.tasks[source.task].artifacts[source.key]]}
-        for key, source in task.artifacts.items()
-        if source.key in job.tasks[source.task].artifacts
-    }
-    return {
-        "inputs": {"parameterValues": dict(inputs), "artifacts": given},
-        "outputs": {
-            "parameters": {key: {"outputFile": f"{root}/{key}"} for key in defined.get("parameters", {})},
-            "artifacts": outputs,
-            "outputFile": f"{root}/{_OUTPUT}",
-        },
-    }
-
-
 def _value(job: PipelineJob, task: Task, key: str, source: Source) -> Any:
     """Return the value of an input, None for one that nothing gives. Raises ValueError."""
     value = _raw(job, task, source)
@@ -244,10 +221,10 @@ def _raw(job: PipelineJob, task: Task, source: Source) -> Any:
 
 def _finished(world: World, job: PipelineJob, task: Task, run: TaskRun) -> TaskRun:
     """Return the run of a task whose job succeeded, with the outputs that it wrote."""
-    folder, defined = _folder(job, task), task.component.get("outputDefinitions", {})
-    executor = executor_input(job, task, run.inputs)
+    folder, defined = executors.folder(job, task), task.component.get("outputDefinitions", {})
+    executor = executors.executor_input(job, task, run.inputs)
     try:
-        told = json.loads(_read(world, f"{folder}/{_OUTPUT}") or "{}")
+        told = json.loads(_read(world, f"{folder}/{executors.OUTPUT}") or "{}")
         outputs = dict(told.get("parameterValues", {}))
         for key, item in defined.get("parameters", {}).items():
             if key not in outputs and (text := _read(world, f"{folder}/{key}")) is not None:
@@ -259,16 +236,14 @@ def _finished(world: World, job: PipelineJob, task: Task, run: TaskRun) -> TaskR
         artifacts = {key: item["artifacts"][0] for key, item in executor["outputs"]["artifacts"].items()}
         for key, item in told.get("artifacts", {}).items():
             if key in artifacts and item.get("artifacts"):
-                artifacts[key] = artifacts[key] | item["artifacts"][0] | {"type": artifacts[key]["type"]}
+                kept = {part: artifacts[key][part] for part in ("name", "type")}
+                artifacts[key] = artifacts[key] | item["artifacts"][0] | kept
+                if not (isinstance(artifacts[key]["uri"], str) and isinstance(artifacts[key]["metadata"], dict)):
+                    raise ValueError(f"the artifact {key} has no URI, or metadata that are no object")
     except (ValueError, AttributeError, KeyError, TypeError) as error:
         message = f"The outputs of task {task.path} can't be read: {error}."
         return replace(run, state="FAILED", code=_INVALID_ARGUMENT, message=message)
     return replace(run, state="SUCCEEDED", outputs=outputs, artifacts=artifacts)
-
-
-def _folder(job: PipelineJob, task: Task) -> str:
-    root = job.body["runtimeConfig"]["gcsOutputDirectory"].rstrip("/")
-    return f"{root}/{job.id}/{task_id(job, task.path)}"
 
 
 def _read(world: World, uri: str) -> str | None:
