@@ -52,7 +52,8 @@ def _schema(descriptor: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     schemas[descriptor.name] = made
     for field in descriptor.fields:
         form = _form(field, schemas)
-        made["properties"][field.json_name] = {"type": "array", "items": form} if field.is_repeated else form
+        listed = field.is_repeated and "additionalProperties" not in form
+        made["properties"][field.json_name] = {"type": "array", "items": form} if listed else form
     return made
 
 

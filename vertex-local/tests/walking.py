@@ -30,7 +30,8 @@ SAMPLES: Mapping[str, Any] = {
     "any": {"a": "b"},
 }
 ODD = "ü::"
-REFUSED, IGNORED = "refused", "ignored"
+HONOURED, REFUSED, UNCLEAR, IGNORED = "honoured", "refused", "unclear", "ignored"
+_OPEN = (UNCLEAR, IGNORED)
 
 
 class Reads(dict[str, str]):
@@ -85,43 +86,78 @@ class Walk:
         return replace(route, handler=_named(handler, route.handler))
 
     def send(self, calling: Calling, good: tuple[str, str, Any, str, bytes]) -> None:
-        """Send each word of a method along with a request that is answered well, unless that was done before."""
+        """Send each word of a method along with a request that is answered well, but those of which more is known."""
         verb, path, body, role, raw = good
         method = called(verb, path.partition("?")[0])
-        if method is None or method.id in self.found:
+        if method is None:
             return
-        self.found[method.id] = words = {}
-        before = _outcome(calling, verb, path, body, role, raw)
-        for name, schema in method.parameters.items():
-            joint = "&" if "?" in path else "?"
-            outcome = _outcome(calling, verb, f"{path}{joint}{name}={_text(method, name, schema)}", body, role, raw)
-            words[f"?{name}"] = REFUSED if _is_unserved(outcome) else ""
-        for names, schema in _fields(method, method.schemas[method.schema]) if method.schema and not raw else ():
-            words[".".join(names)] = IGNORED
+        words = self.found.setdefault(method.id, {})
+        open_words = [
+            *((f"?{name}", (name,), schema) for name, schema in method.parameters.items()),
+            *((".".join(names), names, schema) for names, schema in ([] if raw else fields(method))),
+        ]
+        open_words = [
+            (word, names, schema)
+            for word, names, schema in open_words
+            if word not in words or (words[word] in _OPEN and (word[0] == "?" or _at(body, names[:-1]) is not None))
+        ]
+        before = _outcome(calling, verb, path, body, role, raw) if open_words else None
+        for word, names, schema in open_words:
+            if word[0] == "?":
+                asking = _asking(path, word[1:], _text(method, schema))
+                outcome = _outcome(calling, verb, asking, body, role, raw)
+                read = word[1:] in self.reads.get(method.id, ())
+                words[word] = REFUSED if _is_unserved(outcome) else HONOURED if read else IGNORED
+                continue
+            words[word] = IGNORED
             for masked, value in _tries(method, schema, _at(body, names)):
-                sent = _with(body, names, value)
-                outcome = _outcome(calling, verb, *(_masking(path, sent, names) if masked else (path, sent)), role, b"")
-                if outcome != before:
-                    words[".".join(names)] = REFUSED if _is_unserved(outcome) else ""
+                sent = _with(method, body, names, value)
+                path_sent, sent = _masking(path, sent, names) if masked else (path, sent)
+                seen = _seen(_outcome(calling, verb, path_sent, sent, role, b""), before, names, value, masked)
+                words[word] = seen if seen != IGNORED else words[word]
+                if seen not in _OPEN:
                     break
 
-    def ignored(self) -> dict[str, set[str]]:
-        """Return the words that nothing came of: parameters that nobody asked for, fields that change nothing."""
-        return self._of(lambda method, word, what: what == IGNORED or self._unread(method, word, what))
+    def ignored(self) -> set[tuple[str, str]]:
+        """Return (method, word) that nothing came of: parameters that nobody asked for, fields that change nothing."""
+        return self._all(IGNORED)
 
-    def _of(self, wanted: Any) -> dict[str, set[str]]:
-        found = {
-            method: {word for word, what in words.items() if wanted(method, word, what)}
-            for method, words in self.found.items()
-        }
-        return {method: words for method, words in sorted(found.items()) if words}
+    def unclear(self) -> set[tuple[str, str]]:
+        """Return (method, word) that are refused in words that name others."""
+        return self._all(UNCLEAR)
 
-    def _unread(self, method: str, word: str, what: str) -> bool:
-        return word.startswith("?") and not what and word[1:] not in self.reads.get(method, ())
+    def _all(self, what: str) -> set[tuple[str, str]]:
+        return {(method, word) for method, words in self.found.items() for word in words if words[word] == what}
 
 
 class _UndoneError(Exception):
     """The end of a transaction that is rolled back."""
+
+
+def _seen(outcome: Any, before: Any, names: tuple[str, ...], value: Any, masked: bool) -> str:
+    """Return what became of a field: it changes something, or is refused by its name, its mask's or its value."""
+    (status, words), _ = outcome
+    if status == 501:
+        return REFUSED
+    if status < 400 or status in (404, 409, 412):
+        return HONOURED if outcome != before else IGNORED
+    named = [next(name for name in reversed(names) if name != "0"), *(names[:1] if masked else ())]
+    spelled = {re.sub(r"([A-Z])", rf"{mark}\1", name).lower() for name in named for mark in ("", "_", " ")}
+    told = any(re.search(rf"(?<![\w-]){re.escape(text)}(?!\w)", words) for text in _told(value))
+    return HONOURED if told or any(text in words.lower() for text in spelled) else UNCLEAR
+
+
+def _told(value: Any) -> Iterator[str]:
+    """Yield what an error may repeat of a value."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _told(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _told(item)
+    else:
+        yield f"{value}"
 
 
 def _outcome(calling: Calling, verb: str, path: str, body: Any, role: str, raw: bytes) -> Any:
@@ -186,8 +222,16 @@ def _contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files}
 
 
-def _text(method: Words, name: str, schema: Mapping[str, Any]) -> str:
+def _asking(path: str, name: str, text: str) -> str:
+    """Return a path whose query has a parameter, in place of what it had."""
+    head, _, query = path.partition("?")
+    kept = [pair for pair in query.split("&") if pair and pair.partition("=")[0] != name]
+    return f"{head}?{'&'.join([*kept, f'{name}={text}'])}"
+
+
+def _text(method: Words, schema: Mapping[str, Any]) -> str:
     """Return a parameter's value in a query."""
+    schema = schema.get("items", schema)
     if schema.get("format") == "google-fieldmask":
         return "name"
     value = _sample(method.schemas, schema, None)
@@ -206,14 +250,18 @@ def _sample(schemas: Mapping[str, Any], schema: Mapping[str, Any], before: Any) 
         return {"a": _sample(schemas, rest, None)} if rest else {}
     if "int" in form:
         return "3" if str(before) != "3" else "4"
-    value = SAMPLES.get(form, SAMPLES.get(kind, "x"))
+    value = SAMPLES.get(form, SAMPLES.get(kind, "qx7"))
     return value if value != before else not value if isinstance(value, bool) else "y"
 
 
+def fields(method: Words) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Yield the path and form of each field that a client may set in a method's body."""
+    yield from _fields(method, method.schemas[method.schema], (), ()) if method.schema else ()
+
+
 def _fields(
-    method: Words, message: Mapping[str, Any], above: tuple[str, ...] = (), seen: tuple[str, ...] = ()
+    method: Words, message: Mapping[str, Any], above: tuple[str, ...], seen: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """Yield the path and form of each field that a client may set, of a message and of those in it."""
     for key, schema in message.get("properties", {}).items():
         told = schema.get("description", "").lower().lstrip("[")
         if told.startswith(("output only", "immutable. output only", "optional. output only")):
@@ -238,12 +286,28 @@ def _at(body: Any, names: tuple[str, ...]) -> Any:
     return body
 
 
-def _with(body: Any, names: tuple[str, ...], value: Any) -> Any:
-    """Return a body with a value at a path."""
+def _with(method: Words, body: Any, names: tuple[str, ...], value: Any) -> Any:
+    """Return a body with a value at a path, and with what the messages that are new above it require."""
+    schema: Mapping[str, Any] = {"$ref": method.schema}
+    return _placed(method, schema, body, names, value)
+
+
+def _placed(method: Words, schema: Mapping[str, Any], body: Any, names: tuple[str, ...], value: Any) -> Any:
     if not names:
         return value
+    schema = method.schemas[schema["$ref"]] if "$ref" in schema else schema
     if names[0] == "0":
-        items = list(body or [{}])
-        return [_with(items[0], names[1:], value), *items[1:]]
-    changed = copy.deepcopy(body) if isinstance(body, dict) else {}
-    return {**changed, names[0]: _with(changed.get(names[0]), names[1:], value)}
+        items = list(body or [None])
+        return [_placed(method, schema["items"], items[0], names[1:], value), *items[1:]]
+    changed = copy.deepcopy(body) if isinstance(body, dict) else _required(method, schema)
+    below = schema["properties"][names[0]]
+    return {**changed, names[0]: _placed(method, below, changed.get(names[0]), names[1:], value)}
+
+
+def _required(method: Words, schema: Mapping[str, Any]) -> dict[str, Any]:
+    known = schema.get("properties", {}).items()
+    return {
+        name: _sample(method.schemas, item, None)
+        for name, item in known
+        if item.get("description", "").startswith("Required")
+    }
