@@ -116,7 +116,7 @@ def rewritten(
 
 def _spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     for item in value:
-        name = whole(item) if isinstance(item, str) else None
+        name = whole(item) if isinstance(item, str) and item.startswith("$") else None
         several = values.get(name) if name else None
         if isinstance(several, tuple):
             yield from ((item, {**values, name: each}) for each in several)

@@ -35,7 +35,7 @@ Read = TypeVar("Read")
 
 class Preflight:
     """A look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first candidate
-    draws quota, else only when a candidate that draws some is judged.
+    draws quota or `all_at_once`, else only when a candidate that draws some is judged.
 
     `threads`: they stay their owner's.
     `template`: its earlier jobs are read too, for their waits.
@@ -51,6 +51,7 @@ class Preflight:
         template: str = "",
         *,
         patient: bool = False,
+        all_at_once: bool = False,
     ) -> None:
         self._connection, self._catalog, self._now = context.hurried, context.catalog, context.now
         self._threads, self._patient = threads, patient
@@ -88,7 +89,7 @@ class Preflight:
         self._limits: LimitsReader | None = None
         #: The clusters of the stack's own region, which may draw the same quota as jobs.
         self._home_clusters: Future[tuple[PersistentResource, ...]] | None = None
-        if candidates and not candidates[0].offer.cluster:
+        if candidates and (all_at_once or not candidates[0].offer.cluster):
             self._read_quota(candidates)
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 
@@ -54,11 +55,21 @@ class SweepReading:
         self.started = self.gone.ask_first(plan.count)
         self.checks = Checks.begin(context, plan.groups[0], plan.values, threads)
         candidates = [candidate for group in plan.groups for candidate in group.candidates]
-        self.preflight = Preflight(context, candidates, threads)
+        # More runs than fit a pool would wait there, and quota tells where else they could run.
+        self.preflight = Preflight(context, candidates, threads, all_at_once=plan.count > 1)
+        self._make_requests()
         if not self.listed and not was_begun(journal_of_sweep(context, plan.id)):
             for sweep, begun in siblings.items():
                 if begun.result():
                     raise _sent_before(plan, sweep)
+
+    def _make_requests(self) -> None:
+        """Make requests, each for the first candidate, as long as nothing else is to do: most are sent like that."""
+        for index in range(self.plan.count):
+            if self._listing.done():
+                return
+            with suppress(ConfigError):  # Told where it is needed.
+                _ = self._as_planned(Run(index)).candidates[0].request
 
     def sent_by(self, buckets: Mapping[Run, str]) -> None:
         """Take the buckets where these runs have their claims, as they were sent first, for the catalog's."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import Any
+from threading import Event
 
 from slipway.base.errors import SlipwayError
 from slipway.google.failures import CloudError, Denied, Exhausted, Unauthenticated
@@ -101,6 +101,8 @@ class SweepSender:
         self._in_flight: dict[PendingRun, Future[VertexJob]] = {}
         #: The runs whose answers were lost, by their request ids, each until its job is found or given up.
         self._lost: dict[str, PendingRun] = {}
+        #: Set by each answer: to wait for the futures themselves locks every one of them, each time.
+        self._answer = Event()
         #: The search for lost runs, while it goes on.
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
         self._refused_in_a_row = 0
@@ -156,11 +158,13 @@ class SweepSender:
                 self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
                 pending.sent += 1
                 limiter.sent()
-                self._in_flight[pending] = self.threads.submit(self.create, request)
+                self._in_flight[pending] = future = self.threads.submit(self.create, request)
+                future.add_done_callback(self._wake)
         if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._lost.values()]
             self._look_began = now
             self._looking = self.threads.submit(self.look, requests)
+            self._looking.add_done_callback(self._wake)
         rest = _LONGEST_TURN
         if len(self._in_flight) < self.width:
             rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._queues.items() if todo)])
@@ -171,9 +175,9 @@ class SweepSender:
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most `wait_for` seconds."""
-        awaited: list[Future[Any]] = [*self._in_flight.values(), *([self._looking] if self._looking else [])]
-        if awaited:
-            wait(awaited, wait_for, FIRST_COMPLETED)
+        if self._in_flight or self._looking:
+            self._answer.wait(wait_for)
+            self._answer.clear()
         else:
             self.clock.sleep(wait_for)
         for pending in [pending for pending, future in self._in_flight.items() if future.done()]:
@@ -186,6 +190,9 @@ class SweepSender:
         progress.missed = len(self._lost)
         progress.refused = len(self._result.refused)
         self.tell(progress)
+
+    def _wake(self, _: object) -> None:
+        self._answer.set()
 
     def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
