@@ -30,8 +30,8 @@ def program(file: str, declare: Callable[[Run], None], stack: Edit | None = None
     person, and ends the process.
     """
     # By default the interpreter searches all of pulumi's objects for garbage, as it imports the rest and as it ends: a
-    # quarter of the program's time.
-    gc.set_threshold(50_000)
+    # quarter of the program's time. At this pace a preview is over before the first search.
+    gc.set_threshold(500_000)
     atexit.register(gc.freeze)
     explain_errors(os.environ)
     checkout = Path(file).resolve().parent

@@ -34,8 +34,6 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     home = tmp_path_factory.mktemp("engine") / "pulumi-home"
     installation.install(home, Path(sys.executable))
-    # The engine keeps a log of each command there, where it can: a tenth of its CPU time, for an unread file.
-    (home / "logs").touch()
     return home
 
 

@@ -143,6 +143,14 @@ def test_the_command_line(tmp_path: Path) -> None:
 # --- The plugin as the engine starts it.
 
 
+@pytest.mark.journey
+def test_the_engine_keeps_no_log_of_its_commands_here(engine: Path, tmp_path: Path) -> None:
+    install(tmp_path, _PYTHON, "")
+    command = [str(engine / "pulumi"), "plugin", "ls", "--json"]
+    subprocess.run(command, env={**os.environ, "PULUMI_HOME": str(tmp_path)}, capture_output=True, check=True)
+    assert (tmp_path / "logs").read_text() == ""
+
+
 def test_it_does_not_outlive_an_engine_that_was_killed(tmp_path: Path) -> None:
     binary = installation.install(tmp_path, Path(sys.executable)) / "pulumi-resource-gcp"
     # A stand-in for the engine: it starts the plugin, reads its port and is killed.
