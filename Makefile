@@ -62,19 +62,19 @@ copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no sta
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup lock release site help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup together lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-demo: setup ## the main job: local cloud, `pulumi up`, two distributed training jobs: make demo [STACK=dev]
+demo: $(if $(wildcard $(READY)),setup,together) ## the main job: local cloud, `pulumi up`, two distributed training jobs: make demo [STACK=dev]
 	@$(PY) -m local.demo --stack "$(STACK)"
 
 demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
 # Types are checked beside the tests.
-test: setup ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
+test: $(if $(wildcard $(READY)),setup,together) ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
 	@$(NONE)$(if $(OF_SLIPWAY),echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null)
 	@(failed=0; $(types); exit $$failed) >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
@@ -170,6 +170,12 @@ site: setup ## the documentation as a web site, in build/site; a link that leads
 	@$(PY) -m journey.site
 
 setup: $(READY) ## packages, into .venv
+
+# From nothing, packages and engine come at once: one computes while the other waits for the network. Where no engine can
+# be had, the command that needs it says so. Ctrl-C ends the set-up too, which has a process group of its own for that.
+together:
+	@set -m; $(MAKE_COMMAND) -s --no-print-directory setup & setup=$$!; set +m; \
+	$(PYTHON) -m local.engine >/dev/null || [ $$? != 130 ] || { kill -- -$$setup; exit 130; }; wait $$setup
 
 # Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
 # The mark is written last, so that a killed set-up is begun again and a finished one costs nothing. uv leaves a lock in the
