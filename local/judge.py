@@ -7,6 +7,7 @@ nor the person's `PYTHONPATH` reach them.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -14,7 +15,6 @@ import shutil
 import site
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ sys.path = [{folder!r}, *sys.path, *{packages!r}]
 runpy.run_module("slipway", run_name="__main__", alter_sys=True)
 """
 """Packages without what `.pth` files add: those of an editable install lead to the change's own checkout."""
-_UNUSED_DAYS = 30
+_MOST_BYTES = 2 * 1000**3
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,17 @@ def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str
     cache = Cache(root(environ) / "judges")
     requirements = tuple(_requirements(folder, PINS))
     lasting, name = _name(folder, requirements, commit)
-    environment = cache.ready(name) if lasting else None
-    if environment is None:
-        with cache.hold(say):
-            environment = cache.ready(name) if lasting else None
-            if environment is None:
-                say(f"the judge, of the pins of {base}")
-                with cache.making(name) as partial:
-                    _install(partial, folder, base, environ, hashed=any("--hash" in text for _, text in requirements))
-                _forget(cache.folder)
-                environment = cache.folder / name
-    os.utime(environment / MARKER)
+    with cache.hold(say):
+        environment = cache.ready(name) if lasting else None
+        if environment is None:
+            say(f"the judge, of the pins of {base}")
+            with cache.making(name) as partial:
+                _install(partial, folder, base, environ, hashed=any("--hash" in text for _, text in requirements))
+            environment = cache.folder / name
+        os.utime(environment / MARKER)
+        # Until this process ends, nobody forgets it.
+        fcntl.flock(os.open(environment / MARKER, os.O_RDONLY), fcntl.LOCK_SH)
+        _forget(cache.folder)
     return environment
 
 
@@ -179,7 +179,25 @@ def local_paths(requirements: str) -> tuple[str, ...]:
 
 
 def _forget(folder: Path) -> None:
-    """Remove environments that nobody has used for long."""
-    for mark in folder.glob(f"*/{MARKER}"):
-        if mark.stat().st_mtime < time.time() - _UNUSED_DAYS * 86400:
+    """Remove the environments that were used longest ago, beyond `_MOST_BYTES` in all, and none in use. The caller
+    holds the cache's lock."""
+    marks = sorted(folder.glob(f"*/{MARKER}"), key=lambda mark: mark.stat().st_mtime)
+    sizes = {mark: _size(mark.parent) for mark in marks}
+    excess = sum(sizes.values()) - _MOST_BYTES
+    for mark in marks:
+        if excess > 0 and _unused(mark):
             shutil.rmtree(mark.parent, ignore_errors=True)
+            excess -= sizes[mark]
+
+
+def _unused(mark: Path) -> bool:
+    with mark.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _size(folder: Path) -> int:
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))

@@ -1,6 +1,7 @@
 """The machine's cache is bounded: what no job used for long goes, and nothing that one uses (N4)."""
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -16,17 +17,17 @@ from vertex_local.images import cache, device_code, upkeep, wheels
 from vertex_local.testing.local_cloud import LocalCloud
 
 NOW = 1_800_000_000.0
-LONG_AGO, KB = NOW - 2 * upkeep.RECENT_S, 1000
+EARLIER, KB = NOW - 600, 1000
 
 
-def made(root: Path, name: str, used: float = LONG_AGO, kilobytes: int = 100) -> Path:
+def made(root: Path, name: str, used: float = EARLIER, kilobytes: int = 100) -> Path:
     """An entry of the cache, such as `images/a`, that a job used then."""
     folder = root / name
     folder.mkdir(parents=True)
     (folder / "module.py").write_bytes(b"x" * kilobytes * KB)
     (folder / cache.READY).touch()
     folder.with_name(f"{folder.name}.lock").touch()
-    for path in (folder / cache.READY, folder.with_name(f"{folder.name}.lock"), folder):
+    for path in (folder / cache.READY, folder.with_name(f"{folder.name}.lock"), folder, folder.parent):
         os.utime(path, (used, used))
     return folder
 
@@ -35,27 +36,39 @@ def left(root: Path) -> set[str]:
     return {entry.folder.name for entry in upkeep.entries(root)}
 
 
-def test_beyond_the_bound_the_oldest_go_and_what_a_job_used_just_now_stays(
+def test_beyond_the_bound_those_go_that_were_used_longest_ago(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "MOST_BYTES", 250 * KB)
+    for at, part in enumerate(("images/oldest", "environments/old", "wheels/newer", "environments/newest")):
+        made(tmp_path, part, used=EARLIER + at)
+    upkeep.trim(tmp_path, NOW)
+    assert left(tmp_path) == {"newer", "newest"}
+
+
+def test_one_beyond_the_bound_by_itself_stays_while_it_was_used_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The next job would make it again."""
     monkeypatch.setattr(upkeep, "MOST_BYTES", 250 * KB)
-    for at, part in enumerate(("images/oldest", "environments/old", "images/newer", "environments/newest")):
-        made(tmp_path, part, used=LONG_AGO + at)
-    made(tmp_path, "images/used", used=NOW, kilobytes=300)
+    made(tmp_path, "images/old")
+    made(tmp_path, "images/large", used=EARLIER + 1, kilobytes=300)
     upkeep.trim(tmp_path, NOW)
-    assert left(tmp_path) == {"used"}, "which is more than the bound by itself"
+    assert left(tmp_path) == {"large"}
+    made(tmp_path, "images/newer", used=NOW + 30)
+    upkeep.trim(tmp_path, NOW + 61)
+    assert left(tmp_path) == {"newer"}
 
 
 def test_what_a_job_uses_while_others_are_measured_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "MOST_BYTES", 0)
     image, measured = made(tmp_path, "images/a"), upkeep.size
+    made(tmp_path, "images/b", used=EARLIER + 1)
 
     def used(folder: Path, seen: set[tuple[int, int]]) -> int:
         os.utime(image / cache.READY, (NOW, NOW))
         return measured(folder, seen)
 
     monkeypatch.setattr(upkeep, "size", used)
-    assert upkeep.trim(tmp_path, NOW) == [] and left(tmp_path) == {"a"}
+    assert upkeep.trim(tmp_path, NOW) == [] and left(tmp_path) == {"a", "b"}
 
 
 def test_files_that_entries_share_count_once_and_for_the_newest(
@@ -64,27 +77,29 @@ def test_files_that_entries_share_count_once_and_for_the_newest(
     monkeypatch.setattr(upkeep, "MOST_BYTES", 250 * KB)
     image = made(tmp_path, "images/a", kilobytes=200)
     for name in ("b", "c", "d"):
-        copy = made(tmp_path, f"environments/{name}", used=LONG_AGO + 1, kilobytes=1)
+        copy = made(tmp_path, f"environments/{name}", used=EARLIER + 1, kilobytes=1)
         (copy / "shared.py").hardlink_to(image / "module.py")
     assert upkeep.trim(tmp_path, NOW) == []
 
 
-def test_a_part_has_so_many_entries_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "MOST", {"environments": 1, "images": 2, "wheels": 2})
-    for at, name in enumerate("abc"):
-        made(tmp_path, f"environments/{name}", used=LONG_AGO + at)
-        made(tmp_path, f"images/{name}", used=LONG_AGO + at)
-    assert {entry.folder.relative_to(tmp_path).as_posix() for entry in upkeep.trim(tmp_path, NOW)} == {
-        *("environments/a", "environments/b", "images/a")
-    }
+def test_it_looks_where_something_was_made_since_and_once_a_minute_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[Path] = []
 
+    def entries(root: Path) -> list[upkeep.Entry]:
+        measured.append(root)
+        return []
 
-def test_it_looks_once_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "MOST_BYTES", 0)
-    upkeep.trim(tmp_path, NOW)
+    monkeypatch.setattr(upkeep, "entries", entries)
+    assert upkeep.trim(tmp_path, NOW) == [] and measured == [], "there is none yet"
     made(tmp_path, "images/a")
-    assert upkeep.trim(tmp_path, NOW + 60) == []
-    assert len(upkeep.trim(tmp_path, NOW + upkeep.RECENT_S + 1)) == 1
+    os.utime(tmp_path / "images", (NOW - 1, NOW - 1))
+    for after, looks in ((0, 1), (90, 1), (100, 2), (130, 2), (170, 3)):
+        if after >= 100:
+            os.utime(tmp_path / "images", (NOW + after - 1, NOW + after - 1))
+        upkeep.trim(tmp_path, NOW + after)
+        assert len(measured) == looks, after
 
 
 def test_one_that_is_being_made_or_run_from_stays_until_then(tmp_path: Path) -> None:
@@ -113,7 +128,12 @@ def test_the_verb_shows_and_clears_it(tmp_path: Path) -> None:
     made(tmp_path / "cache", "images/a", kilobytes=3000)
     shown = cloud.command("cache").stdout.splitlines()
     assert [line.split()[:3] for line in shown if line.startswith("images")] == [["images", "3", "MB"]]
-    assert any(line.startswith("3 MB in ") for line in shown), "the sum of the lines, whatever is made meanwhile"
+    assert any(line.startswith("3 MB of 2.0 GB in ") for line in shown), "the sum of the lines, and the bound"
+    cloud.up()
+    try:
+        assert re.search(r"^cache +3 MB of 2.0 GB$", cloud.command("status").stdout, re.M)
+    finally:
+        cloud.command("down")
     assert cloud.command("cache", "clear").stdout == "removed 1 entry, 3 MB\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -35,18 +36,22 @@ def clear() -> None:
 def show(place: Path) -> None:
     """Print a line for each part, and the sum."""
     entries = upkeep.entries(place)
-    sizes = {part: sum(entry.size for entry in entries if entry.part == part) for part in upkeep.MOST}
     rows = [("part", "size", "entries", "last used")]
-    for part, size in sizes.items():
+    for part in upkeep.PARTS:
         mine = [entry for entry in entries if entry.part == part]
         last = max((entry.used for entry in mine), default=0.0)
         at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "minutes")[:16] if mine else "–"
-        rows.append((part, shown(size), f"{len(mine)} of {upkeep.MOST[part]}", at))
+        rows.append((part, shown(sum(entry.size for entry in mine)), str(len(mine)), at))
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-    click.echo(f"{shown(sum(sizes.values()))} in {place}")
-    click.echo(f"Beyond {shown(upkeep.MOST_BYTES)} what no job used for an hour goes, and the oldest first.")
+    click.echo(f"{room(entries)} in {place}")
+    click.echo("Beyond that the entries go that were used longest ago, but none that a job runs from.")
+
+
+def room(entries: Sequence[upkeep.Entry]) -> str:
+    """Return the size of all, and the bound: `1.2 GB of 2.0 GB`."""
+    return f"{shown(sum(entry.size for entry in entries))} of {shown(upkeep.MOST_BYTES)}"
 
 
 def shown(size: int) -> str:

@@ -19,12 +19,14 @@ import click
 import psutil
 
 from .. import settings
+from ..cache_folder import root
 from ..identities import PROJECT_ID, PROJECTS, ROLES
+from ..images import upkeep
 from ..program import COMMAND
 from ..server import client, daemon, named_project
 from ..server.client import CloudError
 from ..server.cloud_file import Record, RecordError, state_folder
-from .cache import cache
+from .cache import cache, room
 
 _OF_PROJECT = click.option("--project", metavar="ID", help="A project by its id, which may be a real one's.")
 
@@ -83,6 +85,7 @@ def status(output: str) -> None:
         "pid": record.pid,
         "since": since.isoformat(timespec="seconds"),
         **status_document["summary"],
+        "cache": room(upkeep.entries(root(os.environ))),
     }
     if status_document["trouble"]:
         rows["trouble"] = status_document["trouble"]

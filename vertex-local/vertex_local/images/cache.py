@@ -104,8 +104,10 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
         if not recipe.preferred:
             raise
         say(f"The smaller packages of recipe {recipe.name} can't be had; PyPI's are installed...")
+        without = folder / "without.txt"
+        without.write_text("".join(f"{name} ; sys_platform == 'none'\n" for name in recipe.unloaded), encoding="utf-8")
         # Files that the installer's cache had as well could not be made smaller.
-        tool((*install, "--no-cache", *recipe.requirements))
+        tool((*install, "--no-cache", "--overrides", str(without), *recipe.requirements))
         device_code.forget(folder)
     (folder / READY).touch()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin")
+_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin", b".cask_resource")
 _ELF_64 = b"\x7fELF\x02\x01"
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2
 

@@ -22,6 +22,8 @@ class Recipe:
     shared: bool = False
     #: Options of the installer that bring a smaller environment, where they can be had.
     preferred: tuple[str, ...] = ()
+    #: Packages that are left out where these can't be had: nothing here loads them.
+    unloaded: tuple[str, ...] = ()
 
 
 def recipe_for(image: str) -> Recipe | None:
@@ -42,6 +44,7 @@ def recipes() -> tuple[Recipe, ...]:
                 requirements=tuple(data["requirements"]),
                 shared=bool(data.get("shared", False)),
                 preferred=tuple(data.get("preferred", ())),
+                unloaded=tuple(data.get("unloaded", ())),
             )
         )
     return tuple(listed)

@@ -2,20 +2,19 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
 from . import cache, wheels
 
-MOST: Mapping[str, int] = {"environments": 20, "images": 20, "wheels": 100}
-"""The parts of the cache that jobs fill, each with the number of entries kept: those that were used last."""
+PARTS = ("environments", "images", "wheels")
+"""The folders of the cache, which jobs fill."""
 
-MOST_BYTES = 6 * 1000**3
-"""The bytes kept in all, where nothing beyond was used within `RECENT_S`."""
+MOST_BYTES = 2 * 1000**3
+"""The bytes kept in all."""
 
-RECENT_S = 3600.0
+_LOOK_EVERY_S = 60.0
 _MARK = "trimmed"
 
 
@@ -34,7 +33,7 @@ class Entry:
 def entries(root: Path) -> list[Entry]:
     """Return the entries of all parts, those that were used last first."""
     listed = []
-    for part in MOST:
+    for part in PARTS:
         with contextlib.suppress(FileNotFoundError):
             listed += [(_used(path), part, path) for path in (root / part).iterdir() if path.is_dir()]
     seen: set[tuple[int, int]] = set()
@@ -60,26 +59,27 @@ def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
 
 
 def trim(root: Path, now: float) -> list[Entry]:
-    """Remove what is too much or too old, and return it; `now` in seconds since 1970. Looks once an hour."""
+    """Remove what is too much, used longest ago first, and return it; `now` in seconds since 1970.
+
+    Looks once a minute at most, and only where an entry was made since. The one that was used last stays, whatever its
+    size: the next job would make it again.
+    """
     mark = root / _MARK
-    with contextlib.suppress(FileNotFoundError):
-        if now - mark.stat().st_mtime < RECENT_S:
-            return []
-    root.mkdir(parents=True, exist_ok=True)
+    looked = mark.stat().st_mtime if mark.exists() else 0.0
+    if now - looked < _LOOK_EVERY_S or not any(_changed(root / part) > looked for part in PARTS):
+        return []
     mark.touch()
     os.utime(mark, (now, now))
-    # Measuring takes minutes, in which a job may have used what goes: the next one would wait for it to be built anew.
-    return [entry for entry in surplus(entries(root)) if _used(entry.folder) < now - RECENT_S and remove(entry)]
-
-
-def surplus(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield the entries beyond the limits, of those that were used last first."""
-    total, counts = 0, dict.fromkeys(MOST, 0)
-    for entry in entries:
-        total += entry.size
-        counts[entry.part] += 1
-        if total > MOST_BYTES or counts[entry.part] > MOST[entry.part]:
-            yield entry
+    listed, gone = entries(root), []
+    excess = sum(entry.size for entry in listed) - MOST_BYTES
+    for entry in reversed(listed[1:]):
+        if excess <= 0:
+            break
+        # A job may have used it while all was measured: the next one would wait for it to be built anew.
+        if _used(entry.folder) <= entry.used and remove(entry):
+            gone.append(entry)
+            excess -= entry.size
+    return gone
 
 
 def remove(entry: Entry) -> bool:
@@ -91,6 +91,14 @@ def remove(entry: Entry) -> bool:
         cache.remove(entry.folder)
         return True
     return False
+
+
+def _changed(part: Path) -> float:
+    """Return when something was made in a part, or went."""
+    try:
+        return part.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _used(folder: Path) -> float:

@@ -227,7 +227,7 @@ def main(path: Path) -> None:
         processes.adopt_orphans()
         _lift_limits()
         Runner(folder, specs.read(path)).run()
-    # Measuring a full cache takes minutes: no job is to wait for it, and whoever stops the cloud may end it at once.
+    # Measuring a full cache takes a while: no job is to wait for it, and whoever stops the cloud may end it at once.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     upkeep.trim(cache.common(os.environ).parent, time.time())
 
