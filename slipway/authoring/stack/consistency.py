@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_machine, machine_of
 from slipway.authoring.stack.config import OWN_KEYS
-from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
+from slipway.authoring.stack.secrets import FORMS
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, KeyPath
 from slipway.base.formatting import meant, nearest, quoted
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.cluster import PROJECT
 from slipway.model.labels import label_value
 from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
+
+_KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
+_SIGN_IN = (
+    "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
+    "or workload identity federation in CI"
+)
 
 
 def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
@@ -171,3 +180,24 @@ def _teams(config: DocumentPart) -> None:
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under slipway:teams")
             budget.wrong(f"there is no team {quoted(name)}", fix)
+
+
+def check_secrets(document: Document) -> tuple[FileMistake, ...]:
+    """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
+    mistakes = _secrets(document.values, ())
+    return tuple(document.mistake(path, f"{what} in a stack file", _SIGN_IN) for path, what in mistakes)
+
+
+def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    key = path[-1] if path else ""
+    if isinstance(key, str) and _KEYS.search(key):
+        yield path, "credentials"
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            yield from (((*path, name), what) for pattern, what in FORMS if pattern.search(str(name)))
+            yield from _secrets(child, (*path, name))
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _secrets(child, (*path, index))
+    elif isinstance(value, str):
+        yield from ((path, what) for pattern, what in FORMS if pattern.search(value))

@@ -1,17 +1,12 @@
-"""Secrets in plain text, recognised by name or form, and the check of a stack file for them: it is kept forever."""
+"""Secrets in plain text, recognised by name or form, and hidden."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import quoted, short
 
-if TYPE_CHECKING:  # Whoever recognises secrets alone reads no YAML.
-    from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
-
-_KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 FORMS = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "a private key"),
     (re.compile(r"\bya29\.[\w-]{8,}"), "an access token"),
@@ -48,16 +43,6 @@ _ASSIGNED = re.compile(
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
-_FIX = (
-    "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
-    "or workload identity federation in CI"
-)
-
-
-def check_secrets(document: Document) -> tuple[FileMistake, ...]:
-    """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
-    mistakes = _secrets(document.values, ())
-    return tuple(document.mistake(path, f"{what} in a stack file", _FIX) for path, what in mistakes)
 
 
 def looks_secret(value: str, name: str = "") -> bool:
@@ -102,18 +87,3 @@ def shown(value: Any, text: str = "the text ") -> str:
             return "hidden"
         return f"{text}{quoted(value)}"
     return short(str(value))
-
-
-def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    key = path[-1] if path else ""
-    if isinstance(key, str) and _KEYS.search(key):
-        yield path, "credentials"
-    elif isinstance(value, dict):
-        for name, child in value.items():
-            yield from (((*path, name), what) for pattern, what in FORMS if pattern.search(str(name)))
-            yield from _secrets(child, (*path, name))
-    elif isinstance(value, list):
-        for index, child in enumerate(value):
-            yield from _secrets(child, (*path, index))
-    elif isinstance(value, str):
-        yield from ((path, what) for pattern, what in FORMS if pattern.search(value))

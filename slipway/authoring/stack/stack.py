@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from slipway.authoring.stack import declared
 from slipway.authoring.stack.config import ConfigEntry, PolicyEntry, TeamEntry, TrainerEntry, WorkspaceEntry
-from slipway.authoring.stack.consistency import check_rules, default_trainer
+from slipway.authoring.stack.consistency import check_rules, check_secrets, default_trainer
 from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
-from slipway.authoring.stack.secrets import check_secrets
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json

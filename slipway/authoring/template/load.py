@@ -9,12 +9,16 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from runpy import run_path
 
-from slipway.authoring.template.declaration import file_of
+from slipway.authoring.template.declaration import Scheduling, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.pipeline import with_pipeline
+from slipway.authoring.template.worker_pool import Image, Package, WorkerPool
 from slipway.base.errors import ConfigError, SlipwayError
-from slipway.base.formatting import meant, quoted, short
+from slipway.base.formatting import join, meant, nearest, quoted, short
+from slipway.model.kinds.settings import Study
+from slipway.model.machines.spec import Disk
 
+_CLASSES = (JobTemplate, WorkerPool, Image, Package, Disk, Scheduling, Study)
 _UNKNOWN = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 
 
@@ -65,10 +69,16 @@ def load(name: str, folder: Path) -> JobTemplate:
 
 
 def _meant(error: BaseException) -> str:
-    """Return the field that stands for a misspelled one of a template's class; empty for other errors."""
+    """Return the field that stands for a misspelled one of a template's class, or the class that has it; empty for
+    other errors."""
     unknown, frames = _UNKNOWN.match(str(error)), list(traceback.walk_tb(error.__traceback__))
-    class_ = frames[-1][0].f_globals.get(unknown[1]) if unknown else None
-    return meant(unknown[2], getattr(class_, "__dataclass_fields__", ())) if unknown else ""
+    if not unknown:
+        return ""
+    known = getattr(frames[-1][0].f_globals.get(unknown[1]), "__dataclass_fields__", ())
+    homes = [class_.__name__ for class_ in _CLASSES if unknown[2] in class_.__dataclass_fields__]
+    if homes and not nearest(unknown[2], known, cutoff=0.8):
+        return f"give `{unknown[2]}=` to {join(homes, 'or')}"
+    return meant(unknown[2], known)
 
 
 def _line(error: BaseException, path: Path) -> int:

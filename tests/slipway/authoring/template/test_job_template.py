@@ -73,6 +73,9 @@ def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     ("place", "wrong", "fix"),
     [
         ('summary=""', "input={}", "did you mean `inputs`?"),
+        ('summary=""', 'args=("--fast",)', "give `args=` to WorkerPool"),
+        ('"n1-standard-4"', '"n1-standard-4", timeout_s=60', "give `timeout_s=` to JobTemplate"),
+        ('"n1-standard-4"', '"n1-standard-4", size_gb=200', "give `size_gb=` to Disk"),
         ('"n1-standard-4"', 'machin="n1-standard-4"', "did you mean `machine`?"),
         ('summary=""', "zzz=1", "correct templates/one.py"),
     ],
