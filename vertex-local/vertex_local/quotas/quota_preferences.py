@@ -19,6 +19,8 @@ from .records import MESSAGES, PREFERENCES, Preference
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferences"
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
+_EMAIL = re.compile(r"(?=.{3,254}$)[^\s@,;<>]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+"""The form and the lengths that mail has (RFC 5321)."""
 _BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
 _SAFE_DECREASE = 0.10
 _IMMUTABLE = ("dimensions", "service", "quotaId", "name")
@@ -147,6 +149,8 @@ class QuotaPreferences:
         contact = body.get("contactEmail") or item.contact_email
         if increase and not contact:
             raise invalid_argument("The contact email is required for a quota increase.")
+        if contact and not _EMAIL.fullmatch(contact):
+            raise invalid_argument(f'The contact email "{contact}" is not an email address.')
         if not increase:
             self._check_decrease(call, quota, region, present, preferred)
         granted, detail = self._granted(present, preferred) if increase else (preferred, "")
