@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -178,12 +179,17 @@ def _right_key(path: KeyPath) -> str:
     known = _keys(path[:-1])
     if ours := OF_THE_API.get(camel(str(path[-1]))):
         *outer, last = ours.split(".")
-        named = (place for place in _places(StackFile) if [*place[-len(outer) - 1 : -1]] == outer)
+        named = (place for place in _all_places() if [*place[-len(outer) - 1 : -1]] == outer)
         if place := right_place((*path[:-1], last), named):
             return f"here it is {place}"
-    if place := right_place(path, _places(StackFile), known):
+    if place := right_place(path, _all_places(), known):
         return f"move it to {place}"
     return meant(str(path[-1]), known, f"one of {', '.join(known)}")
+
+
+@cache
+def _all_places() -> tuple[KeyPath, ...]:
+    return tuple(_places(StackFile))
 
 
 def _places(annotation: Any, around: KeyPath = ()) -> Iterator[KeyPath]:
