@@ -45,10 +45,15 @@ _LONGEST = 4096
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 
 
+def has_form(text: str) -> bool:
+    """Tell whether a text has something in it that has a secret's form."""
+    return any(form.search(text[:_LONGEST]) for form, _ in FORMS)
+
+
 def looks_secret(value: str, name: str = "") -> bool:
     """Tell whether a value looks secret, or its name is a secret's; `NAME__SECRET` names a reference, and may."""
     value = value[:_LONGEST]
-    if any(form.search(value) for form, _ in FORMS):
+    if has_form(value):
         return True
     if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
         return False
@@ -83,7 +88,7 @@ def shown(value: Any, text: str = "the text ") -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        if any(pattern.search(value) for pattern, _ in FORMS):
+        if has_form(value):
             return "hidden"
         return f"{text}{quoted(value)}"
     return short(str(value))

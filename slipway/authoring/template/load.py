@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from runpy import run_path
 
+from slipway.authoring.stack.secrets import has_form
 from slipway.authoring.template.declaration import Scheduling, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.pipeline import with_pipeline
@@ -24,13 +25,15 @@ _UNKNOWN = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '
 
 def available(folder: Path) -> tuple[str, ...]:
     """Return the names of all templates in a folder, in order."""
-    return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_")))
+    paths = (path for path in folder.glob("[!_]*.py") if path.is_file() and "-" not in path.stem)
+    return tuple(sorted(path.stem.replace("_", "-") for path in paths))
 
 
 def source(name: str, folder: Path) -> str:
     """Return the place where a loaded template is defined: `templates/dask_digits.py:5`."""
     path = folder / file_of(name)
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    # Python reads it by the coding that it declares; what is looked for is the same in each.
+    lines = enumerate(path.read_bytes().decode(errors="replace").splitlines(), 1)
     line = next((number for number, text in lines if re.match(r"TEMPLATE\s*[:=]", text)), 1)
     return f"{folder.name}/{path.name}:{line}"
 
@@ -40,38 +43,62 @@ def load(name: str, folder: Path) -> JobTemplate:
     path = folder / file_of(name)
     known = available(folder)
     if name not in known:
+        dashed = f"{name}.py" in (other.name for other in folder.glob("*-*.py"))
         raise ConfigError(
             f"there is no template {quoted(name)}: no file {folder.name}/{short(path.name)}",
             why=f"{folder.name}/ has {', '.join(known) or 'none'}",
-            fix=meant(name, known, "write it, or drop the name"),
+            fix=f"rename {folder.name}/{name}.py to {path.name}"
+            if dashed
+            else meant(name, known, "write it, or drop the name"),
         )
     try:
         with redirect_stdout(sys.stderr):  # What it prints is no part of a command's result.
             module = run_path(str(path), run_name=f"{folder.name}.{path.stem}")
-    except SlipwayError:
+    except (SlipwayError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
+    except BaseException as error:
+        text, line = _text(error), _line(error, path)
+        message = f"{f'line {line}: ' if line else ''}{type(error).__name__}{f': {text}' if text else ''}"
         raise ConfigError(
             f"{folder.name}/{path.name} can't be loaded",
-            why=f"line {_line(error, path)}: {message}",
-            fix=_meant(error) or f"correct {folder.name}/{path.name}",
+            why=message,
+            fix=_beside(error, folder) or _meant(error, text) or f"correct {folder.name}/{path.name}",
         ) from error
     template = module.get("TEMPLATE")
     if not isinstance(template, JobTemplate) or template.name != name:
-        defined = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
+        named = f"TEMPLATE is a template named {template.name!r}" if isinstance(template, JobTemplate) else ""
         raise ConfigError(
             f"{folder.name}/{path.name} does not define template {name!r}",
-            why=f"TEMPLATE is {defined}",
+            why=named
+            or (f"TEMPLATE is of type {type(template).__name__}" if "TEMPLATE" in module else "it has no TEMPLATE"),
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
     return with_pipeline(template, folder.parent)
 
 
-def _meant(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
+    """Return the first line of an error's text: it is anybody's, and reviews quote it."""
+    try:
+        text = str(error)
+    except Exception:
+        return "its text can't be made"
+    return "its text is hidden, as it may have a secret" if has_form(text) else next(iter(text.splitlines()), "")
+
+
+def _beside(error: BaseException, folder: Path) -> str:
+    """Return what to do about the import of a file beside a template; empty for other errors."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    file = f"{(error.name or '').rpartition('.')[2]}.py"
+    if not (folder / file).is_file():
+        return ""
+    return f"a template is one file and imports none beside it: have in it what it takes from {folder.name}/{file}"
+
+
+def _meant(error: BaseException, text: str) -> str:
     """Return the field that stands for a misspelled one of a template's class, or the class that has it; empty for
     other errors."""
-    unknown, frames = _UNKNOWN.match(str(error)), list(traceback.walk_tb(error.__traceback__))
+    unknown, frames = _UNKNOWN.match(text), list(traceback.walk_tb(error.__traceback__))
     if not unknown:
         return ""
     known = getattr(frames[-1][0].f_globals.get(unknown[1]), "__dataclass_fields__", ())

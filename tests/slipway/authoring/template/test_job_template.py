@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.authoring.template.load import load
+from slipway.authoring.template.load import load, source
 from slipway.authoring.template.types import mistyped
 from slipway.base.errors import ConfigError
 from slipway.template import Parameter, WorkerPool
@@ -101,6 +101,11 @@ def test_a_misspelled_field_is_refused_with_the_one_that_was_meant(
         ("x = 1\n\nfoo bar", "can't be loaded", "line 3: SyntaxError: invalid syntax"),
         ("import json\njson.loads('{')", "can't be loaded", "line 2: JSONDecodeError"),
         ("raise SystemExit(3)", "can't be loaded", "line 1: SystemExit: 3"),
+        ("class E(BaseException): ...\nraise E", "can't be loaded", "line 2: E"),
+        ("x\0", "can't be loaded", "SyntaxError: source code"),
+        ("class E(Exception):\n  def __str__(self): 1 / 0\nraise E", "can't be loaded", "line 3: E: its text can't be"),
+        ("class A:\n  def __repr__(self): 1 / 0\nTEMPLATE = A()", "does not define", "TEMPLATE is of type A"),
+        ("x = 1", "does not define", "it has no TEMPLATE"),
     ],
 )
 def test_a_file_that_does_not_define_the_template_of_its_name_is_refused_with_its_line(
@@ -110,3 +115,43 @@ def test_a_file_that_does_not_define_the_template_of_its_name_is_refused_with_it
     with pytest.raises(ConfigError, match=what) as error:
         load("one", tmp_path)
     assert error.value.why.startswith(why)
+
+
+def test_a_token_in_an_error_is_not_repeated(tmp_path: Path) -> None:
+    """A review quotes the error in a comment, which many read."""
+    (tmp_path / "one.py").write_text(f"raise ValueError('no access by hf_{'a1' * 16}')")
+    with pytest.raises(ConfigError) as error:
+        load("one", tmp_path)
+    assert error.value.why == "line 1: ValueError: its text is hidden, as it may have a secret"
+
+
+def test_a_file_with_a_dash_is_told_by_the_name_that_it_must_have(tmp_path: Path) -> None:
+    """It was listed as a template, and then its file was not there."""
+    (tmp_path / "my-train.py").write_text(FILE.format(name="my-train"))
+    with pytest.raises(ConfigError) as error:
+        load("my-train", tmp_path)
+    assert error.value.fix == f"rename {tmp_path.name}/my-train.py to my_train.py"
+    assert error.value.why == f"{tmp_path.name}/ has none"
+    (tmp_path / "my_train.py").mkdir()
+    with pytest.raises(ConfigError, match="no file"):
+        load("my-train", tmp_path)
+
+
+@pytest.mark.parametrize("module", ["shared", "templates.shared", ".shared"])
+def test_the_import_of_a_file_beside_it_is_told_as_that(tmp_path: Path, module: str) -> None:
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "shared.py").write_text("DISK = 1")
+    (folder / "one.py").write_text(f"from {module} import DISK")
+    with pytest.raises(ConfigError) as error:
+        load("one", folder)
+    assert error.value.why.startswith("line 1: ModuleNotFoundError: No module named ")
+    assert error.value.fix.endswith("have in it what it takes from templates/shared.py")
+
+
+def test_a_file_is_read_in_the_coding_that_it_declares(tmp_path: Path) -> None:
+    text = "# -*- coding: latin-1 -*-\n# größer\n" + FILE.format(name="one")
+    (tmp_path / "one.py").write_bytes(text.encode("latin-1"))
+    assert load("one", tmp_path).name == "one"
+    lines = text.splitlines()
+    assert source("one", tmp_path) == f"{tmp_path.name}/one.py:{lines.index('TEMPLATE = JobTemplate(') + 1}"
