@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import unfit
+from slipway.base.formatting import meant, unfit
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render, single
 from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
@@ -113,6 +113,8 @@ def params_as_typed(
         value = list(map(single, value)) if isinstance(value, list | tuple) else single(value)
         items = value if isinstance(value, list) else (value,)
         takes = "a string, a number or a bool" + ("" if items is value else ", or a list of these")
+        if typed not in taken and (near := meant(typed, taken)):
+            takes = f"{near} A parameter is {takes}"
         for index, item in enumerate(items):
             _require(f"{name}[{index}]" if items is value else name, item, (str, Real), takes)
         try:

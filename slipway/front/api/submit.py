@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import meant, nearest
 from slipway.front.api.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job, tell_event
 from slipway.google.jobs import AT_LEAST_ONCE
@@ -83,6 +84,8 @@ def submit(
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
+        if template is None and (near := next((name for name in params if nearest(name, ("template", "like"))), "")):
+            raise ConfigError(f"unknown argument {near}", fix=meant(near, ("template", "like")))
         check(template=template)
     elif template is not None:
         raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
@@ -96,6 +99,7 @@ def submit(
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
         overrides=overrides_of(labels, note, notify),
+        arguments=tuple(submit.__kwdefaults__ or ()),
     )
     if model is not None:
         asked = _like(context, model, asked, own_code=code is not None)

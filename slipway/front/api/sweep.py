@@ -104,6 +104,7 @@ def sweep(
         kind=kind,
         team=team or "",
         overrides=overrides_of(labels, note, notify),
+        arguments=tuple(sweep.__kwdefaults__ or ()),
     )
 
     def plan_of(asked: SubmissionRequest) -> SweepPlan:

@@ -47,6 +47,8 @@ class SubmissionRequest:
     then: tuple[str, ...] = ()
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
     team: str = ""
+    #: Those of the call from Python in which parameters stand beside them.
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +192,7 @@ def prepare(
     """
     template = find_template(catalog, asked.template)
     _check_folder(template, asked)
-    values = resolve(template, asked.params)
+    values = resolve(template, asked.params, asked.arguments)
     kind = find_kind(template, asked.kind)
     usual = standing(template, kind, values)
     own = team_of_submission(catalog, template, usual[0], asked.team, team) if counts_for is None else counts_for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -66,9 +66,10 @@ class ParameterMistake(NamedTuple):
     lacks: str = ""
 
 
-def resolve(template: Template, given: Mapping[str, Typed]) -> dict[str, Value]:
-    """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes."""
-    values, problems = judged(template, given)
+def resolve(template: Template, given: Mapping[str, Typed], arguments: Collection[str] = ()) -> dict[str, Value]:
+    """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes. `arguments`: those of the
+    call in which parameters stand, one of which may be misspelled."""
+    values, problems = judged(template, given, arguments)
     if problems:
         usual = f"slipway templates show {template.name}"
         raise ConfigError(
@@ -79,12 +80,15 @@ def resolve(template: Template, given: Mapping[str, Typed]) -> dict[str, Value]:
     return values
 
 
-def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Value], list[ParameterMistake]]:
+def judged(
+    template: Template, given: Mapping[str, Typed], arguments: Collection[str] = ()
+) -> tuple[dict[str, Value], list[ParameterMistake]]:
     """Return every parameter's value and all mistakes. Those that only a command names stay as written."""
     known = {parameter.name: parameter for parameter in template.parameters}
     named = _named(template, given)
     free = {name: Parameter(name, STR.name) for name in given if name not in known and name in named}
-    problems = [_unknown(name, template, given) for name in given if name not in known and name not in named]
+    unknown = (name for name in given if name not in known and name not in named)
+    problems = [_unknown(name, template, given, arguments) for name in unknown]
     values: dict[str, Value] = {}
     for name, parameter in {**known, **free}.items():
         if name in given:
@@ -202,11 +206,12 @@ def _for_a_shell(name: str, text: str) -> Fix:
     return ({"params": {name: command_line.with_shell(text)}}, "\nor ", *own_file)
 
 
-def _unknown(name: str, template: Template, given: Mapping[str, Typed]) -> ParameterMistake:
+def _unknown(name: str, template: Template, given: Mapping[str, Typed], arguments: Collection[str]) -> ParameterMistake:
     known = [parameter.name for parameter in template.parameters]
     unfilled = sorted(_named(template, given) - {*given})
-    near = nearest(name, [*known, *unfilled])
-    instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
+    near = nearest(name, [*arguments, *known, *unfilled])
+    argument = "=" if near in arguments and near not in {*known, *unfilled} else ""
+    instead = f"did you mean {near}{argument}?" if near else f"the template has {', '.join(known) or 'none'}"
     command = next((parameter.name for parameter in template.parameters if parameter.command), "")
     lacks = f", and {command} has no {{{short(name)}}}" if command else ""
     fix: Fix = ""

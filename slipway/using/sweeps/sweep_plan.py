@@ -173,7 +173,7 @@ def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
 
 
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
-    judge = ParameterJudge(template, asked.params, shared)
+    judge = ParameterJudge(template, asked.params, shared, asked.arguments)
     values = tuple(judge.values(index, point) for index, point in enumerate(given.each))
     if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
         wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
@@ -212,16 +212,18 @@ class _PlacedMistake:
 class ParameterJudge:
     """A judge of points by their template: it tells a mistake once, where it is written."""
 
-    def __init__(self, template: Template, params: Mapping[str, Typed], shared: str) -> None:
+    def __init__(
+        self, template: Template, params: Mapping[str, Typed], shared: str, arguments: tuple[str, ...] = ()
+    ) -> None:
         """Begin with the `params` that all runs share; `shared` tells how they were given: `-p`."""
-        self._template, self._params, self._shared = template, params, shared
+        self._template, self._params, self._shared, self._arguments = template, params, shared, arguments
         self._known = frozenset(parameter.name for parameter in template.parameters)
         self._mistakes: dict[tuple[str, str, str], _PlacedMistake] = {}
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Value]:
         """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
-        values, problems = judged(self._template, {**self._params, **point.values})
+        values, problems = judged(self._template, {**self._params, **point.values}, self._arguments)
         given_twice = [name for name in point.given if name in self._params]
         once = "give it once: one value for all runs, or one in each"
         mistakes = [ParameterMistake(name, f"{name} is given by {self._shared} as well", once) for name in given_twice]

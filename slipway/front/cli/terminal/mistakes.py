@@ -28,6 +28,8 @@ def in_words(error: click.UsageError) -> str:
 def fix_of(error: click.UsageError, help: str) -> str:
     """Return the correction of a wrong choice, or of a parameter and its value without a `=`; else `help`, the command
     that lists the choices."""
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--stack" and error.ctx:
+        return _in_place_of_stack(error.ctx.command, help.removesuffix(" --help")) or help
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -40,6 +42,14 @@ def fix_of(error: click.UsageError, help: str) -> str:
         pairs = (f"{name}={value}" for name, value in zip(names, values, strict=True))
         return " ".join(f"-p {shlex.quote(pair)}" for pair in pairs)
     return help
+
+
+def _in_place_of_stack(command: click.Command, typed: str) -> str:
+    """Return how a verb without `--stack` is told the stack; empty for one that has none."""
+    given = {word for param in command.params for word in (*param.opts, param.name)}
+    if given & {"events", "sources"}:
+        return f"make events STACK=NAME, then {typed} .slipway/NAME.events"
+    return "the stack is that of the catalog: slipway use, or --catalog gs://BUCKET" if "--catalog" in given else ""
 
 
 def _meant_by(name: str, command: click.Command) -> list[str]:

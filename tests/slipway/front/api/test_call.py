@@ -41,6 +41,13 @@ def test_what_reads_as_something_else_is_refused(name: str, value: Any, said: st
     assert error.value.fix.startswith(said)
 
 
+@pytest.mark.parametrize("of_sweep", [False, True])
+def test_a_misspelled_argument_whose_value_no_parameter_has_is_told_by_the_one_that_was_meant(of_sweep: bool) -> None:
+    with pytest.raises(ConfigError, match="lables is given a dict") as error:
+        params_as_typed({"lables": {"a": "b"}}, of_sweep=of_sweep)  # type: ignore[dict-item]
+    assert error.value.fix == "did you mean `labels`? A parameter is a string, a number or a bool, or a list of these"
+
+
 def test_true_is_no_second() -> None:
     with pytest.raises(ConfigError, match="wait_for is given a bool"):
         waits_as_typed({"pool": True})

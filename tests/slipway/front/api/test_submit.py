@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,6 +181,26 @@ def test_a_timeout_that_is_not_a_number_is_refused_before_anything_is_asked() ->
     with pytest.raises(ConfigError, match="timeout is given a str") as error:
         waiting.wait(timeout="5")  # type: ignore[arg-type]
     assert "seconds, or None" in error.value.fix
+
+
+@pytest.mark.parametrize("function", [slipway.submit, slipway.sweep])
+def test_a_misspelled_argument_is_told_by_the_one_that_was_meant(stack: Stack, function: Any) -> None:
+    """It was an unknown parameter, and the template's parameters were listed."""
+    runs = () if function is slipway.submit else ({"workers": [1]},)
+    for name in function.__kwdefaults__:
+        wrong = f"{name[0]}{name[2:]}"
+        with pytest.raises(ConfigError) as error:
+            function("crew", *runs, **{wrong: "x"})
+        argument = "" if name == "code" else "="  # crew has a parameter of that name
+        assert f"unknown parameter {wrong}; did you mean {name}{argument}?" in f"{error.value}"
+    assert stack.jobs() == []
+
+
+@pytest.mark.parametrize(("wrong", "name"), [("templat", "template"), ("lik", "like")])
+def test_a_misspelled_template_is_told_before_anything_is_asked(wrong: str, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"unknown argument {wrong}") as error:
+        slipway.submit(**{wrong: "hello"})  # type: ignore[arg-type]
+    assert error.value.fix == f"did you mean `{name}`?"
 
 
 def test_it_needs_no_terminal(stack: Stack) -> None:  # N12

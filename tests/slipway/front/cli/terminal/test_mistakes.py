@@ -24,6 +24,10 @@ from slipway.front.cli import main
         (("jobs", "list", "--state", "zzz"), "\n  fix: slipway jobs list --help\n"),
         (("jobs", "list", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
         (("init", ".", "--template", "torchrun-digits"), "it copies script and tune-digits\n  fix: copy its file and"),
+        (("drift", "--stack", "dev"), "fix: make events STACK=NAME, then slipway drift .slipway/NAME.events\n"),
+        (("review", "--stack=dev"), "fix: make events STACK=NAME, then slipway review .slipway/NAME.events\n"),
+        (("pools", "--stack", "dev"), "fix: the stack is that of the catalog: slipway use, or --catalog gs://BUCKET\n"),
+        (("check", "--stack", "dev"), "Did you mean STACKS, without a flag?\n  fix: slipway check --help\n"),
         (("jobs", "logs", "--tial", "3", "hello"), "No such option '--tial'. Did you mean --tail?"),
     ],
 )
