@@ -22,6 +22,8 @@ import hypertune
 parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float)
 parser.add_argument("--until", default="")
+parser.add_argument("--solver")
+parser.add_argument("--beta")
 options = parser.parse_args()
 print("attempt", os.environ["CLOUD_ML_TRIAL_ID"], flush=True)
 reporter = hypertune.HyperTune()
@@ -92,7 +94,17 @@ def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
         display_name="sdk-tuning",
         custom_job=trial(sys.executable, "-c", TRAIN, persistent_resource_id="tuning"),
         metric_spec={"acc": "maximize"},
-        parameter_spec={"lr": double(min=0.001, max=1, scale="log")},
+        parameter_spec={
+            "lr": double(min=0.001, max=1, scale="log"),
+            "solver": hyperparameter_tuning.CategoricalParameterSpec(
+                values=["plain", "momentum"],
+                conditional_parameter_spec={
+                    "beta": hyperparameter_tuning.DiscreteParameterSpec(
+                        values=[0.5, 0.9], scale="linear", parent_values=["momentum"]
+                    )
+                },
+            ),
+        },
         max_trial_count=4,
         parallel_trial_count=2,
         labels={"made": "by-sdk"},
@@ -100,6 +112,9 @@ def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     job.run(service_account=DEPLOYER, timeout=8000, disable_retries=True)
     assert job.state.name == "JOB_STATE_SUCCEEDED"
     assert [trial.state.name for trial in job.trials] == ["SUCCEEDED"] * 4
+    for one in job.trials:
+        values = {parameter.parameter_id: parameter.value for parameter in one.parameters}
+        assert ("beta" in values) == (values["solver"] == "momentum")
     best = max(job.trials, key=lambda trial: trial.final_measurement.metrics[0].value)
     assert best.final_measurement.step_count in (2, 3), "the best measurement is the SDK's choice"
     spec = aiplatform.CustomJob.get(best.custom_job).gca_resource.job_spec

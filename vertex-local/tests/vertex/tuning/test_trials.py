@@ -140,6 +140,38 @@ def test_a_grid_is_walked_once() -> None:
     assert points[:2] == [(("units", 16.0), ("model", "svm")), (("units", 16.0), ("model", "tree"))]
 
 
+def conditional(values: list[Any], parameter: dict[str, Any], of: str = "Categorical") -> dict[str, Any]:
+    return {f"parent{of}Values": {"values": values}, "parameterSpec": parameter}
+
+
+DEPTH = {"parameterId": "depth", "integerValueSpec": {"minValue": 1, "maxValue": 2}}
+GROWTH = {"parameterId": "growth", "discreteValueSpec": {"values": [0.1, 0.2]}}
+TREE = {**DEPTH, "conditionalParameterSpecs": [conditional(["2"], GROWTH, "Int")]}
+KERNEL = {"parameterId": "kernel", "categoricalValueSpec": {"values": ["rbf", "linear"]}}
+NESTED = {**MODEL, "conditionalParameterSpecs": [conditional(["svm"], KERNEL), conditional(["tree"], TREE)]}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_point_has_the_conditional_parameters_of_its_values_alone(algorithm: str) -> None:
+    points = searched(studied(NESTED, LAYERS, algorithm=algorithm), 60)
+    named = {tuple(name for name, _ in point): dict(point) for point in points}
+    assert set(named) == {
+        ("model", "kernel", "layers"),
+        ("model", "depth", "layers"),
+        ("model", "depth", "growth", "layers"),
+    }
+    assert named["model", "depth", "layers"]["depth"] == 1
+    assert named["model", "depth", "growth", "layers"]["depth"] == 2
+    if algorithm == "GRID_SEARCH":
+        assert len(points) == len(set(points)) == (2 + 1 + 2) * 3
+
+
+def test_discrete_values_of_a_parent_are_compared_as_the_service_does() -> None:
+    branch = conditional([16.00000000001], KERNEL, "Discrete")
+    points = searched(studied({**UNITS, "conditionalParameterSpecs": [branch]}, algorithm="GRID_SEARCH"), 9)
+    assert [[value for _, value in point] for point in points] == [[16.0, "rbf"], [16.0, "linear"], [32.0], [64.0]]
+
+
 def test_a_grid_of_many_points_costs_those_that_are_taken() -> None:
     wide = {"parameterId": "n", "integerValueSpec": {"minValue": "0", "maxValue": str(10**12)}}
     outcome = studied(wide, {**wide, "parameterId": "m"}, algorithm="GRID_SEARCH")

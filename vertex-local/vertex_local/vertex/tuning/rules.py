@@ -2,12 +2,13 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...wire import ApiError, unimplemented
 from ..field_errors import Mistake, display_name_mistakes, label_mistakes
-from .space import EPSILON, increasing, kind_of
+from .space import CONDITIONS, EPSILON, Kind, conditions_of, increasing, is_among, kind_of
 
 MAX_DISCRETE_VALUES = 1000
 _LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
@@ -34,8 +35,6 @@ def not_here(spec: Mapping[str, Any]) -> ApiError | None:
             return unimplemented(f"study_spec: {key} is not in the local cloud; median and decay curve stopping are.")
     if any("safetyConfig" in metric for metric in spec.get("metrics", [])):
         return unimplemented("study_spec: safety metrics are not in the local cloud.")
-    if any("conditionalParameterSpecs" in parameter for parameter in spec["parameters"]):
-        return unimplemented("study_spec: conditional parameters are not in the local cloud; those of every trial are.")
     return None
 
 
@@ -52,17 +51,37 @@ def study_mistakes(spec: Mapping[str, Any], path: str) -> Iterator[Mistake]:
     if not parameters:
         yield Mistake(f"{path}.parameters", "At least one parameter is required.")
     grid = spec.get("algorithm") == "GRID_SEARCH"
-    yield from _ids([item.get("parameterId", "") for item in parameters], f"{path}.parameters", "parameter_id")
+    ids = [item.get("parameterId", "") for item in parameters]
+    yield from _ids(ids, f"{path}.parameters", "parameter_id")
     for at, parameter in enumerate(parameters):
         yield from _parameter(parameter, f"{path}.parameters[{at}]", grid=grid)
+    for name, count in sum(map(_at_once, parameters), Counter[str]()).items():
+        if count > ids.count(name) and count > 1:
+            yield Mistake(f"{path}.parameters", f'The ID "{name}" must be unique among the parameters of a trial.')
+
+
+def _at_once(spec: Mapping[str, Any]) -> Counter[str]:
+    """Return how often each id is there at once, at most: a conditional parameter is where its parent has a value."""
+    kind, branches = kind_of(spec), spec.get("conditionalParameterSpecs", ())
+    wanted = [
+        (conditions_of(kind, item) or () if kind else (), _at_once(item.get("parameterSpec", {}))) for item in branches
+    ]
+    most = Counter[str]()
+    for value in {value for values, _ in wanted for value in values}:
+        most |= sum((inner for values, inner in wanted if is_among(value, values)), Counter[str]())
+    return most + Counter([spec.get("parameterId", "")])
 
 
 def _ids(ids: Sequence[str], path: str, field: str) -> Iterator[Mistake]:
     for at, name in enumerate(ids):
-        if not name or re.search(r"\s", name):
-            yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must not be empty or contain whitespace.')
-        elif name in ids[:at]:
+        yield from _id(name, f"{path}[{at}].{field}")
+        if name and name in ids[:at]:
             yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must be unique.')
+
+
+def _id(name: str, path: str) -> Iterator[Mistake]:
+    if not name or re.search(r"\s", name):
+        yield Mistake(path, f'The ID "{name}" must not be empty or contain whitespace.')
 
 
 def _parameter(spec: Mapping[str, Any], path: str, *, grid: bool) -> Iterator[Mistake]:
@@ -84,6 +103,28 @@ def _parameter(spec: Mapping[str, Any], path: str, *, grid: bool) -> Iterator[Mi
         yield from _discrete(numbers, where) if kind == "discrete" else _range(*_bounds(values), where)
         if scale in _LOG_SCALES and any(number <= 0 for number in numbers):
             yield Mistake(f"{path}.scale_type", f"{scale} needs a feasible space that is strictly positive.")
+    for at, branch in enumerate(spec.get("conditionalParameterSpecs", ())):
+        yield from _branch(kind, values, branch, f"{path}.conditional_parameter_specs[{at}]", grid=grid)
+
+
+def _branch(
+    kind: Kind, parent: Mapping[str, Any], branch: Mapping[str, Any], path: str, *, grid: bool
+) -> Iterator[Mistake]:
+    """Yield the errors in a conditional parameter, by the kind and the value spec of its parent."""
+    wanted, inner = conditions_of(kind, branch), branch.get("parameterSpec", {})
+    if kind not in CONDITIONS:
+        yield Mistake(path, "A DOUBLE parameter can't be the parent of conditional ones.")
+    elif not wanted:
+        text = f"The values of its parent, a parameter of type {kind.upper()}, are required."
+        yield Mistake(f"{path}.{CONDITIONS[kind]}.values", text)
+    for value in wanted or ():
+        low, high = _bounds(parent)
+        known = low <= value <= high if isinstance(value, int) else is_among(value, parent.get("values", []))
+        if not known:
+            text = f"The value {value} is not in the {kind} value spec of the parent."
+            yield Mistake(f"{path}.{CONDITIONS[kind]}.values", text)
+    yield from _id(inner.get("parameterId", ""), f"{path}.parameter_spec.parameter_id")
+    yield from _parameter(inner, f"{path}.parameter_spec", grid=grid)
 
 
 def _bounds(values: Mapping[str, Any]) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
+from ...wire import camel
+
 Kind = Literal["double", "integer", "categorical", "discrete"]
 Scale = Literal["linear", "log", "reverse-log"]
 Value = float | int | str
@@ -20,6 +22,13 @@ _SPECS: Mapping[str, Kind] = {
     "categoricalValueSpec": "categorical",
     "discreteValueSpec": "discrete",
 }
+CONDITIONS: Mapping[Kind, str] = {
+    "integer": "parent_int_values",
+    "categorical": "parent_categorical_values",
+    "discrete": "parent_discrete_values",
+}
+"""The fields with the values of a conditional parameter's parent. A double has none."""
+_CASTS: Mapping[Kind, Callable[[Any], Value]] = {"integer": int, "categorical": str}
 _SCALES: Mapping[str, Scale] = {"UNIT_LOG_SCALE": "log", "UNIT_REVERSE_LOG_SCALE": "reverse-log"}
 
 
@@ -35,12 +44,43 @@ class Parameter:
     #: Of the other kinds.
     values: tuple[Value, ...] = ()
     scale: Scale = "linear"
+    #: Those of trials in which this one has certain values.
+    branches: tuple["Branch", ...] = ()
+
+    def below(self, value: Value) -> tuple["Parameter", ...]:
+        """Return the parameters of a trial in which this one has a value."""
+        return tuple(branch.parameter for branch in self.branches if branch.takes(value))
 
     def choices(self) -> Sequence[Value]:
         """Return all values, in order, of any kind but a double."""
         if self.kind == "integer":
             return range(int(self.low), int(self.high) + 1)
         return self.values
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A conditional parameter, and the values of its parent with which a trial has it."""
+
+    values: tuple[Value, ...]
+    parameter: Parameter
+
+    def takes(self, value: Value) -> bool:
+        return is_among(value, self.values)
+
+
+def is_among(value: Value, values: Sequence[Value]) -> bool:
+    """Return whether a value is one of others, numbers as exactly as the service compares them."""
+    if isinstance(value, str):
+        return value in values
+    return any(not isinstance(other, str) and abs(value - other) < EPSILON for other in values)
+
+
+def conditions_of(kind: Kind, branch: Mapping[str, Any]) -> tuple[Value, ...] | None:
+    """Return the values that a canonical ConditionalParameterSpec wants of a parent of a kind, None without any
+    condition on that."""
+    found = branch.get(camel(CONDITIONS[kind])) if kind in CONDITIONS else None
+    return None if found is None else tuple(map(_CASTS.get(kind, float), found.get("values", ())))
 
 
 def space_of(specs: Sequence[Mapping[str, Any]]) -> tuple[Parameter, ...]:
@@ -86,7 +126,7 @@ def _parameter(spec: Mapping[str, Any]) -> Parameter:
     kind = kind_of(spec)
     assert kind is not None
     value_spec = spec[f"{kind}ValueSpec"]
-    cast: Callable[[Any], Value] = {"integer": int, "categorical": str}.get(kind, float)
+    cast = _CASTS.get(kind, float)
     return Parameter(
         id=spec["parameterId"],
         kind=kind,
@@ -94,6 +134,10 @@ def _parameter(spec: Mapping[str, Any]) -> Parameter:
         high=float(value_spec.get("maxValue", 0)),
         values=tuple(cast(value) for value in value_spec.get("values", [])),
         scale=_SCALES.get(spec.get("scaleType", ""), "linear"),
+        branches=tuple(
+            Branch(conditions_of(kind, branch) or (), _parameter(branch["parameterSpec"]))
+            for branch in spec.get("conditionalParameterSpecs", ())
+        ),
     )
 
 
