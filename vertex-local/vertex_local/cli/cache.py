@@ -46,7 +46,9 @@ def show(place: Path) -> None:
     for row in rows:
         click.echo("".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
     click.echo(f"{room(entries)} in {place}")
-    click.echo("Beyond that the entries go that were used longest ago, but none that a job runs from.")
+    click.echo(
+        "Beyond that those go that were used longest ago; one that is larger by itself, a day after its last use."
+    )
 
 
 def room(entries: Sequence[upkeep.Entry]) -> str:

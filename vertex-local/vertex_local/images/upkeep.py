@@ -2,17 +2,21 @@
 
 import contextlib
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import files
 from . import cache, wheels
 
-PARTS = ("environments", "images", "wheels")
+PARTS = ("images", "environments", "wheels")
 """The folders of the cache, which jobs fill."""
 
 MOST_BYTES = 2 * 1000**3
-"""The bytes kept in all."""
+"""The bytes kept in all, beside an entry that is larger by itself."""
+
+LARGE_FOR_S = 86_400.0
+"""The seconds for which such an entry stays after its last use: it takes minutes to make, and others fit beside it."""
 
 _LOOK_EVERY_S = 60.0
 _MARK = "trimmed"
@@ -26,21 +30,26 @@ class Entry:
     folder: Path
     #: When it last served a job, in seconds since 1970.
     used: float
-    #: Its bytes on the disk, as far as no entry that was used later shares them by hard links.
+    #: Its bytes on the disk, without those that it has by hard links from an image.
     size: int
 
 
 def entries(root: Path) -> list[Entry]:
     """Return the entries of all parts, those that were used last first."""
-    listed = []
-    for part in PARTS:
-        with contextlib.suppress(FileNotFoundError):
-            listed += [(_used(path), part, path) for path in (root / part).iterdir() if path.is_dir()]
     seen: set[tuple[int, int]] = set()
-    return [
-        Entry(part=part, folder=folder, used=used, size=size(folder, seen))
-        for used, part, folder in sorted(listed, reverse=True)
+    listed = [
+        Entry(part=part, folder=folder, used=_used(folder), size=size(folder, seen))
+        for part in PARTS
+        for folder in _folders(root / part)
     ]
+    return sorted(listed, key=lambda entry: entry.used, reverse=True)
+
+
+def _folders(part: Path) -> list[Path]:
+    try:
+        return sorted(path for path in part.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return []
 
 
 def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
@@ -59,10 +68,9 @@ def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
 
 
 def trim(root: Path, now: float) -> list[Entry]:
-    """Remove what is too much, used longest ago first, and return it; `now` in seconds since 1970.
+    """Remove what is too much, and return it; `now` in seconds since 1970.
 
-    Looks once a minute at most, and only where an entry was made since. The one that was used last stays, whatever its
-    size: the next job would make it again.
+    Looks once a minute at most, and only where an entry was made since.
     """
     mark = root / _MARK
     looked = mark.stat().st_mtime if mark.exists() else 0.0
@@ -70,16 +78,21 @@ def trim(root: Path, now: float) -> list[Entry]:
         return []
     mark.touch()
     os.utime(mark, (now, now))
-    listed, gone = entries(root), []
-    excess = sum(entry.size for entry in listed) - MOST_BYTES
-    for entry in reversed(listed[1:]):
+    # A job may have used what goes while all was measured: the next one would wait for it to be built anew.
+    return [entry for entry in surplus(entries(root), now) if _used(entry.folder) <= entry.used and remove(entry)]
+
+
+def surplus(entries: Sequence[Entry], now: float) -> Iterator[Entry]:
+    """Yield what is too much, used longest ago first. `entries`: those that were used last first."""
+    large = [entry for entry in entries if entry.size > MOST_BYTES]
+    yield from (entry for entry in large if entry.used < now - LARGE_FOR_S)
+    others = [entry for entry in entries if entry not in large]
+    excess = sum(entry.size for entry in others) - MOST_BYTES
+    for entry in reversed(others):
         if excess <= 0:
-            break
-        # A job may have used it while all was measured: the next one would wait for it to be built anew.
-        if _used(entry.folder) <= entry.used and remove(entry):
-            gone.append(entry)
-            excess -= entry.size
-    return gone
+            return
+        yield entry
+        excess -= entry.size
 
 
 def remove(entry: Entry) -> bool:
