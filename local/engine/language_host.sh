@@ -3,8 +3,15 @@
 # Both are of one process group, whose id is this process's: so the engine starts every plugin.
 engine=$PPID
 host=$$
+# A killed engine stays a zombie until whoever started it has asked for its end.
+alive() {
+    kill -0 "$1" || return
+    read -r stat <"/proc/$1/stat" || return 0
+    case $stat in *") Z "*) return 1 ;; esac
+}
 (
-    while kill -0 "$host" && kill -0 "$engine"; do sleep 1; done
-    kill -0 "$host" && kill -s KILL -- "-$host"
+    while alive "$host" && alive "$engine"; do sleep 1; done
+    # The host may have noticed first, and have left the program alone.
+    alive "$engine" || kill -s KILL -- "-$host"
 ) </dev/null >/dev/null 2>&1 &
 exec "$0-host" "$@"

@@ -63,6 +63,25 @@ def test_it_goes_with_all_its_children_when_the_engine_is_killed(folder: Path) -
     wait_for(lambda: not engine.tree(), "nothing of it is left")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="zombies are told by /proc")
+def test_it_goes_also_before_anybody_has_asked_for_the_killed_engine_s_end(folder: Path) -> None:
+    engine = start(folder)
+    engine.until(lambda: "4711 --root a b" in engine.said, "the host serves")
+    os.kill(engine.process.pid, signal.SIGKILL)
+    wait_for(lambda: not engine.tree(), "only the zombie is left")
+    engine.process.wait()
+
+
+def test_a_program_goes_though_its_host_ended_before_the_watcher_looked(folder: Path) -> None:
+    engine = start(folder)
+    engine.until(lambda: "4711 --root a b" in engine.said, "the host serves")
+    host = next(process for process in psutil.Process(engine.process.pid).children() if process.children())
+    os.kill(engine.process.pid, signal.SIGSTOP)
+    host.kill()
+    engine.kill()
+    wait_for(lambda: not engine.tree(), "nothing of it is left")
+
+
 def test_it_ends_by_itself_with_its_own_code_and_leaves_no_watcher(folder: Path) -> None:
     engine = start(folder, "7")
     assert engine.process.wait() == 0

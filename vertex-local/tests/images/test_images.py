@@ -91,12 +91,15 @@ def test_a_smaller_environment_is_preferred_and_another_serves_where_it_can_not_
             if "--torch-backend" in command:
                 self.commands.append("refused")
                 raise OSError("dns error")
+            if "--overrides" in command:
+                self.left_out = Path(command[command.index("--overrides") + 1]).read_text().split("\n")
             super().__call__(command)
 
     recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest")
     assert recipe and recipe.preferred == ("--torch-backend", "cpu")
     offline, online = Offline(), Uv()
     _, said = pulled(tmp_path / "a", tmp_path / "offline", offline, recipe)
+    assert "triton ; sys_platform == 'none'" in offline.left_out
     assert offline.commands == ["venv", "refused", "pip"] and any("can't be had" in line for line in said)
     pulled(tmp_path / "a", tmp_path / "online", online, recipe, f"{IMAGE}-other")
     assert online.commands == ["venv", "pip"]
