@@ -175,7 +175,8 @@ class Facts:
 
 
 def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
-    """Read published components: type, logical name and inputs of each. None where the catalog's does not exist yet.
+    """Read published components: type, logical name and inputs of each. None where they are not all there: the
+    catalog's names the others, and is told beside them, so that a preview may end between two.
     `published`, if given, replaces their clusters and templates. Raises codec.MalformedError."""
     try:
         of_type: dict[str, dict[str, Fact]] = {}
@@ -190,6 +191,9 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
         listed = {*declared["clusters"].values(), *declared["retiring"]}
         clusters = [inputs for inputs in of_type.get(CLUSTER, {}).values() if inputs["id"] in listed]
         templates = {name: fact for name, fact in of_type.get(TEMPLATE, {}).items() if name in declared["templates"]}
+        there = {inputs["id"] for inputs in clusters}
+        if published is None and not (listed <= there and declared["templates"].keys() <= templates.keys()):
+            return None
         retiring = {inputs["id"]: inputs for inputs in clusters if "retiring" in inputs}
         retiring |= workspace.get("retiring", {})
         return Facts(

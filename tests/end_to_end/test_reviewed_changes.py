@@ -48,6 +48,15 @@ def the_program_fails(checkout: Checkout) -> None:
     edit(checkout, "\nprogram(", '\nraise SystemExit("broken")\nprogram(', "__main__.py")
 
 
+def a_check_fails(checkout: Checkout) -> None:
+    """The provider's, beside an edit: the engine ends before it has heard of all clusters."""
+    the_stack_is_edited(checkout)
+    program = checkout.folder / "__main__.py"
+    bad = 'import pulumi_gcp as gcp\n\ngcp.serviceaccount.Account("bad", account_id="A!")\n'
+    program.write_text(program.read_text() + bad)
+
+
+FAILING = (the_program_fails, a_check_fails)
 CASES: dict[Callable[[Checkout], None], set[str]] = {
     nothing: set(),
     the_stack_is_edited: {
@@ -56,6 +65,7 @@ CASES: dict[Callable[[Checkout], None], set[str]] = {
     },
     the_template_is_edited: {"default-changed", "parameter-added", "executor-image-changed", "code-changed"},
     the_program_fails: {"preview-failed"},
+    a_check_fails: {"preview-failed"},
 }
 """Edits while a job runs, with kinds that have to be said; none for one that means nothing."""
 
@@ -70,10 +80,11 @@ def test_changes_and_what_they_do(checkout: Checkout, tmp_path: Path) -> None:
         named = {consequence["kind"] for consequence in review["consequences"]}
         assert kinds <= named, (change, review)
         assert named.isdisjoint(("drift", "cluster-unsaid")), (change, review)  # nobody changed or forged anything
+        assert "cluster-deleted" not in named, (change, review)
         if change is nothing:
             assert named == set(), review
             drifts(checkout, str(tmp_path / "events.jsonl"))
-        assert bool(review["incomplete"]) is (change is the_program_fails), (change, review["incomplete"])
+        assert bool(review["incomplete"]) is (change in FAILING), (change, review["incomplete"])
         shutil.copytree(tmp_path / "unchanged", checkout.folder, dirs_exist_ok=True)
 
 

@@ -55,9 +55,14 @@ def read(lines: Iterable[str]) -> Preview:
 
 
 def declared(preview: Preview) -> tuple[Published, ...]:
-    """Return the resources as they would be deployed."""
+    """Return the resources as they would be deployed. Where the preview ended early, of those that nobody has asked for
+    by then it is not known whether they stay."""
     gone = {step.urn for step in preview.steps if step.new is None}
-    steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
+    steps = {
+        urn: step
+        for urn, step in preview.standing.items()
+        if urn not in gone and (preview.complete or urn in preview.asked_for)
+    }
     steps |= {step.urn: step for step in preview.steps if step.new is not None}
     return tuple((step.type, step.name, step.new.inputs) for step in steps.values() if step.new)
 
@@ -72,6 +77,7 @@ def deployed(preview: Preview) -> tuple[Published, ...]:
 class _Stream:
     steps: dict[tuple[str, str], EngineStep] = field(default_factory=dict)
     standing: dict[str, EngineStep] = field(default_factory=dict)
+    asked_for: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     result: str | None = None
@@ -114,6 +120,8 @@ class _Stream:
 
     def _resource(self, metadata: Mapping[str, Any], *, done: bool) -> None:
         op, urn = str(metadata["op"]), str(metadata["urn"])
+        if op not in ("refresh", "delete"):
+            self.asked_for.add(urn)
         self.stack = self.stack or urn.removeprefix("urn:pulumi:").partition("::")[0]
         # The second event of a step tells more than its first one only after a refresh, or where that one is missing.
         if done and not (op == "refresh" or (op == "same" and urn not in self.standing)):
@@ -133,6 +141,7 @@ class _Stream:
         return Preview(
             steps=tuple(self.steps[key] for key in sorted(self.steps)),
             standing={urn: self.standing[urn] for urn in sorted(self.standing)},
+            asked_for=frozenset(self.asked_for),
             errors=tuple(self.errors),
             why="; ".join(self._missing(refused=refused)),
             refused=refused,

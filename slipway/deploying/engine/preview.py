@@ -76,6 +76,8 @@ class Preview:
     steps: tuple[EngineStep, ...] = ()
     #: All components and refreshed resources, by URN: `old` as deployed, `new` as now, None when deleted by hand.
     standing: Mapping[str, EngineStep] = field(default_factory=dict)
+    #: The URNs of the resources that the program asked for; the engine refreshes others as well.
+    asked_for: frozenset[str] = frozenset()
     #: The messages of engine and program about a failure.
     errors: tuple[str, ...] = ()
     #: The missing part of an incomplete preview, with the reason; empty for a complete one.

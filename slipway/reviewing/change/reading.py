@@ -115,8 +115,13 @@ def change(
 
 @once
 def declared(preview: Preview) -> tuple[Facts | None, str]:
-    """Return the facts that the program declares, None where there are none, and why they can't be read."""
-    return _read(events.declared(preview))
+    """Return the facts that the program declares, None where there are none or the preview ended before the last of
+    them, and why they can't be read."""
+    components = events.declared(preview)
+    lacking = {type_ for type_, *_ in events.deployed(preview)} - {type_ for type_, *_ in components}
+    if not preview.complete and lacking & {facts.WORKSPACE, facts.QUOTA}:
+        return None, ""
+    return _read(components)
 
 
 @once
@@ -165,7 +170,10 @@ def deployed_facts(
         f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
     )
     before, problem = deployed(preview)
-    return before, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
+    if before is None and events.deployed(preview):
+        whose = f"another version wrote ({problem})" if problem else "are not all there"
+        told += f", which {whose}: it is not compared"
+    return before, (told,)
 
 
 def as_declared(catalog: Catalog) -> Catalog:
