@@ -38,6 +38,11 @@ def on_project(checkout: Checkout, member: str) -> frozenset[str]:
     return frozenset(binding["role"] for binding in policy["bindings"] if member in binding["members"])
 
 
+def on_work(checkout: Checkout) -> str:
+    """Return the policy of a stack's work bucket, which outlives it."""
+    return str(checkout.cloud.rest("GET", f"/storage/v1/b/{checkout.catalog.removeprefix('gs://')[:-7]}work/iam"))
+
+
 def test_what_one_gives_up_stays_where_the_other_needs_it(
     tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
 ) -> None:
@@ -110,6 +115,11 @@ def test_what_the_other_one_may_need_or_needs_by_now_is_not_taken(
     assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
     assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
 
+    overwrite(prod, whole)
+    told = prod.slipway("doctor", "--output", "json", role="deployer").json["findings"]
+    (left,) = (one for one in told if one["id"] == "roles-left")
+    assert left["sentence"].startswith(f"{TEAM} has the roles of a submitter") and left["mend"] == "make up STACK=prod"
+
 
 def at_once(
     checkouts: Sequence[Checkout], verb: str, held: str, faults: Callable[..., None], **variables: str
@@ -144,3 +154,4 @@ def test_whoever_lets_go_last_of_two_at_once_takes_the_roles(
     assert all(f"the roles of {TEAM} stay, as stack" in one for one in said), "as things were at the beginning"
     assert any(f"of {TEAM} goes, as no other stack needs it by now" in one for one in said)
     assert on_project(both[0], TEAM) == frozenset() and not [one for each in both for one in each.resources()]
+    assert not any(TEAM in on_work(checkout) for checkout in both)

@@ -19,6 +19,7 @@ from slipway.deploying.deployment.workspace_plan import (
     CREATES,
     READS,
     SUBMITTER_ROLES,
+    WORK,
     WRITES,
     WRITES_METRICS,
     SharedGrant,
@@ -88,11 +89,15 @@ def stacks_with_catalogs(neighbours: Neighbours) -> frozenset[str]:
 
 
 def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
-    """Return the grants that the stack has and no longer declares, and that another stack may need. A bucket and an
-    account that the stack made itself are no other stack's, and neither are such an account's rights."""
+    """Return the grants that the stack has and no longer declares, and that another stack may need. A catalog's bucket
+    and an account that the stack made itself are no other stack's, and neither are such an account's rights; a work
+    bucket may be, whoever made it."""
     theirs = others_accounts(known)
     own = {f"serviceAccount:{account.name}" for account in known.accounts if account.name not in theirs}
-    places = {"", *theirs, *(f"gs://{bucket.name}" for bucket in known.buckets if is_adopted_bucket(bucket.logical))}
+    lent = {
+        bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) or is_adopted_bucket(bucket.logical)
+    }
+    places = {"", *theirs, *(f"gs://{name}" for name in lent)}
     return tuple(
         grant for grant in known.grants if grant.on in places and grant.member not in own and _right(grant) not in asked
     )

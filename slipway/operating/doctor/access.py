@@ -58,16 +58,20 @@ def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tup
 
 
 def read_policies(
-    threads: Executor, connection: Connection, catalog: Catalog, identity: str
+    threads: Executor, connection: Connection, catalog: Catalog | None, project: str, identity: str
 ) -> Callable[[], tuple[Policy | UnseenPolicy, ...]]:
-    """Begin to ask for all policies at once; the returned function waits for the answers."""
+    """Begin to ask for all policies at once, without a catalog for the project's alone; the returned function waits for
+    the answers."""
+    permissions = connection.permissions(project)
+    if catalog is None:
+        of_project = threads.submit(_policy, permissions, "project", project, frozenset(), identity)
+        return lambda: (of_project.result(),)
     trainers = [account for account in dict.fromkeys((catalog.trainer, *catalog.trainers.values())) if account]
     holders: list[tuple[Holder, str]] = [("bucket", bucket) for bucket in catalog.buckets]
     holders += [("account", account) for account in trainers]
     if trainers:  # In the project's policy only their grants are the stack's.
-        holders.append(("project", catalog.project))
+        holders.append(("project", project))
     members = frozenset(f"serviceAccount:{account}" for account in trainers)
-    permissions = connection.permissions(catalog.project)
     asked = [threads.submit(_policy, permissions, what, name, members, identity) for what, name in holders]
     return lambda: tuple(policy.result() for policy in asked)
 

@@ -11,6 +11,7 @@ from slipway.operating.doctor.budget import budget
 from slipway.operating.doctor.clusters import clusters
 from slipway.operating.doctor.picture import Picture
 from slipway.operating.doctor.pools import idle_jobs, jobs, pools, quota
+from slipway.operating.doctor.roles_left import roles_left
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     unread,
@@ -25,6 +26,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     budget,
     submissions,
     packages,
+    roles_left,
     roles,
 )
 """The checks, in the order of their findings of one grade."""

@@ -12,7 +12,7 @@ from slipway.base.formatting import span
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Unknown
+from slipway.google.live import Neighbours, Unknown
 from slipway.google.monitoring import Series
 from slipway.google.permissions import Bound
 from slipway.google.quota.report import QuotaReport
@@ -122,6 +122,8 @@ class Picture(Place):
     commits: tuple[str, ...] = ()
     #: One for each bucket and account, and for the project.
     policies: tuple[Policy | UnseenPolicy, ...] = ()
+    #: Catalogs of the project, read where a policy has members whom one of them may name.
+    neighbours: Neighbours = field(default_factory=dict)
     #: The fault of this machine's clock: then `now` is the cloud's time.
     clock: Fault | None = None
     #: The parts that were not read and why, a phrase each.

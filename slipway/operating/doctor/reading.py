@@ -28,7 +28,7 @@ from slipway.google.live import Unknown
 from slipway.google.live_reader import LiveScope, Reader, Recent
 from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.seasons import judge, metrics
-from slipway.google.snapshot import AT_ONCE, CATALOG, Snapshot
+from slipway.google.snapshot import AT_ONCE, CATALOG, Snapshot, neighbours
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Finding
@@ -37,9 +37,10 @@ from slipway.model.state import State
 from slipway.operating.doctor.access import gaps, read_policies
 from slipway.operating.doctor.backend_reading import look
 from slipway.operating.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
-from slipway.operating.doctor.picture import Backend, Picture, Policy, Submission
+from slipway.operating.doctor.picture import Backend, Picture, Policy, Submission, UnseenPolicy
 from slipway.operating.doctor.place import Place
 from slipway.operating.doctor.pools import idle_candidates, read_utilization, words_submitted
+from slipway.operating.doctor.roles_left import strangers
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import read_ledger
 from slipway.using.submission.delivery import SendState
@@ -89,7 +90,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             if catalog.budget is not None:
                 snapshot.ask(_BUDGET, partial(read_ledger, connection.storage, place.address.bucket))
             snapshot.ask("packages", lambda: reader.asked(api, role, lambda: tuple(packages()), ()))
-            snapshot.ask("who may do what", read_policies(threads, connection, catalog, who))
+        snapshot.ask("who may do what", read_policies(threads, connection, catalog, place.project, who))
         awaited(snapshot.parts, say, _PATIENCE_S)
         live = snapshot.live()
         now = right_time(here, live.time)
@@ -100,6 +101,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         if catalog is not None:
             unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
             quota = unread[0] if unread else judge(catalog, live, now)
+        policies: tuple[Policy | UnseenPolicy, ...] = snapshot.found("who may do what", ())
         ids = idle_candidates(live.jobs, place.stack, now)
         used = partial(read_utilization, connection.monitoring(place.project), ids, now)
         return Picture(
@@ -120,7 +122,8 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             commits=commits_since(place.checkout, catalog.commit, (place.document.file, *_DEPLOYED))
             if catalog and place.checkout and place.document
             else (),
-            policies=snapshot.found("who may do what", ()),
+            policies=policies,
+            neighbours=neighbours(reader) if strangers(policies, published) else {},
             unseen=tuple(_unseen(place, backend, catalog)),
             other_regions=others,
             ledger=snapshot.found(_BUDGET),
@@ -224,7 +227,7 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
         snapshot.look_in(regions)
         for name in whole.buckets:
             snapshot.ask(name, partial(_labels, snapshot.reader, name))
-        await_policies = read_policies(threads, connection, whole, identity)
+        await_policies = read_policies(threads, connection, whole, whole.project, identity)
         clusters = snapshot.live().clusters
         policies = await_policies()
         labels = {name: snapshot.found(name) for name in whole.buckets}

@@ -97,6 +97,15 @@ def test_of_what_the_stack_made_itself_nothing_is_another_stacks() -> None:
     }
 
 
+@pytest.mark.parametrize("logical", ["work", "work.acme-results", "work@acme-results"])
+def test_a_work_bucket_may_be_another_stacks_whoever_made_it(logical: str) -> None:
+    known = replace(KNOWN, buckets=(KNOWN.buckets[0], StateResource(logical, "acme-results", "acme")))
+    kept = shared(dropped(known), {"c": published()}, known, stack="dev", project="acme")
+    assert {f"{READS} {BOB} gs://acme-results", f"{CREATES} {BOB} gs://acme-results"} <= {
+        stays.grant.name for stays in kept
+    }
+
+
 def test_the_stacks_own_catalog_and_that_of_another_project_say_nothing_and_iam_knows_small_letters() -> None:
     assert stay({"acme-dev-catalog": PublishedCatalog(damage="not JSON")}) == {}
     assert stay({"acme-prod-catalog": published(project="acme-prod")}) == {}

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 
 from slipway.authoring.stack.yaml_file import from_text
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.monitoring import CPU as CPU_USE
 from slipway.google.monitoring import Point, Series
@@ -21,6 +22,7 @@ from slipway.model.catalog.model import Parameter
 from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
+from slipway.model.state import State
 from slipway.operating.doctor.examination import examine
 from slipway.operating.doctor.picture import Backend, Need, Picture, Policy, Submission, UnseenPolicy
 from tests.slipway.operating.doctor.picture import (
@@ -105,6 +107,13 @@ def pictures() -> Iterator[Picture]:
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
     yield picture(policies=(Policy(Subject("bucket", "acme-work"), everybody),))
+    submitter = frozenset(Bound(role, "user:eve@acme.example") for role in SUBMITTER_ROLES.values())
+    policies = (Policy(Subject("project", "acme-prod"), submitter),)
+    yield picture(policies=policies)
+    yield picture(policies=policies, neighbours=DENIED)
+    known = State(submitters=("user:eve@acme.example",))
+    yield picture(policies=policies, backend=Backend("gs://s", known))
+    yield picture(policies=policies, backend=Backend("gs://s", known), published=None)
     slept = tuple(Point(NOW - timedelta(minutes=minute), 0.0) for minute in (16, 5))
     yield picture(lives(used=4), jobs=(ALONE,), use=(Series(CPU_USE, ALONE.id, "workerpool0-0", "", slept),))
     yield picture(

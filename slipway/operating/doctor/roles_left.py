@@ -1,0 +1,70 @@
+"""Roles in the project that Slipway gave to a member whom no stack names any more.
+
+IAM does not tell who granted a role. A stack gives its submitters four at once, which nobody else has together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from slipway.base.formatting import short
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Unknown
+from slipway.google.permissions import Bound
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.operating.doctor.picture import Picture, Policy, UnseenPolicy
+
+_ROLES = frozenset(SUBMITTER_ROLES.values())
+
+
+def strangers(policies: Iterable[Policy | UnseenPolicy], own: PublishedCatalog | Unknown | None) -> dict[str, Policy]:
+    """Return the members who have all roles of a submitter on the project and are not in the stack's own catalog, with
+    the policy."""
+    named = _submitters((own,))
+    return {
+        member: policy
+        for policy in policies
+        if isinstance(policy, Policy) and policy.on.what == "project"
+        for member in sorted({bound.member for bound in policy.bound})
+        if member.lower() not in named and {Bound(role, member) for role in _ROLES} <= policy.bound
+    }
+
+
+def roles_left(picture: Picture) -> Iterator[Finding]:
+    """Find them. The stack's own state has those that a killed run has not come to."""
+    others = picture.neighbours
+    unread = [str(others)] if isinstance(others, Unknown) else list(_unread((*others.values(), picture.published)))
+    named = _submitters(() if isinstance(others, Unknown) else others.values())
+    state = picture.backend.state if picture.backend else None
+    known = () if state is None or isinstance(state, Unknown) else state.submitters
+    for member, policy in strangers(picture.policies, picture.published).items():
+        if member.lower() in named:
+            continue
+        subject, what = Subject("member", member), f"{member} has the roles of a submitter on {policy.on}"
+        left = f"{what}, and no stack names them any more"
+        if unread:
+            words = f"{what}, and whether a stack names them can't be told: {short(unread[0], 200)}"
+            again = f"slipway doctor{f' --stack {picture.stack}' if picture.document else picture.of_catalog}"
+            yield KINDS["unread-part"].of(subject, words, again, "once that can be read")
+        elif member in known:
+            mend = (picture.up, "it takes away what no stack needs") if picture.published else picture.go_on
+            yield KINDS["roles-left"].of(subject, left, *mend)
+        else:
+            revoke = " && ".join(policy.revoke(Bound(role, member)) for role in sorted(_ROLES))
+            means = "unless somebody gave them by hand, or a stack with an adopted catalog bucket did"
+            yield KINDS["roles-left"].of(subject, left, revoke, means)
+
+
+def _submitters(catalogs: Iterable[PublishedCatalog | Unknown | None]) -> Collection[str]:
+    whole = (catalog.whole for catalog in catalogs if isinstance(catalog, PublishedCatalog) and catalog.whole)
+    return {member.lower() for catalog in whole for some in catalog.submitters.values() for member in some}
+
+
+def _unread(catalogs: Iterable[PublishedCatalog | Unknown | None]) -> Iterator[str]:
+    for catalog in catalogs:
+        if isinstance(catalog, Unknown):
+            yield str(catalog)
+        elif catalog and catalog.whole is None:
+            yield catalog.damage or f"another version published the catalog of {catalog.stack}"

@@ -1,0 +1,64 @@
+"""Roles of a submitter whose stack is gone, or does not name them any more. # P5 N10"""
+
+from dataclasses import replace
+
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Unknown
+from slipway.google.permissions import Bound
+from slipway.model.findings.finding import Finding, Subject
+from slipway.model.state import State
+from slipway.operating.doctor.picture import Backend, Policy
+from tests.slipway.operating.doctor.picture import CPU, found, published
+from tests.slipway.reviewing.builders import TRAINER, catalog
+
+ADA, EVE = "group:ada@acme.example", "user:Eve@acme.example"
+PROJECT = Subject("project", "acme-prod")
+OURS = published(replace(catalog(CPU), submitters={TRAINER: (ADA,)}))
+OTHER = replace(OURS, stack="dev", whole=replace(catalog(CPU), stack="dev", submitters={TRAINER: (EVE.lower(),)}))
+
+
+def having(*roles: str, condition: str = "") -> tuple[Policy, ...]:
+    bound = {Bound(role, EVE, condition) for role in roles} | {Bound(role, ADA) for role in SUBMITTER_ROLES.values()}
+    return (Policy(PROJECT, frozenset(bound)),)
+
+
+def left(*policies: Policy, kind: str = "roles-left", **fields: object) -> Finding | None:
+    return found(**{"published": OURS, "policies": policies, **fields}).get(kind)
+
+
+ALL = having(*SUBMITTER_ROLES.values())
+
+
+def test_roles_of_nobody_are_told_with_the_commands_that_take_them() -> None:
+    finding = left(*ALL)
+    assert finding and finding.sentence == (
+        f"{EVE} has the roles of a submitter on project acme-prod, and no stack names them any more"
+    )
+    assert finding.fix.split(" && ") == [
+        f"gcloud projects remove-iam-policy-binding acme-prod --member={EVE} --role={role}"
+        for role in sorted(SUBMITTER_ROLES.values())
+    ]
+
+
+def test_whoever_a_stack_names_or_who_has_other_roles_is_nobody_s_business() -> None:
+    assert left(*ALL, neighbours={"dev-catalog": OTHER}) is None
+    assert left(*having("roles/aiplatform.user", "roles/logging.viewer")) is None
+    assert left(*having(*SUBMITTER_ROLES.values(), condition="at night")) is None
+
+
+def test_what_the_state_has_goes_with_the_command_that_was_killed() -> None:
+    backend = Backend("gs://state", State(submitters=(EVE,)))
+    alone = Policy(PROJECT, frozenset(Bound(role, EVE) for role in SUBMITTER_ROLES.values()))
+    kept, gone = left(alone, backend=backend), left(alone, backend=backend, published=None)
+    assert kept and kept.fix == "make up STACK=prod"
+    assert gone and gone.fix == "type again what was killed, unless it is still at work"
+
+
+def test_where_a_catalog_can_not_be_read_that_is_told_and_no_command_takes_anything() -> None:
+    unread = Unknown("denied", "storage.googleapis.com buckets.list", "roles/storage.bucketViewer")
+    for neighbours in (unread, {"c": unread}, {"c": PublishedCatalog(damage="gs://c: not JSON")}):
+        assert left(*ALL, neighbours=neighbours) is None
+        finding = left(*ALL, neighbours=neighbours, kind="unread-part")
+        assert finding and "whether a stack names them can't be told" in finding.sentence
+        assert finding.fix.startswith("slipway doctor")
