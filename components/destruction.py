@@ -74,8 +74,6 @@ class Leaving:
     def let_go(self, grant: StateGrant) -> None:
         """Take a grant from its member unless another stack needs it. Raises PolicyError where that can't be told now,
         CloudError where it can't be taken."""
-        if grant not in self.grants:
-            return
         stays, told = self._others.release(grant), self._told.get(grant)
         if stays and stays.passing:
             must_be_unneeded(grant, stays)

@@ -185,7 +185,7 @@ class Run:
         _: pulumi.Output[None] = catalog.apply(lambda _: keep())
 
     def _let_go(self, grant: StateGrant) -> None:
-        must_be_unneeded(grant, next(iter(self._others.need((grant,))), None))
+        must_be_unneeded(grant, self._others.release(grant))
 
     def _where(self) -> tuple[tuple[str, str], ...]:
         run, others = self._engine, self._stack.other_regions if self._stack else ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
@@ -48,6 +48,19 @@ class Ending:
     @property
     def orphans(self) -> frozenset[str]:
         return frozenset(id_ for id_, _ in self.clusters) - self.known
+
+
+def of(checkouts: Sequence[Checkout]) -> Ending:
+    """Return the ending of all stacks of a stage; the first one has the jobs."""
+    first, *others = map(read, checkouts)
+    for other in others:
+        first = replace(
+            first,
+            clusters=first.clusters | other.clusters,
+            known=first.known | other.known,
+            things=first.things | other.things,
+        )
+    return first
 
 
 def read(checkout: Checkout) -> Ending:

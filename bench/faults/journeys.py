@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.errors import BenchError
 from bench.faults.ending import OTHER_REGION
-from bench.faults.stage import Stage, ready
+from bench.faults.stage import Ran, Stage, ready
 from tests.checkouts import own_image, own_pipeline
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
@@ -30,6 +31,14 @@ ELSEWHERE: Mapping[str, Any] = {
 EDITED: Mapping[str, Any] = {"persistentResources": cpu(3)}
 THEIRS = "team-a"
 ADOPTED: Mapping[str, Any] = {"persistentResources": {"theirs": {"id": THEIRS, **cpu(2)["cpu"]}}}
+TEAM, BEA, EVE = "group:ml-engineers@company.example", "user:bea@company.example", "user:eve@company.example"
+
+
+def shared_with(*members: str, **file: Any) -> Mapping[str, Any]:
+    """Return a stack of these submitters, without a cluster of its own unless `file` has one."""
+    return {"persistentResources": {}, "templates": [], "workspace": {"submitters": list(members)}, **file}
+
+
 REMOVED: Mapping[str, Any] = {"persistentResources": {}, "templates": []}
 
 
@@ -41,7 +50,8 @@ def _nothing(stage: Stage) -> None:
 class Journey:
     """A journey. `base` is the stage's beginning. `file` is the stack file then, `command` is typed until all is well,
     and `between` has a person's steps before they type it once more. `patience`: the seconds for
-    which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any time."""
+    which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any time. `beside`
+    is the file of the stage's other stack, where the same is typed at once."""
 
     name: str
     base: str
@@ -51,6 +61,7 @@ class Journey:
     refused: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     patience: float | None = None
+    beside: Mapping[str, Any] | None = None
 
     @property
     def engine(self) -> bool:
@@ -62,6 +73,12 @@ class Journey:
 
     def typed(self, stage: Stage) -> tuple[str, ...]:
         return stage.checkout.command(self.command[1]) if self.engine else self.command
+
+    def type(self, stage: Stage, extra: Mapping[str, str], patience: float | None = None) -> Ran:
+        """Type the command, on both of a stage's stacks at once."""
+        if stage.other:
+            return stage.run_both(self.command[1], self.role, extra)
+        return stage.run(self.typed(stage), self.role, extra, patience)
 
 
 def _stocked_out(stage: Stage) -> None:
@@ -148,6 +165,16 @@ def _failed(stage: Stage) -> None:
     _stocked_again(stage)
 
 
+def _two(stage: Stage) -> None:
+    """Deploy two stacks of one project with two submitters in common, and one that the other has alone."""
+    up(stage, shared_with(TEAM, BEA, **FIRST))
+    other = stage.add_stack("other")
+    other.write(**shared_with(TEAM, BEA, EVE))
+    done = stage.run_both("up", "deployer", {})
+    if done.code != 0:
+        raise BenchError(f"two stacks could not be made ready:\n{done.said}")
+
+
 def _out(stage: Stage) -> None:
     _stocked_out(stage)
 
@@ -166,6 +193,7 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "rolled": _rolled,
     "theirs": _theirs,
     "adopted": _adopted,
+    "two-stacks": _two,
 }
 # A submission gives up sending by itself after two minutes; a sweep goes on for as long as it is limited.
 _GIVEN_UP_S, _SWEPT_S = 150.0, 75.0
@@ -178,6 +206,8 @@ JOURNEYS = (
     Journey("remove", "deployed", UP, REMOVED),
     Journey("destroy", "deployed", DESTROY, variables=_TO_DESTROY),
     Journey("destroy-after-a-failed-up", "failed", DESTROY, variables=_TO_DESTROY),
+    Journey("two-stacks-drop", "two-stacks", UP, shared_with(TEAM, **FIRST), beside=shared_with(TEAM)),
+    Journey("two-stacks-destroy", "two-stacks", DESTROY, variables=_TO_DESTROY),
     Journey("stock-out", "stocked-out", UP, FIRST, between=_stocked_again, refused=True),
     Journey("stock-out-elsewhere", "stocked-out", UP, ELSEWHERE),
     Journey("adopt", "theirs", UP, ADOPTED),

@@ -61,19 +61,19 @@ class Player:
     def clean(self, journey: Journey) -> Clean:
         """Return the run without a fault, repeated as later deployments do, until nothing changes."""
         here = self._ready(journey)
-        before = ending.read(here.checkout) if here.kept_jobs else None
+        before = ending.of(here.checkouts) if here.kept_jobs else None
         here.proxy.begin()
         began = time.monotonic()
-        ran = here.run(journey.typed(here), journey.role, journey.variables)
+        ran = journey.type(here, journey.variables)
         took, calls = time.monotonic() - began, tuple(here.proxy.calls)
         if (ran.code != 0) != journey.refused or not calls:
             raise BenchError(f"{journey.name}: a clean run ended with {ran.code}:\n{ran.said}")
         journey.between(here)
         for _ in range(2 if journey.refused else 1):
-            again = here.run(journey.typed(here), journey.role, journey.variables)
+            again = journey.type(here, journey.variables)
             if again.code != 0:
                 raise BenchError(f"{journey.name}: a second clean run ended with {again.code}:\n{again.said}")
-        after = ending.read(here.checkout)
+        after = ending.of(here.checkouts)
         if before and not (after.stays and here.jobs_live):
             raise BenchError(f"{journey.name}: a clean run ends the job that runs:\n{ran.said}")
         return Clean(journey, points.of(journey.name, calls, journey.engine), after, took)
@@ -88,12 +88,12 @@ class Player:
         runs, again = 1, first
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
         while runs <= _MOST_AGAIN and (again.code != 0 or runs == 1):
-            again = here.run(journey.typed(here), journey.role, extra)
+            again = journey.type(here, extra)
             runs += 1
         outcome, why = self._verdict(here, clean, again)
         if outcome != "survived" and again.code == 0 and journey.engine:
             # Retiring clusters go with a later deployment.
-            again = here.run(journey.typed(here), journey.role, extra)
+            again = journey.type(here, extra)
             runs += 1
             outcome, why = self._verdict(here, clean, again)
         if outcome == "survived" and not all(told(one, point) for one in (first, *here.overtaking)):
@@ -109,7 +109,7 @@ class Player:
         here.overtaking = []
         here.proxy.begin(Strike(point, self._at_once(here, journey, point)))
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
-        return here.run(journey.typed(here), journey.role, extra, patience=journey.patience)
+        return journey.type(here, extra, journey.patience)
 
     def _at_once(self, here: Stage, journey: Journey, point: Point) -> Callable[[], None]:
         if point.fault == "kill-cloud":
@@ -136,7 +136,7 @@ class Player:
             return "stuck", "the same command does not end"
         if ran.code != 0:
             return "stuck", f"the same command ended with {ran.code} {_MOST_AGAIN} times"
-        now = ending.read(here.checkout)
+        now = ending.of(here.checkouts)
         now = replace(now, stays=now.stays and here.jobs_live)
         outcome, why = ending.judged(clean.ending, now)
         if outcome == "doubled":
@@ -158,6 +158,8 @@ class Player:
         here = self.stage(journey.base)
         if journey.file is not None:
             here.checkout.write(**journey.file)
+        if journey.beside is not None and here.other:
+            here.other.write(**journey.beside)
         return here
 
     def _make(self, base: str) -> None:

@@ -137,6 +137,18 @@ class Stage:
     overtaking: list[Ran] = field(default_factory=list)
     halted: Event = field(default_factory=Event)
     nursery: Nursery | None = None
+    # Makes the checkout of another stack by its name; and the one that it made, for journeys of two stacks.
+    make: Callable[[str], Checkout] | None = None
+    other: Checkout | None = None
+
+    @property
+    def checkouts(self) -> tuple[Checkout, ...]:
+        return (self.checkout, self.other) if self.other else (self.checkout,)
+
+    def add_stack(self, name: str) -> Checkout:
+        assert self.make is not None
+        self.other = self.make(name)
+        return self.other
 
     def go_on(self) -> None:
         """Raise BenchError once the bench is being stopped."""
@@ -160,6 +172,19 @@ class Stage:
             started.kill_tree()
             return Ran(-1, started.said, stuck=True)
         return Ran(code, started.said if said is None else said)
+
+    def run_both(self, verb: str, role: str, extra: Mapping[str, str]) -> Ran:
+        """Run the engine's command on both stacks at once, until both have ended: the first code that is not 0, and
+        both outputs."""
+        assert self.other is not None
+        beside = self.other.start(*self.other.command(verb), role=role, **HASTE, **extra)
+        mine = self.run(self.checkout.command(verb), role, extra)
+        try:
+            code = beside.process.wait(_LONGEST_S)
+        except subprocess.TimeoutExpired:
+            beside.kill_tree()
+            return Ran(-1, mine.said + beside.said, stuck=True)
+        return Ran(mine.code or code, mine.said + beside.said, mine.stuck)
 
     def start_cloud(self) -> None:
         self.go_on()
@@ -216,18 +241,26 @@ class Stage:
         """Remember the present state; running jobs live on through every `put_back`."""
         self.kill_cloud()
         self.kept_jobs = frozenset(sessions(daemon.job_processes(self.cloud.state)))
-        for name in ("cloud", "checkout", "engine"):
+        for name in self._folders:
             shutil.copytree(self.folder / name, self.folder / "kept" / name, symlinks=True)
         self.start_cloud()
 
     def put_back(self) -> None:
         self.kill_cloud()
-        kill(leftovers.marked(self.checkout.state))
+        self._kill_commands()
         living = sessions(daemon.job_processes(self.cloud.state))
         kill(process for session, of in living.items() if session not in self.kept_jobs for process in of)
-        for name in ("cloud", "checkout", "engine"):
+        for name in self._folders:
             folders.replace(self.folder / "kept" / name, self.folder / name, _SPARED)
         self.start_cloud()
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        return ("cloud", "checkout", "engine", *([self.other.stack] if self.other else []))
+
+    def _kill_commands(self) -> None:
+        for checkout in self.checkouts:
+            kill(leftovers.marked(checkout.state))
 
     @property
     def jobs_live(self) -> bool:
@@ -236,11 +269,11 @@ class Stage:
 
     def clear_after_a_kill(self) -> None:
         """End the processes of a killed command, and remove its lock and truncated files, as in `make demo`."""
-        kill(leftovers.marked(self.checkout.state))
+        self._kill_commands()
         self.checkout.clear_after_a_kill()
 
     def end(self) -> None:
-        kill(leftovers.marked(self.checkout.state))
+        self._kill_commands()
         daemon.stop(self.cloud.state)
 
 
@@ -267,8 +300,12 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
     with standing_before(url) as proxy:
         cloud = ProxiedCloud(state, proxy=proxy)
         daemon.start(state, SETTINGS)
-        made = make_checkout(folder, cloud, "trial", engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
-        mine = Stage(folder, cloud, proxy, made, halted=shop.halted, nursery=shop.nursery)
+
+        def make(stack: str, at: Path) -> Checkout:
+            return make_checkout(at, cloud, stack, engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
+
+        mine = Stage(folder, cloud, proxy, make("trial", folder), halted=shop.halted, nursery=shop.nursery)
+        mine.make = lambda name: make(name, folder / name)
         try:
             yield mine
         finally:

@@ -137,7 +137,10 @@ class Neighbourhood:
         return shared(drops, catalogs, self._known, stack=self._stack, project=project, seen=seen, leaving=leaving)
 
     def release(self, grant: StateGrant) -> SharedGrant | None:
-        """Take a grant that others may need from its member, or return why it stays. Raises CloudError."""
+        """Take a grant that others may need from its member, or return why it stays; the engine may leave it in the
+        cloud, since a destruction that failed. Raises CloudError."""
+        if not dropped(replace(self._known, grants=(grant,))):
+            return None
         staying: list[SharedGrant] = []
 
         def stays() -> bool:

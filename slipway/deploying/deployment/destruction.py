@@ -64,8 +64,8 @@ class Destruction:
         return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def must_leave_none(self) -> None:
-        """Raise PolicyError when the stack has a protected cluster, or would leave one that its state lacks;
-        ResourceError when that can't be told."""
+        """Raise PolicyError when the stack has a protected cluster, would leave one that its state lacks, or is
+        published and its state is lost, which would leave all; ResourceError when that can't be told."""
         catalog = self._here.catalog() if self._bucket else None
         known = {} if isinstance(self._known, Unknown) else self._known.protected
         if refusal := undeletable(self._specs, catalog, self._stack, known):
@@ -95,6 +95,13 @@ class Destruction:
                         *map(_deletion, orphans),
                     )
                 ),
+            )
+        if self._known == State() and isinstance(catalog, PublishedCatalog) and catalog.stack == self._stack:
+            raise PolicyError(
+                "the stack is not taken down: its state is lost, and buckets, accounts and roles would be left",
+                why=f"gs://{self._bucket} has its catalog, and the backend nothing of it",
+                fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
+                f"or make up STACK={self._stack}, which takes over what lives; then again",
             )
 
     def must_keep_roles(self, others: Neighbourhood) -> None:

@@ -93,13 +93,15 @@ def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ..
     and an account that the stack made itself are no other stack's, and neither are such an account's rights; a work
     bucket may be, whoever made it."""
     theirs = others_accounts(known)
-    own = {f"serviceAccount:{account.name}" for account in known.accounts if account.name not in theirs}
-    lent = {
-        bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) or is_adopted_bucket(bucket.logical)
-    }
-    places = {"", *theirs, *(f"gs://{name}" for name in lent)}
+    accounts = {account.name for account in known.accounts} - {*theirs}
+    members = {f"serviceAccount:{account}" for account in accounts}
+    # A failed destruction may have taken a bucket or an account out of the state before the grants on it.
+    catalogs = (bucket for bucket in known.buckets if not bucket.logical.startswith(WORK))
+    own = accounts | {f"gs://{bucket.name}" for bucket in catalogs if not is_adopted_bucket(bucket.logical)}
     return tuple(
-        grant for grant in known.grants if grant.on in places and grant.member not in own and _right(grant) not in asked
+        grant
+        for grant in known.grants
+        if grant.on not in own and grant.member not in members and _right(grant) not in asked
     )
 
 

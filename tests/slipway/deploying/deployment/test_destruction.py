@@ -113,6 +113,18 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(
     assert f"--region={FAR}" in refusal(environ, file=file).fix
 
 
+def test_a_published_stack_whose_state_is_lost_is_taken_over_first(environ: dict[str, str], service: Service) -> None:
+    """Nothing would be deleted, and nobody be named any more once the catalog's bucket is removed by hand."""
+    file = Stack("prod", PROJECT, REGION, workspace_entry((), "acme-catalog", "work", "trainer"), ())
+    ours = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {})
+    service["catalog"] = json.loads(document.write(ours))
+    error = refusal(environ, file=file)
+    assert "roles would be left" in error.what and "make up STACK=prod" in error.fix
+    destruction(environ, in_state(ID), file=file).must_leave_none()
+    service["catalog"] = json.loads(document.write(replace(ours, stack="dev")))
+    destruction(environ, file=file).must_leave_none()
+
+
 @pytest.mark.parametrize(
     ("known", "clusters", "why"),
     [

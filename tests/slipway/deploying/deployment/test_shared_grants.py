@@ -97,6 +97,12 @@ def test_of_what_the_stack_made_itself_nothing_is_another_stacks() -> None:
     }
 
 
+def test_what_the_state_has_lost_sight_of_may_be_anybodys() -> None:
+    """A destruction that failed took the bucket out of it, and left the grants."""
+    known = replace(KNOWN, buckets=(), accounts=())
+    assert dropped(known) == known.grants
+
+
 @pytest.mark.parametrize("logical", ["work", "work.acme-results", "work@acme-results"])
 def test_a_work_bucket_may_be_another_stacks_whoever_made_it(logical: str) -> None:
     known = replace(KNOWN, buckets=(KNOWN.buckets[0], StateResource(logical, "acme-results", "acme")))
