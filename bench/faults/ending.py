@@ -16,6 +16,8 @@ Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
 # The carrier of the hook that makes clusters. A run that takes over an existing cluster does not need it.
 _CARRIER = "creation"
+# Of an empty stack, one destruction makes the engine's own record of it, and the next one deletes that.
+_RECORD = "pulumi:pulumi:Stack"
 # A cluster whose failed predecessor still holds the name is made under the same id with a number behind it.
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
 OTHER_REGION = "us-east4"
@@ -68,7 +70,8 @@ def read(checkout: Checkout) -> Ending:
     cloud = checkout.cloud
     jobs = [(one["labels"].get("slipway-request", ""), one["state"]) for one in _jobs(checkout)]
     clusters = frozenset(one for region in (REGION, OTHER_REGION) for one in checkout.clusters(region).items())
-    resources = [one for one in checkout.resources() if not str(one["urn"]).endswith(f"::{_CARRIER}")]
+    mine = (one for one in checkout.resources() if one["type"] != _RECORD)
+    resources = [one for one in mine if not str(one["urn"]).endswith(f"::{_CARRIER}")]
     known = frozenset(_last(str(one.get("id", ""))) for one in resources)
     things = {f"{one['urn']} {_id(one)}{' to be deleted' if one.get('delete') else ''}" for one in resources}
     things |= {f"pending operation {one['type']} {one['resource']['urn']}" for one in _pending(checkout)}
