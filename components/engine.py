@@ -102,6 +102,11 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
     return State() if not isinstance(backend, str) and backend.state == State() else known()
 
 
+def beside(work: Callable[[], None]) -> None:
+    """Do blocking work that nothing waits for. Its thread ends with the program."""
+    threading.Thread(target=copy_context().run, args=(work,), name="beside", daemon=True).start()
+
+
 async def in_thread(work: Callable[[], Result]) -> Result:
     """Do blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
     done: Future[Result] = Future()

@@ -12,19 +12,21 @@ counts as deleted.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
 
-from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.base.formatting import span
+from slipway.deploying.deployment.deletion_guard import GuardSubject, state_of_cluster
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, GracePeriod, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
 
-from .engine import in_thread
+from .engine import beside, in_thread
 
 NAME = "slipway-guard-v1"
 # The resources that every stack keeps: its catalog, in a bucket, and its account. And the output that identifies each.
@@ -39,6 +41,7 @@ def guard(
     let_go: Callable[[StateGrant], None],
     state: State | Unknown,
     ends: Callable[[], None] = lambda: None,
+    state_of: Callable[[str], str | Unknown] = lambda cluster: state_of_cluster(os.environ, cluster),
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
@@ -46,7 +49,8 @@ def guard(
     `use_of` is that of `slipway.deploying.deployment.deletion_guard`. `let_go` is called before a grant goes, and
     raises an error if it must not. `state`: the stack's, for the accounts that jobs run as, whose grants jobs need;
     where it is unknown, it may be any account. `ends` is called where the catalog, its bucket or the account goes
-    without a replacement, which happens only in a destruction: it raises an error if that is forbidden.
+    without a replacement, which happens only in a destruction: it raises an error if that is forbidden. `state_of`
+    returns a cluster's state by its full name, empty where it is gone.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()
@@ -69,6 +73,8 @@ def guard(
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
             await in_thread(lambda: hold(subject, use_of, grace.left, once))
+            if subject.cluster:  # Not awaited: it looks on while the provider deletes.
+                beside(lambda: tell_of_deletion(subject, state_of, pulumi.log.info))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
@@ -126,3 +132,22 @@ def check(subject: GuardSubject, use_of: UseOf) -> InUse:
     if isinstance(use, InUse) and subject.names and not subject.cluster:
         losses = f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
     return must_be_idle(use, f"{subject} is not deleted", losses=losses)
+
+
+def tell_of_deletion(
+    subject: GuardSubject,
+    state_of: Callable[[str], str | Unknown],
+    say: Callable[[str], None],
+    pause: Callable[[float], object] = time.sleep,
+) -> None:
+    """Say each minute that a cluster's deletion has not begun, until it has: the provider asks again without a word."""
+    for spent in range(60, int(WITHIN_S), 60):
+        pause(60)
+        state = state_of(subject.cluster)
+        if state in ("", "STOPPING"):
+            return
+        why = f"its state can't be read: {state.why}" if isinstance(state, Unknown) else f"it is still {state.lower()}"
+        say(
+            f"the deletion of {subject} has not begun after {span(spent)} ({why}): the provider asks again while the "
+            "service answers that it is busy (429, 500, 502, 503)"
+        )

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
-from components.guard import check, ends_stack, guard, hold
+from components.guard import check, ends_stack, guard, hold, tell_of_deletion
 from components.workspace import Workspace
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
@@ -169,6 +169,31 @@ def test_the_catalog_of_a_stack_does_not_wait() -> None:
     waiting = Waiting(120)
     waiting.hold(STACK)
     assert (waiting.asked, waiting.slept) == (1, 0)
+
+
+class Deleting(Waiting):
+    """A cluster in these states, a minute after the other; the last one lasts."""
+
+    def __init__(self, *states: str | Unknown) -> None:
+        super().__init__(0)
+        self.states = list(states)
+
+    def state_of(self, cluster: str) -> str | Unknown:
+        assert cluster == CLUSTER
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+    def told(self) -> list[str]:
+        tell_of_deletion(CPU, self.state_of, self.said.append, self.pause)
+        return self.said
+
+
+def test_a_deletion_that_the_provider_repeats_is_told_each_minute_until_it_begins() -> None:
+    unread = Unknown("busy", "persistentResources.get", "")
+    first, second = Deleting("RUNNING", unread, "STOPPING").told()
+    assert first.startswith("the deletion of cluster cpu-1a2b3c4 has not begun after 1 min (it is still running)")
+    assert "after 2 min (its state can't be read: busy)" in second and "503" in second
+    assert Deleting("STOPPING").told() == Deleting("").told() == []
+    assert len(Deleting("RUNNING").told()) < 120, "it has an end"
 
 
 SUBMITS = StateGrant("submit-user:ada@acme.example", "roles/aiplatform.user", "user:ada@acme.example")

@@ -50,6 +50,13 @@ class GuardSubject:
         return f"bucket gs://{self.bucket}" if self.bucket else "the stack"
 
 
+def state_of_cluster(environ: Mapping[str, str], cluster: str) -> str | Unknown:
+    """Return a cluster's state by its full name; empty where it is gone."""
+    _, project, _, region, _, id_ = cluster.split("/")
+    living = Reader(connect(environ), LiveScope(project, region), where=f" in {region}").cluster(id_)
+    return living if isinstance(living, Unknown) else living.state if living else ""
+
+
 def use_of_cluster(connection: Connection, cluster: str) -> InUse | Unknown:
     """Return the use of a cluster (`projects/P/locations/L/persistentResources/ID`) by its state and its jobs."""
     _, project, _, region, _, id_ = cluster.split("/")
