@@ -129,9 +129,12 @@ class Storage:
         date = answer.headers.get("Date")
         return parsedate_to_datetime(date) - made if date and made else None
 
-    def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
-        """Write the object unless it exists; False when it does. Sent once."""
-        return self._put_over(0, at, content, media)
+    def create(
+        self, at: Location, content: bytes, media: str = "application/octet-stream", *, again: bool = False
+    ) -> bool:
+        """Write the object unless it exists; False when it does. Sent once; with `again`, which makes no difference to
+        whoever reads the content then, until there is an answer."""
+        return self._put_over(0, at, content, media, again=again)
 
     def replace(self, stored: StoredObject, content: bytes, media: str) -> bool:
         """Write other contents; False when they have changed meanwhile, or the object is gone. Sent once."""
@@ -141,9 +144,9 @@ class Storage:
         """Write the object, over an existing one, with retries while the service is busy: each writes the same."""
         self._put(at, content, media, {}, again=True)
 
-    def _put_over(self, generation: int, at: Location, content: bytes, media: str) -> bool:
+    def _put_over(self, generation: int, at: Location, content: bytes, media: str, *, again: bool = False) -> bool:
         try:
-            self._put(at, content, media, {"ifGenerationMatch": generation}, again=False)
+            self._put(at, content, media, {"ifGenerationMatch": generation}, again=again)
         except Conflict:
             return False
         return True

@@ -3,7 +3,8 @@
 Every replica runs this module first. It creates the object `--claim` with `ifGenerationMatch=0` and the job's id as
 content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
 the same job was first: go on. Finding another job's id means that this job is a copy, and finding `moved` that the
-submission was given up here and runs elsewhere: say so and exit 0.
+submission was given up here and runs elsewhere: say so and exit 0. Finding `cancelled`, or the mark of a job of another
+kind that was sent by the same request id, the job ends as one that has not run.
 
 Of a job's replicas the chief has a mark of its own below the claim, which tells it of an earlier start.
 
@@ -61,7 +62,7 @@ from slipway.authoring.packages.slipway_storage import (
 SECRET, READER = "__SECRET", "roles/secretmanager.secretAccessor"
 GRANT = f"gcloud secrets add-iam-policy-binding {{}} --role={READER} --member=serviceAccount:{{}}"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
-MOVED, TRIALS = "moved", "trials"
+MOVED, CANCELLED, TRIALS = "moved", "cancelled", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 LOOK_S = 0.5
 
@@ -336,12 +337,11 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         )
     if owner == job:
         return begin(words, environ, asked, teller(claim, job, environ), again=again)
-    why = (
-        "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
-    )
+    ends = {MOVED: "given up for another capacity type", CANCELLED: "cancelled before it began"}
+    why = ends.get(owner, f"a copy of job {owner}, which runs this submission")
     print(f"slipway: {why}: nothing to do here", flush=True)
     # Clients of before images had launchers take a job of one that ended well for the submission itself.
-    return CANNOT_TELL if owner == MOVED and asked.command else 0
+    return CANNOT_TELL if owner == CANCELLED or "/" in owner or (owner == MOVED and asked.command) else 0
 
 
 if __name__ == "__main__":

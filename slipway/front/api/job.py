@@ -183,17 +183,17 @@ class Job:
         return into
 
     def cancel(self, *, yes: bool = False) -> None:
-        """Ask for its end, and that of other jobs of its request, one of which would run in its stead; `wait` then
-        raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and ResourceError for one that has
-        ended already."""
-        from slipway.using.submission.ending import cancel_job, not_ones_own, with_copies
+        """Ask for its end, and that of other jobs of its submission, one of which would run in its stead; nothing more
+        is sent of that, and `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
+        ResourceError for one that has ended already."""
+        from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
 
         check(yes=yes)
         now = self._context.now
         targets = with_copies(self._context, self.refresh()._job, _log.info)
         if not yes and (theirs := not_ones_own(targets, self._context.user, now)):
             raise theirs
-        for job in targets:
+        for job in withheld(self._context, targets, _log.info):
             cancel_job(self._context.vertex, job, now)
 
     def _repr_html_(self) -> str:

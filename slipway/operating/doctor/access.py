@@ -31,7 +31,7 @@ NEEDS = (
     Need("project", "monitoring.timeSeries.list", "roles/monitoring.viewer", "the use of machines in jobs show"),
     Need("project", "cloudquotas.quotas.get", "roles/cloudquotas.viewer", "slipway quota"),
     Need("work", "storage.objects.get", "roles/storage.objectViewer", "slipway jobs download"),
-    Need("work", "storage.objects.create", "roles/storage.objectCreator", "--code, --wait-for and a request id"),
+    Need("work", "storage.objects.create", "roles/storage.objectCreator", "--code, --wait-for, request ids, cancel"),
 )
 """The roles of docs/cli.md, under "What each verb needs"."""
 

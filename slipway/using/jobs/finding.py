@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable
 from itertools import islice
 
-from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.errors import Cancelled, ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError
@@ -44,7 +44,7 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
         # Lists do not have a pipeline's tasks.
         return context.vertex.job(newest.name) if newest.kind is PIPELINE_JOB else newest
     ran = None
-    with contextlib.suppress(JobGoneError, OtherJobError):
+    with contextlib.suppress(JobGoneError, OtherJobError, Cancelled):
         ran = original(context.vertex, context.connection.storage, newest)
     which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
     tell(f"{len(namesakes) + 1} jobs are called {text}; this is {which}")

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import Enum
 
-from slipway.base.errors import Cancelled, ConfigError, PolicyError, ResourceError, SlipwayError
-from slipway.base.formatting import few, span
+from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.google.catalog.lookup import standing
-from slipway.google.failures import CloudError
-from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob, state_word
-from slipway.google.vertex import Vertex
+from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import JobKind
-from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_failure
 from slipway.using.submission.parameters import typed, unnamed
@@ -71,49 +67,6 @@ class RecoveredSubmission:
         declared = {parameter.name for parameter in self.template.parameters}
         free = ((name, value) for name, value in self.values.items() if name not in declared)
         return [*words, *(word for name, value in free for word in ("-p", f"{name}={render(value)}"))]
-
-
-def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
-    """Ask for the job's end. Raises ResourceError for a job that has ended, and CloudError."""
-    if job.ended:
-        age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
-        raise ResourceError(
-            f"job {job.called} has ended, there is nothing to cancel",
-            why=f"{state_word(job.state)}{age}",
-            fix=f"slipway jobs show {job.typed}",
-        )
-    vertex.cancel(job.name)
-
-
-def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -> list[VertexJob]:
-    """Return a job with the unfinished copies of it, one of which would run in its stead; without it where it has
-    ended and they have not. `tell` is told of them, and where they can't be looked for."""
-    wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
-    try:
-        listed = context.looked_up(lambda vertex: list(vertex.jobs(job.kind, wanted)), tell) if job.request_id else []
-    except CloudError as problem:
-        tell(f"a copy of {job.called} may go on where nobody could look: {problem.message}")
-        return [job]
-    going = [each for each in (job, *(copy for copy in listed if copy.name != job.name)) if not each.ended]
-    if len(going) > 1:
-        tell(f"all {len(going)} jobs of request {job.request_id} are cancelled: one that stays would run")
-    return going or [job]
-
-
-def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:
-    """Return the refusal to cancel others' jobs without a confirmation, with their owners; None where all that go on
-    are the user's. It is by the labels of jobs, as the service does not tell who made one."""
-    own = label_value(user)
-    theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
-    if not theirs:
-        return None
-    jobs_and_owners = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
-    whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
-    return PolicyError(
-        f"{jobs_and_owners} {'is' if len(theirs) == 1 else 'are'} {whose}",
-        why=f"you are {own or 'nobody by name'}, and what others run is cancelled when that is confirmed",
-        fix="cancel(yes=True)",
-    )
 
 
 def require_success(context: Context, job: VertexJob) -> None:

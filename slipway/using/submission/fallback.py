@@ -17,16 +17,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from slipway.base.errors import Cancelled, SlipwayError, Timeout
+from slipway.base.errors import Cancelled, PolicyError, SlipwayError, Timeout
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
 from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
 from slipway.model.catalog.withdrawal import ended_between
 from slipway.using.context import Context
-from slipway.using.jobs.claim import Claim, take_claim
+from slipway.using.jobs.claim import Claim, give_up, mark_in
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.choice import JudgedCandidate, NoneCanRun, obstacle
+from slipway.using.submission.costs import Spending, spending
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.using.submission.later_offers import LaterOffers
@@ -61,6 +62,8 @@ class FallbackLoop:
     candidate: Candidate
     #: The later offers, by the catalog at the time of judging.
     later: LaterOffers
+    #: The request id of the next attempt.
+    following: str
 
     def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
         """Return the job's last state, and the later offers when it was given up.
@@ -77,6 +80,7 @@ class FallbackLoop:
         patient_until: float | None = None
         unread = claim_failed = False
         noted: tuple[bool, object] | None = None  # The same reasons are noted once.
+        refused: Spending | None = None
         while True:
             now, job = clock.monotonic(), sent.job
             overdue = now >= until
@@ -85,15 +89,23 @@ class FallbackLoop:
             # The job has just ended: the offers are judged now, whenever that was done last.
             if without_machines and patient_until is None:
                 judge_at, patient_until = now, now + self.policy.no_contact
-            if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
+            if claim in (Claim.FREE, Claim.SENT) and (overdue or without_machines) and now >= judge_at:
                 none_can_run = None
                 if job.start_time is None:
                     later, none_can_run, reachable = self._judged(later)
-                    another_can_run = none_can_run is None
+                    costs = None if none_can_run else spending(later.prepared, reachable)
+                    if costs and not (refused and refused.within(costs)):
+                        refused = costs if self._refused(costs, job) else None
+                        # It may have started while somebody was asked.
+                        sent = replace(sent, job=context.vertex.job(job.name))
+                        job = sent.job
+                    another_can_run = none_can_run is None and not (costs and refused)
                 judge_at, unread = now + self.policy.judge_every, bool(none_can_run and none_can_run.again)
                 if none_can_run and (without_machines, none_can_run.outcomes) != noted:
                     noted = without_machines, none_can_run.outcomes
                     self.show.note(none_can_run.words(self.candidate.label, job.display_name, ended=without_machines))
+            if claim is Claim.SENT:
+                claim = Claim.FREE  # Its sender gives it up.
             status = AttemptStatus(
                 launcher=launcher,
                 claim=claim,
@@ -113,9 +125,10 @@ class FallbackLoop:
                 case FallbackStep.LOST:
                     raise _lost(job)
                 case FallbackStep.TAKE:
-                    claim = take_claim(context.connection.storage, self.request.mark)
-                    unread = claim is Claim.FREE
-                    if claim is Claim.FREE and not claim_failed:
+                    following = mark_in(later.context.catalog.work_bucket, self.following)
+                    claim = give_up(context.connection.storage, self.request.mark, following)
+                    unread = claim in (Claim.FREE, Claim.SENT)
+                    if unread and not claim_failed:
                         self.show.note(
                             f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
                             "that is tried again every minute; Ctrl-C loses nothing"
@@ -138,6 +151,16 @@ class FallbackLoop:
                     if claim is Claim.GIVEN_UP:
                         left = self.policy.look_every
                     sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
+
+    def _refused(self, costs: Spending, job: VertexJob) -> bool:
+        """Tell whether nobody confirms what the next offers cost: no job is given up for what is not sent."""
+        try:
+            self.show.confirm(costs)
+        except (PolicyError, KeyboardInterrupt):
+            stays = "has ended" if job.ended else f"stays on {self.candidate.label}"
+            self.show.note(f"not confirmed: {costs.words}; {job.called} {stays}")
+            return True
+        return False
 
     def _left(self, sent: Attempt) -> float:
         """Return the seconds left to wait. Where the service ends the wait, Slipway waits longer."""

@@ -9,10 +9,10 @@ from slipway.using.jobs.claim import Claim
 
 
 class FallbackStep(Enum):
-    KEEP = "this job is the submission: it runs, has run, or was ended by somebody else"
+    KEEP = "this job is the submission: it runs, has run, or was ended or cancelled by somebody"
     WAIT = "look again later"
     TAKE = "create the claim with `moved`"
-    CANCEL = "cancel the job, which was given up"
+    CANCEL = "cancel the job, which was given up or cancelled"
     NEXT = "send by the next offer"
     LOST = "the job began while it was being cancelled, so nothing more is sent"
 
@@ -40,6 +40,8 @@ def next_step(status: AttemptStatus) -> FallbackStep:
     """Return the next step. However often it is done, wholly or in part, it makes no two runs and ends none."""
     if status.claim is Claim.STARTED:
         return FallbackStep.KEEP
+    if status.claim is Claim.CANCELLED:
+        return FallbackStep.KEEP if status.ended or status.stopped else FallbackStep.CANCEL
     if status.claim is Claim.GIVEN_UP:
         if not status.launcher:  # Only the service knows whether it began.
             if status.ended:

@@ -49,7 +49,7 @@ from slipway.model.labels import (
     roles_value,
 )
 from slipway.model.secret import secret_version
-from slipway.using.jobs.claim import claim_of
+from slipway.using.jobs.claim import claim_of, mark_in
 from slipway.using.submission.parameters import texts as parameter_texts
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
@@ -135,8 +135,14 @@ class Request:
 
     @property
     def mark(self) -> str:
-        """The object that gives an attempt up: its claim, or without a launcher an object that only marks it."""
-        return self.claim or f"gs://{self.bucket}/claims/{self.id}"
+        """The object that gives an attempt up: its claim, which without a launcher its sender takes."""
+        return self.claim or mark_in(self.bucket, self.id)
+
+    @property
+    def sender(self) -> str:
+        """The text of a claim that its sender takes: `pipelineJobs/ID`."""
+        name = self.kind.job_id(self.body) if self.kind.id_parameter else self.body.get("displayName", self.id)
+        return f"{self.kind.collection}/{name}"
 
     def claimed_in(self, bucket: str) -> Request:
         """Return the request with its claim in the bucket where it was sent with first, whatever the catalog has now:

@@ -9,17 +9,31 @@ jobs be made all the same, the claim of their launchers lets only one run, unles
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from slipway.base.clock import poll
-from slipway.base.errors import AnswerUnknown
+from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.base.formatting import join
-from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Conflict, Unreachable
+from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Conflict, Denied, NotFound, Refused, Unreachable
 from slipway.google.jobs import VertexJob, state_word
+from slipway.model.kinds import KINDS
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
-from slipway.using.jobs.claim import JobGoneError, claimant, holder
+from slipway.using.jobs.claim import (
+    CANCELLED,
+    GIVEN_UP,
+    Claim,
+    JobGoneError,
+    OtherJobError,
+    claim_for_sender,
+    claimant,
+    holder,
+    note_accepted,
+    read_claim,
+)
 from slipway.using.submission.delivery import RetryPolicy, SendState, after
 from slipway.using.submission.journal import DamagedEntry, JournalEntry, SubmissionJournal
 from slipway.using.submission.lookup import JobLookup
@@ -61,14 +75,13 @@ class Sender:
         self._noted_at = 0.0
 
     def _look_up(self, request: Request) -> list[VertexJob]:
-        """List the stack's jobs that carry the request's label, oldest first; also those of the kind that it was sent
-        as first, as a deployment may have changed the template's."""
+        """List the stack's jobs of every kind that carry the request's label, oldest first."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
-        entry = self.journal.read(request.id)
-        kinds = [request.kind]
-        if entry and entry.asked and entry.asked.kind != request.kind:
-            kinds.append(entry.asked.kind)
-        jobs = [job for kind in kinds for job in self._lookup.jobs(kind, wanted, runs_once=request.runs_once)]
+        with ThreadPoolExecutor(len(KINDS), thread_name_prefix="kinds") as threads:
+            listed = threads.map(
+                lambda kind: self._lookup.jobs(kind, wanted, runs_once=request.runs_once), KINDS.values()
+            )
+            jobs = [job for of_kind in listed for job in of_kind if not job.of_pipeline]
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
@@ -102,16 +115,68 @@ class Sender:
         """
         self.tell(f"request {request.id} was submitted before, and has started; looking for its job")
         context = self.context
-        job = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
+        job = holder(context.vertex, context.connection.storage, request.mark, request.kind, request.id)
         if job:
             return self._chosen(request, [job])
         if not request.kind.runs_itself and (attempt := self._search(request, self.policy.look_for)):
             return attempt
         raise _gone(
             request,
-            f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
+            f"{request.body.get('displayName', 'it')} has started, as {request.mark} tells, and is no longer in "
             f"{join(context.vertex.regions, 'or')}: nobody can tell how it ended",
         )
+
+    def claim(self, request: Request) -> Attempt | Claim:
+        """Take the claim of a request whose job has no launcher to do so. Return SENT for this sender, GIVEN_UP where
+        the attempt was given up, and the attempt where its job was made before and no list shows it.
+
+        Raises JobGoneError where that job was deleted since, OtherJobError where a job of another kind has the claim,
+        Cancelled, and CloudError.
+        """
+        if request.claim:
+            return Claim.SENT
+        try:
+            found = claim_for_sender(self.context.connection.storage, request.mark, request.sender)
+        except Denied as problem:
+            self.tell(f"! not claimed, so that the same request from another machine may run again: {problem.message}")
+            return Claim.SENT
+        if found.startswith("projects/"):
+            if job := self.context.vertex.found(found):
+                return self._chosen(request, [job])
+            raise _gone(request, f"{found} was accepted and has been deleted since")
+        if found == CANCELLED:
+            raise cancelled(request)
+        if found not in (request.sender, GIVEN_UP):
+            raise self.claimed_by(request, found)
+        return Claim.GIVEN_UP if found == GIVEN_UP else Claim.SENT
+
+    def claimed_by(self, request: Request, found: str = "") -> OtherJobError:
+        """Return the error where the claim of a request is that of a job of another kind."""
+        return OtherJobError(
+            f"request id {request.id} was used before, for something else",
+            why=f"{request.mark} is {f'that of {found}' if found else 'that of a job without a launcher'}",
+            fix="use another request id, or leave it out",
+        )
+
+    def note_accepted(self, request: Request, job: VertexJob) -> None:
+        """Note that the job of a request without a launcher was made."""
+        if request.claim:
+            return
+        try:
+            note_accepted(self.context.connection.storage, request.mark, job)
+        except Denied:
+            pass  # It was told when it was not claimed.
+        except CloudError as problem:
+            self.tell(f"! not noted, so that it may run again if it is deleted: {problem.message}")
+
+    def require_wanted(self, request: Request, sent: Attempt | None = None) -> None:
+        """Raise Cancelled where somebody has cancelled the attempt, after ending what was `sent`. Raises CloudError."""
+        if read_claim(self.context.connection.storage, request.mark) is not Claim.CANCELLED:
+            return
+        for name in (sent.job.name, *sent.copies) if sent else ():
+            with suppress(Refused, Conflict, NotFound):
+                self.context.vertex.cancel(name)
+        raise cancelled(request, sent=sent is not None)
 
     def withdraw(self, request: Request) -> None:
         """Note that the request is not sent after all. An earlier attempt's entry stays."""
@@ -242,6 +307,14 @@ class Sender:
             why=f"{why}; no job of request {request.id} is listed",
             risk=f"looks again first; {request.when_twice}",
         )
+
+
+def cancelled(request: Request, *, sent: bool = False) -> Cancelled:
+    return Cancelled(
+        f"{request.body.get('displayName', 'the job')} was cancelled{'' if sent else ', and is not sent'}",
+        why=f"slipway jobs cancel ended this submission, request {request.id}",
+        fix="submit it by another request id to run it",
+    )
 
 
 def _gone(request: Request, why: str) -> JobGoneError:

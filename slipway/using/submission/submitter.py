@@ -24,14 +24,14 @@ from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
-from slipway.using.submission.costs import Spending, spending, spending_of
+from slipway.using.submission.costs import spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
-from slipway.using.submission.sender import Attempt, Sender
+from slipway.using.submission.sender import Attempt, Sender, cancelled
 from slipway.using.submission.waiting_attempt import FallbackDisplay
 
 Planned = TypeVar("Planned")
@@ -51,10 +51,6 @@ class SubmissionDisplay(FallbackDisplay, Protocol):
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
 
     def sent(self, submitted: SubmissionResult) -> None: ...
-
-    def confirm(self, costs: Spending) -> None:
-        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
-        is no."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,8 @@ class Submitter:
                 if delivered is not None:
                     submitted, place, claim = delivered
                     self.show.sent(submitted)
-                    result, later = submitter._wait_or_fall_back(attempt, submitted, place, claim)
+                    following = attempt_id(request_id, number + 1)
+                    result, later = submitter._wait_or_fall_back(attempt, submitted, place, claim, following)
                     if later is None:
                         return result
                     job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
@@ -125,9 +122,14 @@ class Submitter:
                     if prepared.moves or not (earlier or gone):
                         raise
                     claim = Claim.FREE  # Nothing is sent, and nothing given up.
-                if not earlier and claim is Claim.STARTED and request.claim:
+                if not earlier and claim is Claim.STARTED:
                     earlier = sender.started(request)
+                if not earlier and claim is Claim.SENT and request.claim:
+                    raise sender.claimed_by(request)
                 if earlier:
+                    if claim is Claim.CANCELLED and not earlier.job.ended:
+                        sender.require_wanted(request, earlier)
+                    sender.note_accepted(request, earlier.job)
                     place = place_of(prepared, earlier.job)
                     sent_by, catalog = prepared.candidates[place], prepared.catalog
                     if sent_by in candidates and replaced(catalog, earlier.job, sent_by):
@@ -138,6 +140,8 @@ class Submitter:
                     return result, place, claim
                 if gone and not (claim is Claim.GIVEN_UP and request.claim):
                     raise gone
+                if claim is Claim.CANCELLED:
+                    raise cancelled(request)
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
@@ -153,6 +157,15 @@ class Submitter:
                     self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)
                 create_run(self.context, request, experiment.result)
+                claimed_now = sender.claim(request)
+                if claimed_now is Claim.GIVEN_UP:
+                    sender.withdraw(request)
+                    return None
+                if isinstance(claimed_now, Attempt):
+                    result = SubmissionResult(request=request, attempt=claimed_now, choice=None, context=self.context)
+                    return result, prepared.candidates.index(candidate), claim
+                if not first_attempt:
+                    sender.require_wanted(request)
             except BaseException:
                 sender.withdraw(request)
                 raise
@@ -162,6 +175,15 @@ class Submitter:
             if isinstance(problem, Refused | Conflict | NotFound) and problem.fix == problem.usual:
                 problem.fix = way_on(problem, choice.taken) or problem.fix
             raise
+        sender.note_accepted(request, attempt.job)
+        if repeated or not first_attempt:
+            # A cancel that came after the last look has not seen the job.
+            try:
+                sender.require_wanted(request, attempt)
+            except Denied:
+                pass
+            except CloudError as problem:
+                self.show.note(f"! not known whether {attempt.job.called} was cancelled meanwhile: {problem.message}")
         sent = SubmissionResult(request=request, attempt=attempt, choice=choice, context=self.context)
         return sent, prepared.candidates.index(candidate), claim
 
@@ -181,9 +203,10 @@ class Submitter:
             return Claim.FREE
 
     def _wait_or_fall_back(
-        self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
+        self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim, following: str
     ) -> tuple[SubmissionResult, LaterOffers | None]:
-        """Stay with a job that may fall back, or was about to; return the later offers after a job given up."""
+        """Stay with a job that may fall back, or was about to; return the later offers after a job given up.
+        `following`: the request id of the next attempt."""
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
@@ -200,6 +223,7 @@ class Submitter:
             request=submitted.request,
             candidate=candidate,
             later=later,
+            following=following,
         )
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for

@@ -12,6 +12,7 @@ from slipway.using.submission.candidates import Candidate
 
 if TYPE_CHECKING:
     from slipway.using.jobs.follower import Event
+    from slipway.using.submission.costs import Spending
 
 FOR_EVER = float("inf")
 
@@ -34,6 +35,10 @@ class WaitingAttempt:
 
 class FallbackDisplay(Protocol):
     def note(self, text: str) -> None: ...
+
+    def confirm(self, costs: Spending) -> None:
+        """Ask for a confirmation. Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer
+        is no."""
 
     def falling_back(self, waiting: WaitingAttempt) -> None: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
 from slipway.using.context import Context
-from slipway.using.submission.ending import not_ones_own
+from slipway.using.submission.cancelling import not_ones_own
+from slipway.using.sweeps.cancel_watch import note_cancel
 from slipway.using.sweeps.runs import sweep_filter
 from slipway.using.sweeps.sweep_journal import is_being_sent, journal_of_sweep
 
@@ -27,8 +28,10 @@ class CancelledSweep:
     sweep: str
     jobs: Sequence[VertexJob]
     cancelling: Sequence[str]
-    #: A process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not known.
+    #: A process on this machine still sent others; None where the sweep was begun elsewhere, so that it is not known.
     sending: bool | None
+    #: The reason why whoever sends others goes on, as no note of the cancel could be taken.
+    unnoted: str
     #: Others may go on, where not all regions could be read.
     problem: ResourceError | None
 
@@ -53,30 +56,37 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
     if not jobs:
         raise unknown_sweep(context, sweep)
     going = [job for job in jobs if not job.ended]
-    if not going:
+    if not going and not sending:
         raise ResourceError(
             f"sweep {sweep} has nothing to cancel",
-            why=f"all of its {len(jobs):,} jobs{' so far' if sending else ''} have ended",
-            fix="end the command of yours that still sends (Ctrl-C)"
-            if sending
-            else f"slipway jobs list --sweep {sweep}",
+            why=f"all of its {len(jobs):,} jobs have ended",
+            fix=f"slipway jobs list --sweep {sweep}",
         )
 
     if theirs := not_ones_own(going, context.user, context.now):
         confirm(theirs)
+    unnoted = ""
+    try:
+        note_cancel(context.connection.storage, context.catalog.work_bucket, sweep)
+    except CloudError as problem:
+        unnoted = problem.message
+    cancelling = cancel_all(context, [job.name for job in going])
+    return CancelledSweep(sweep, jobs, cancelling, sending, unnoted, _not_seen(sweep, unseen) if unseen else None)
 
-    def ask(job: VertexJob) -> bool:
+
+def cancel_all(context: Context, names: Collection[str]) -> list[str]:
+    """Ask for the end of jobs; return the names of those that had not ended. Raises CloudError."""
+
+    def ask(name: str) -> bool:
         try:
-            context.vertex.cancel(job.name)
+            context.vertex.cancel(name)
         except (Refused, Conflict, NotFound):  # The job has ended meanwhile.
             return False
         return True
 
     context.connection.session.widen(_WIDTH)
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
-        answers = threads.map(ask, going)
-        cancelling = [job.name for job, asked in zip(going, answers, strict=True) if asked]
-    return CancelledSweep(sweep, jobs, cancelling, sending, _not_seen(sweep, unseen) if unseen else None)
+        return [name for name, asked in zip(names, threads.map(ask, names), strict=True) if asked]
 
 
 def _not_seen(sweep: str, why: str) -> ResourceError:

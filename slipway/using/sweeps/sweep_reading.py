@@ -19,6 +19,7 @@ from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.preflight import Preflight
+from slipway.using.sweeps.cancel_watch import Cancels, read_cancels
 from slipway.using.sweeps.gone_runs import GoneRuns
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs
 from slipway.using.sweeps.sweep_jobs import SweepJobs
@@ -44,6 +45,7 @@ class SweepReading:
         self._as_planned = cache(plan.prepared)
         self._elsewhere: dict[Run, PreparedSubmission] = {}  # Runs whose claims are not in the catalog's bucket.
         self._listing = threads.submit(self.jobs.all)
+        self._cancels = threads.submit(self.read_cancels)
         self.earlier = threads.submit(_earlier_jobs, context, plan)
         siblings = {id_: threads.submit(self._begun, id_) for id_ in plan.siblings}
         self.gone = GoneRuns(
@@ -84,6 +86,14 @@ class SweepReading:
     @property
     def listed(self) -> tuple[VertexJob, ...]:
         return self._listing.result()
+
+    @property
+    def cancels(self) -> Cancels:
+        """The cancels of the sweep before it is sent now."""
+        return self._cancels.result()
+
+    def read_cancels(self) -> Cancels:
+        return read_cancels(self.context.connection.storage, self.context.catalog.work_bucket, self.plan.id)
 
     def _begun(self, sweep: str) -> bool:
         return was_begun(journal_of_sweep(self.context, sweep)) or self.jobs.any_under(sweep)

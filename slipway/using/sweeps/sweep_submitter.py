@@ -11,6 +11,7 @@ from functools import cache
 from typing import Protocol
 
 from slipway.base.errors import SlipwayError
+from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.using.context import Context
@@ -18,6 +19,8 @@ from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.choice import Choice
 from slipway.using.submission.costs import Spending, spending_at_once
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.sweeps.cancel_watch import CancelWatch, cancelled
+from slipway.using.sweeps.cancelling import cancel_all
 from slipway.using.sweeps.catalog_watch import CatalogWatch
 from slipway.using.sweeps.forecast import Forecast, Share, share
 from slipway.using.sweeps.rate_limit import seconds_to_send
@@ -114,6 +117,11 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             names = sorted({choice.taken.candidate.offer.cluster for choice in chosen.choices.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
+            cancels = CancelWatch(reading.read_cancels, reading.cancels, threads)
+
+            def outdated(now: float) -> SlipwayError | None:
+                return cancelled(plan.id, len(left.going)) if cancels.came(now) else watch.problem(now)
+
             with show.sending(progress) as tell:
                 sender = SweepSender(
                     create=jobs.create,
@@ -126,12 +134,27 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                     tell=tell,
                     policy=RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
                     clock=context.clock,
-                    outdated=watch.problem,
+                    outdated=outdated,
                 )
                 result = sender.send(left.send, left.look, progress, insist=asks.failed)
+            _end_cancelled(context, plan.id, cancels, result, len(left.going), show)
         return SubmittedSweep(
             id=plan.id, count=plan.count, left=left, result=result, jobs=jobs, forecast=chosen.forecast
         )
+
+
+def _end_cancelled(
+    context: Context, sweep: str, cancels: CancelWatch, result: SendingResult, count: int, show: SweepDisplay
+) -> None:
+    """End what was sent of a sweep that was cancelled meanwhile: the cancel may not have seen the last jobs."""
+    try:
+        came = cancels.came_by_now()
+    except CloudError as problem:
+        show.note(f"! not known whether sweep {sweep} was cancelled meanwhile: {problem.message}")
+        return
+    if came:
+        cancel_all(context, result.accepted.values())
+        result.stopped = cancelled(sweep, count - len(result.accepted))
 
 
 def dry_run_sweep(
@@ -174,6 +197,8 @@ def _chosen(
 ) -> ChosenSweep:
     context, plan, prepared = reading.context, reading.plan, reading.prepared
     left = runs_left(reading, journal, asks)
+    if left.going and reading.cancels and not asks.any:
+        raise cancelled(plan.id, len(left.going))
     counts = Counter(plan.of_group[run.index] for run in left.going)
     choices, sooner = _choices(reading, left.going, counts, show)
     taken = _taken(choices)

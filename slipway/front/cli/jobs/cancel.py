@@ -20,7 +20,7 @@ from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.submission.ending import cancel_job, not_ones_own, with_copies
+from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
 from slipway.using.sweeps.cancelling import cancel_sweep
 
 
@@ -48,17 +48,27 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
             problem.what += ": nothing is cancelled"
         raise
 
-    def all_of(job: VertexJob) -> list[VertexJob]:
-        if any(word.endswith(job.id) for word in jobs):  # Its number was typed, which is that of no other.
-            return [job]
-        return with_copies(context, job, lambda text: screen.note(f"note: {text}"))
+    def tell(text: str) -> None:
+        screen.note(f"note: {text}")
 
-    targets = [each for job in targets for each in all_of(job)]
+    def all_of(job: VertexJob) -> tuple[list[VertexJob], bool]:
+        """Return the jobs of a submission, and whether it is to end with them."""
+        if not any(word.endswith(job.id) for word in jobs):
+            return with_copies(context, job, tell), True
+        # Its number was typed, which is that of no other: a copy of it goes on.
+        return [job], len(with_copies(context, job, lambda _: None)) == 1
+
+    submissions = [all_of(job) for job in targets]
+    targets = [job for of_one, _ in submissions for job in of_one]
     if not yes and (theirs := not_ones_own(targets, context.user, context.now)):
         _confirm(theirs, list(dict.fromkeys(job.typed for job in targets)), catalog)
     names = join(dict.fromkeys(job.called for job in targets))
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in targets)
     problems: list[SlipwayError] = []
+    with screen.interruptible(f"{names} may go on", seen):
+        targets = [
+            job for of_one, whole in submissions for job in (withheld(context, of_one, tell) if whole else of_one)
+        ]
     with screen.interruptible(f"{names} may be cancelled already", seen):
         for job in list(targets):
             try:
@@ -99,11 +109,13 @@ def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: boo
         else:
             others = "; the others had ended" if asked < all_ else ""
             screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}{others}")
-    then = "end it (Ctrl-C), then give this command once more"
-    if cancelled.sending:
-        screen.note(f"warning: a command of yours still sends runs of sweep {sweep}, and goes on: {then}")
-    elif cancelled.sending is None:
-        screen.hint(f"  a command elsewhere that still sends runs of it goes on: {then}")
+    if cancelled.unnoted and cancelled.sending is not False:
+        screen.note(
+            f"warning: a command that still sends runs of sweep {sweep} goes on, as no note of the cancel could be "
+            f"taken: {cancelled.unnoted}; end it (Ctrl-C), then give this command once more"
+        )
+    elif cancelled.sending:
+        screen.hint("  the command of yours that still sends runs of it ends")
     again = f"slipway submit {cancelled.template} --sweep … --retry-cancelled"
     screen.hint(f"  to go on with it later, with the file and the flags that it was sent with: {again}")
     if cancelled.problem:

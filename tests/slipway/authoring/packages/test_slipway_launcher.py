@@ -357,6 +357,16 @@ def test_a_command_that_no_image_has_is_said(replica: Replica) -> None:  # N27
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("holder", "said"), [("cancelled", "cancelled before"), ("pipelineJobs/a-b", "pipelineJobs/a")]
+)
+def test_what_was_cancelled_or_is_another_kind_of_job_never_runs_and_is_no_success(
+    replica: Replica, holder: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:  # N3, N7
+    assert replica.bucket.post(f"claims/{holder[:9]}", holder.encode(), "&ifGenerationMatch=0") == 200
+    assert replica.ends(holder[:9], "11") == launcher.CANNOT_TELL and said in capsys.readouterr().out
+
+
 def test_an_image_that_was_given_up_ends_badly_so_that_no_earlier_client_takes_it_for_a_run(
     replica: Replica,
 ) -> None:  # N3, N27

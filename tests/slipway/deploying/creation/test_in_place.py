@@ -63,7 +63,7 @@ class Bucket(Storage):
         self.busy = 0
         self.created, self.warned = [""][:0], [""][:0]
 
-    def create(self, at: Location, content: bytes, media: str = "") -> bool:
+    def create(self, at: Location, content: bytes, media: str = "", *, again: bool = False) -> bool:
         self._may_be_busy()
         self.created.append(str(at))
         return True

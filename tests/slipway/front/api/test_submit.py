@@ -83,6 +83,7 @@ def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> 
 def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     held(stack)
     job = slipway.submit("hello", capacity="pool", request_id="twice")
+    stack.write("claims/twice/accepted", b"")  # As where the process was killed before it noted that.
     with stack.faults({"kind": "lagging-list", "match": "GET .*/customJobs", "seconds": 60}):
         monkeypatch.setenv("SLIPWAY_JOURNAL", "other")
         assert slipway.submit("hello", capacity="pool", request_id="twice") != job
@@ -95,7 +96,9 @@ def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack, monkeypatch: py
 
 
 def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
-    runs = claimed(stack, "copy-1")
+    runs = claimed(stack, "another")
+    slipway.submit("hello", request_id="copy-1")
+    stack.write("claims/copy-1", runs["id"].encode())
     with pytest.raises(ResourceError, match=f"{runs['displayName']} failed"):
         slipway.submit("hello", request_id="copy-1").wait()
 

@@ -57,7 +57,7 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         assert done.code == 0, done.err
         first, second = sent(full, "r1")
         assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
-        assert full.read("claims/r1") == b"moved"
+        assert full.read("claims/r1" if launcher else "claims/r1/end") == b"moved"
         assert done.json["requestId"] == "r1" and done.json["attemptId"] == attempt_id("r1", 1)
         assert done.json["job"]["name"] == second["name"]
         assert "waits here up to 1 s" in done.err and "then moves on to spot" in done.err
@@ -135,6 +135,35 @@ def limit(monkeypatch: pytest.MonkeyPatch, after: int = 0) -> None:
         raise failure(Call("read the job"), Answer(429, "RESOURCE_EXHAUSTED", "requests per minute per region"))
 
     monkeypatch.setattr(Sender, "begin", limited)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_job_that_moves_on_is_cancelled_for_whoever_sends_the_next(waiting: Waiting, moved: bool) -> None:  # N3
+    """`cancelling …`, and then the next job was sent, started and paid."""
+    stack, id_ = waiting.stack, waiting.request_id
+    if moved:  # The command was killed once it had given the job up.
+        stack.write(f"claims/{id_}/end", b"moved")
+        stack.write(f"claims/{id_}/next", f"gs://w-{stack.name}/claims/{attempt_id(id_, 1)}".encode())
+    done = stack.well("jobs", "cancel", waiting.job["displayName"])
+    assert f"cancelling {waiting.job['displayName']}" in done.out
+    assert stack.read(f"claims/{attempt_id(id_, 1)}" if moved else f"claims/{id_}/end") == b"cancelled"
+    for journal in ({}, {"SLIPWAY_JOURNAL": "another-machine"}):
+        again = stack.run(*waiting.again, **journal)
+        assert again.code == 8 and "was cancelled" in again.err, again.err
+    assert [job["labels"]["slipway-request"] for job in stack.jobs()].count(id_) == 1
+    assert attempt_id(id_, 1) not in [job["labels"]["slipway-request"] for job in stack.jobs()]
+
+
+def test_the_job_that_a_cancelled_one_has_moved_on_to_is_cancelled(spot: Stack) -> None:  # N3
+    waiting = Waiting(spot, "-p", f"code={SLEEP}")
+    stack, id_ = waiting.stack, waiting.request_id
+    stack.write(f"claims/{id_}/end", b"moved")
+    stack.write(f"claims/{id_}/next", f"gs://w-{stack.name}/claims/{attempt_id(id_, 1)}".encode())
+    stack.well(*waiting.again)
+    (later,) = [job for job in stack.jobs() if job["labels"]["slipway-request"] == attempt_id(id_, 1)]
+    done = stack.well("jobs", "cancel", waiting.job["displayName"])
+    assert f"has moved on: {later['displayName']} is cancelled" in done.err
+    stack.until(lambda: all(job["state"] != "JOB_STATE_RUNNING" for job in sent(stack, id_)))
 
 
 @pytest.mark.parametrize(("attempts", "goes_on"), [(0, False), (1, True)])

@@ -107,7 +107,12 @@ def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stac
 @pytest.fixture
 def pipeline(stack: Stack) -> Stack:
     """`hello` as a compiled pipeline on the pool: `prepare`, and after it `train`, which runs the code."""
-    template = stack.catalog["templates"]["hello"]
+    as_pipeline(stack.catalog["templates"]["hello"])
+    stack.publish()
+    return stack
+
+
+def as_pipeline(template: dict[str, Any]) -> None:
     pool = template["offers"][0]
     spec = pool["request"].pop("jobSpec")
     containers = {"prepare": ["print('prepared')"], "train": ["{{$.inputs.parameters['code']}}"]}
@@ -150,8 +155,63 @@ def pipeline(stack: Stack) -> Stack:
     pool["kind"] = "pipeline"
     template |= {"kinds": ["pipeline"], "kind": "pipeline", "offers": [pool]}
     template["parameters"] = template["parameters"][:1]
-    stack.publish()
-    return stack
+
+
+@pytest.fixture
+def every_kind(kinds: Stack) -> Stack:
+    """`hello` as all kinds, as which `piped` is a pipeline."""
+    templates = kinds.catalog["templates"]
+    templates["piped"] = deepcopy(templates["hello"])
+    as_pipeline(templates["piped"])
+    templates["piped"]["offers"][0]["request"]["labels"]["slipway-template"] = "piped"
+    kinds.publish()
+    return kinds
+
+
+KINDS = {
+    "custom-job": ("hello",),
+    "hyperparameter-tuning-job": ("hello", "--as", "hyperparameter-tuning-job"),
+    "training-pipeline": ("hello", "--as", "training-pipeline"),
+    "pipeline": ("piped",),
+}
+ELSEWHERE = {"SLIPWAY_JOURNAL": "another-machine"}
+
+
+def collections(stack: Stack) -> list[str]:
+    """The collections of the stack's jobs, without those that the service makes for others."""
+    listed = stack.well("jobs", "list", "--output", "json").json["jobs"]
+    return [job["name"].split("/")[4] for job in listed]
+
+
+@pytest.mark.parametrize("first", KINDS)
+def test_a_request_of_one_kind_is_not_sent_as_another_from_another_machine(every_kind: Stack, first: str) -> None:  # N7
+    """A custom job, and then a pipeline by the same id: both ran, and both commands ended with 0."""
+    code = ("-p", "code=import time; time.sleep(600)", "--request-id", "r1")
+    every_kind.well("submit", *KINDS[first], *code)
+    for kind, words in KINDS.items():
+        again = every_kind.run("submit", *words, *code, **ELSEWHERE)
+        assert again.code == (0 if kind == first else 2), (kind, again.err)
+        assert kind == first or "request id r1 was used before" in again.err
+    assert len(collections(every_kind)) == 1
+    name = every_kind.well("jobs", "list", "--output", "json").json["jobs"][0]["displayName"]
+    every_kind.well("jobs", "cancel", name)
+
+
+@pytest.mark.parametrize("first", ["custom-job", "pipeline"])
+def test_where_no_list_shows_a_job_its_claim_keeps_other_kinds_from_running(every_kind: Stack, first: str) -> None:
+    """Or one of the same kind that was deleted."""  # N7
+    code = ("-p", "code=print(1)", "--request-id", "r1")
+    name = every_kind.well("submit", *KINDS[first], *code, "--output", "json").json["job"]["name"]
+    every_kind.until(lambda: "endTime" in every_kind.cloud.rest("GET", f"/v1/{name}"))
+    every_kind.cloud.rest("DELETE", f"/v1/{name}")
+    for job in every_kind.jobs():
+        every_kind.cloud.rest("DELETE", f"/v1/{job['name']}")
+    for kind, words in KINDS.items():
+        again = every_kind.run("submit", *words, *code, **ELSEWHERE)
+        assert again.code == (4 if kind == first else 2), (kind, again.err)
+    gone = every_kind.run("submit", *KINDS[first], *code, **ELSEWHERE)
+    assert "was submitted before, and its job is gone" in gone.err and "another request id" in gone.err
+    assert collections(every_kind) == []
 
 
 def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(

@@ -128,7 +128,9 @@ def claimed(stack: Stack, request_id: str) -> Any:
 
 
 def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
-    runs = claimed(stack, "copy-1")
+    runs = claimed(stack, "another")
+    stack.well("submit", "hello", "--request-id", "copy-1")
+    stack.write("claims/copy-1", runs["id"].encode())
     for _ in range(2):
         done = stack.run("submit", "hello", "--request-id", "copy-1", "--wait", "--output", "json")
         assert done.code == 4 and f"{runs['displayName']} failed" in done.err, done.err

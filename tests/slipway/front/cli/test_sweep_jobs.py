@@ -37,14 +37,14 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
 
 
 def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
-    """With whether runs of it are still sent: those went on to come, and to cost, and nobody was told."""
+    """With whether runs of it are still sent: that command ends by itself."""
     sweep = swept(stack, SLEEP)
     (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
     assert is_being_sent(journal) is False and is_being_sent(journal.with_name("none")) is None
     with journal.open() as sender:
         fcntl.flock(sender, fcntl.LOCK_EX)
         done = stack.run("jobs", "cancel", "--sweep", sweep, "--output", "json")
-    assert f"sweep {sweep}, and goes on" in done.err
+    assert "still sends runs of it ends" in done.err
     document = done.json
     assert document["kind"] == "sweep-cancellation" and document["jobs"] == 1 and document["sending"] is True
     assert document["cancelling"] == [stack.jobs()[0]["name"]]
@@ -53,6 +53,28 @@ def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
     assert again.code == 0 and "1 run to send: 1" in again.out, again.err
     assert again.out.splitlines()[-1] == "  sent once more: 1"
     assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1"]
+
+
+def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> None:  # N5
+    """The command went on sending, on this machine and elsewhere, until somebody ended it."""
+    (stack.folder / "sweep.csv").write_text("code\n" + "".join(f'"{SLEEP}{" " * run}"\n' for run in range(40)))
+    words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--request-id", "grid")
+    with stack.started(*words, "--rate", "30") as sending:
+        stack.until(lambda: bool(stack.jobs()))
+        done = stack.well("jobs", "cancel", "--sweep", "grid", SLIPWAY_JOURNAL="another-machine")
+        assert "cancelling" in done.out and "still sends" not in done.err
+        assert sending.stderr is not None
+        assert sending.wait() == 8, "it sees that it is cancelled"
+        assert "sweep grid was cancelled" in sending.stderr.read()
+    sent = stack.jobs()
+    assert 0 < len(sent) < 40
+    stack.until(lambda: all(job["state"] == "JOB_STATE_CANCELLED" for job in stack.jobs()))
+    for journal in ({}, {"SLIPWAY_JOURNAL": "another-machine"}):
+        again = stack.run(*words, **journal)
+        assert again.code == 8 and "--retry-cancelled" in again.err and len(stack.jobs()) == len(sent), again.err
+    stack.well(*words, "--rate", "0", "--retry-cancelled")
+    assert len(stack.jobs()) == len(sent) + 40
+    stack.well("jobs", "cancel", "--sweep", "grid", "--yes")
 
 
 def test_what_is_to_be_cancelled_must_be_said_once(standing: Stack) -> None:

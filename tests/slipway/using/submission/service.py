@@ -17,7 +17,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.quotas import QuotaInfo
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog
-from slipway.model.kinds import JobKind
+from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.context import Clock
 from slipway.using.submission.journal import JournalEntry
@@ -121,9 +121,10 @@ class Service:
         if fault == "lost":
             raise NoAnswer(CALL, "lost")
 
-    def create(self, at: Location, body: bytes, media: str = "") -> bool:
-        """Create an object that must not exist."""
-        with self._call("take"):
+    def create(self, at: Location, body: bytes, media: str = "", *, again: bool = False) -> bool:
+        """Create an object that must not exist: one that ends an attempt, or a note of something else."""
+        ends = body in (b"moved", b"cancelled") and (self.launcher or at.name.endswith("/end"))
+        with self._call("take" if ends else "note"):
             return self._put(str(at), body.decode())
 
     def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
@@ -259,7 +260,10 @@ class Vertex:
         return getattr(self._service, name)
 
     def jobs(self, kind: JobKind, filter: str = "", **_: object) -> Iterator[VertexJob]:
-        return iter(self._service.jobs_listed(filter, self.regions))
+        return iter(self._service.jobs_listed(filter, self.regions) if kind is CUSTOM_JOB else ())
+
+    def jobs_of_every_kind(self, filter: str = "") -> Iterator[VertexJob]:
+        return self.jobs(CUSTOM_JOB, filter)
 
     def create(self, kind: JobKind, body: Mapping[str, Any]) -> VertexJob:
         return self._service.create_job(kind, body, self.region)

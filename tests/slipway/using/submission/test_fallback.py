@@ -1,6 +1,6 @@
 """Moving on, in any order of starts, faults, lagging lists, lost answers and kills."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claim import Claim
 from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.costs import Spending
 from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.using.submission.lookup import going_on
 from slipway.using.submission.submitter import SubmissionResult
@@ -49,6 +50,9 @@ def status(**changes: Any) -> AttemptStatus:
         (status(ended=True, without_machines=True, unread=True), FallbackStep.WAIT),
         (status(ended=True, unread=True), FallbackStep.KEEP),
         (status(ended=True, next=True), FallbackStep.KEEP),
+        (status(claim=Claim.CANCELLED, overdue=True, next=True), FallbackStep.CANCEL),
+        (status(claim=Claim.CANCELLED, stopped=True), FallbackStep.KEEP),
+        (status(claim=Claim.CANCELLED, ended=True, without_machines=True, next=True), FallbackStep.KEEP),
         (status(claim=Claim.GIVEN_UP), FallbackStep.CANCEL),
         (status(claim=Claim.GIVEN_UP, started=True), FallbackStep.CANCEL),
         (status(claim=Claim.GIVEN_UP, stopped=True), FallbackStep.NEXT),
@@ -67,10 +71,11 @@ def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: FallbackSt
 
 @given(st.builds(AttemptStatus, *[st.booleans()] * 1, st.sampled_from(Claim), *[st.booleans()] * 7))
 def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: AttemptStatus) -> None:  # N3
-    """With a launcher a job runs whose claim it has; without one, a job that the service shows as started."""
+    """Unless somebody cancels it. With a launcher a job runs whose claim it has; without one, a job that the service
+    shows as started."""
     then = next_step(seen)
     runs = seen.claim is Claim.STARTED if seen.launcher else seen.started and not seen.ended and not seen.stopped
-    if runs:
+    if runs and seen.claim is not Claim.CANCELLED:
         assert then in (FallbackStep.KEEP, FallbackStep.WAIT)
     if then is FallbackStep.NEXT:
         assert seen.claim is Claim.GIVEN_UP and (seen.ended or seen.stopped)
@@ -96,7 +101,7 @@ def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str
     raise AssertionError("it never ended")
 
 
-CALLS = dict.fromkeys(("create", "get", "list", "cancel", "take", "read", "catalog"), FAULTS)
+CALLS = dict.fromkeys(("create", "get", "list", "cancel", "take", "note", "read", "catalog"), FAULTS)
 DEPLOYED = st.tuples(st.sampled_from([1, 2, 3, 60]), st.sampled_from(["", "pool", "spot"]))
 
 
@@ -226,3 +231,27 @@ def test_where_an_answer_was_lost_a_list_that_lags_tells_nothing() -> None:  # N
         left(service)
     service.time += 50.0
     assert left(service) == ["7000"]
+
+
+@dataclass
+class Undecided(Told):
+    """A person who agrees to the costs of a submission, and to no others later."""
+
+    interrupts: bool = False
+
+    def confirm(self, costs: Spending) -> None:
+        self.asked.append(costs)
+        if len(self.asked) > 1:
+            raise KeyboardInterrupt if self.interrupts else costs.refusal
+
+
+@pytest.mark.parametrize("interrupts", [True, False], ids=["no", "nobody to ask"])
+@pytest.mark.parametrize("launcher", [True, False])
+def test_what_nobody_confirms_costs_no_job_its_place_in_the_queue(launcher: bool, interrupts: bool) -> None:  # N3
+    """The waiting job was given up first, and then the price of the next one was asked about."""
+    show, service = Undecided(interrupts=interrupts), Service(launcher=launcher, starts=[40])
+    done = command(service, again=False, asked=WAITS_FOR_THE_POOL, show=show, confirm_above=0.0)
+    assert done.attempt.job.id == "7000" and service.runs == ["7000"] and len(service.jobs) == 1
+    assert len(show.asked) == 2, "once, and not every minute"
+    (note,) = show.notes
+    assert note.startswith("not confirmed: ") and note.endswith(" stays on pool cpu")

@@ -1,0 +1,91 @@
+"""Cancelling a submission: its job and the copies of it, and what would be sent in their stead. That it is cancelled is
+noted in its claims before a job is asked to end, so that every sender sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from slipway.base.errors import PolicyError, ResourceError
+from slipway.base.formatting import few, join, last_part, span
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob, state_word
+from slipway.google.vertex import Vertex
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.using.context import Context
+from slipway.using.jobs.claim import cancel_claims, mark_of
+from slipway.using.submission.request import attempt_id
+
+
+def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
+    """Ask for the job's end. Raises ResourceError for a job that has ended, and CloudError."""
+    if job.ended:
+        age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
+        raise ResourceError(
+            f"job {job.called} has ended, there is nothing to cancel",
+            why=f"{state_word(job.state)}{age}",
+            fix=f"slipway jobs show {job.typed}",
+        )
+    vertex.cancel(job.name)
+
+
+def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -> list[VertexJob]:
+    """Return a job with the unfinished copies of it, one of which would run in its stead; without it where it has
+    ended and they have not. `tell` is told of them, and where they can't be looked for."""
+    wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
+    try:
+        listed = context.looked_up(lambda vertex: list(vertex.jobs(job.kind, wanted)), tell) if job.request_id else []
+    except CloudError as problem:
+        tell(f"a copy of {job.called} may go on where nobody could look: {problem.message}")
+        return [job]
+    going = [each for each in (job, *(copy for copy in listed if copy.name != job.name)) if not each.ended]
+    if len(going) > 1:
+        tell(f"all {len(going)} jobs of request {job.request_id} are cancelled: one that stays would run")
+    return going or [job]
+
+
+def withheld(context: Context, jobs: list[VertexJob], tell: Callable[[str], None]) -> list[VertexJob]:
+    """Note that nothing more is sent of the request that these `jobs` bear, and return the unfinished ones of them and
+    of the attempts that it has moved on to; `jobs` where all of these have ended. `tell` is told of later attempts, and
+    where no note could be taken."""
+    job = jobs[0]
+    if any(each.state == "JOB_STATE_SUCCEEDED" for each in jobs):
+        return jobs
+    later = withheld_request(context, mark_of(job, context.catalog), job.request_id, tell, what=job.called)
+    if later:
+        tell(f"{job.called} has moved on: {join(each.called for each in later)} is cancelled")
+    return [each for each in (*jobs, *later) if not each.ended] or jobs
+
+
+def withheld_request(
+    context: Context, mark: str, request_id: str, tell: Callable[[str], None], *, what: str
+) -> list[VertexJob]:
+    """Note in the claim `mark` that nothing more is sent of a request; return the unfinished jobs of the attempts that
+    it has moved on to."""
+    if not mark:
+        return []
+    then = f"{mark.rpartition('/')[0]}/{attempt_id(request_id, 1)}"
+    try:
+        claims = cancel_claims(context.connection.storage, mark, then)
+        wanted = [{STACK_LABEL: context.catalog.stack, REQUEST_LABEL: last_part(claim)} for claim in claims]
+        found = [job for labels in wanted for job in context.vertex.jobs_of_every_kind(label_filter(labels))]
+    except CloudError as problem:
+        tell(f"a command that waits for {what} may still send its next job: {problem.message}")
+        return []
+    return [job for job in found if not job.ended]
+
+
+def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:
+    """Return the refusal to cancel others' jobs without a confirmation, with their owners; None where all that go on
+    are the user's. It is by the labels of jobs, as the service does not tell who made one."""
+    own = label_value(user)
+    theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
+    if not theirs:
+        return None
+    jobs_and_owners = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
+    whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
+    return PolicyError(
+        f"{jobs_and_owners} {'is' if len(theirs) == 1 else 'are'} {whose}",
+        why=f"you are {own or 'nobody by name'}, and what others run is cancelled when that is confirmed",
+        fix="cancel(yes=True)",
+    )

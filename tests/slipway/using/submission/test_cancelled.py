@@ -1,0 +1,150 @@
+"""A cancel of a submission that moves on, at any call of whoever sends it: nothing runs after it, or is left."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import AnswerUnknown, Cancelled, ResourceError
+from slipway.google.failures import CloudError
+from slipway.using.jobs.claim import original
+from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
+from slipway.using.submission.candidates import SubmissionRequest
+
+from .fallback_command import STARTS, Told, catalog, command
+from .service import Context, Killed, Service, is_passing
+
+MOVES = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
+
+
+@dataclass
+class CancelledService(Service):
+    """A service where somebody elsewhere cancels a job amid the `cancel_at`-th call of the sender: before it is done,
+    or `after` that. `newest`: the submission's newest job, not its first. `kills`: the sender does nothing more."""
+
+    cancel_at: int = 0
+    after: bool = False
+    newest: bool = False
+    kills: bool = False
+    calls: int = 0
+    cancelled: bool = False
+    elsewhere: bool = False
+    ran_before: tuple[str, ...] = ()
+
+    @contextlib.contextmanager
+    def _call(self, kind: str) -> Iterator[None]:
+        if self.elsewhere:
+            yield
+            return
+        self.calls += 1
+        if self.calls == self.cancel_at and not self.after:
+            self.cancel_one()
+        with super()._call(kind):
+            yield
+        if self.calls == self.cancel_at and self.after:
+            self.cancel_one()
+
+    def cancel_one(self) -> None:
+        if not self.jobs:
+            return
+        self.elsewhere = True
+        context: Any = Context(self, catalog(launcher=self.launcher))
+        seen = context.vertex.job(self.jobs[-1 if self.newest else 0].name)
+        ran = tuple(self.runs)
+        for job in withheld(context, with_copies(context, seen, lambda _: None), lambda _: None):
+            with contextlib.suppress(ResourceError):
+                cancel_job(context.vertex, job, context.now)
+                self.cancelled, self.ran_before = True, ran
+        self.elsewhere, self.dead = False, self.dead or self.kills
+
+
+def typed(service: CancelledService) -> None:
+    """The same command, again after each kill and each error that passes, until it says how it ended."""
+    for attempt in range(60):
+        service.dead = False
+        try:
+            command(service, again=attempt > 0, asked=MOVES)
+        except (Killed, AnswerUnknown):
+            continue
+        except Cancelled:
+            return
+        except CloudError as problem:
+            assert is_passing(problem), problem
+            continue
+        return
+    raise AssertionError("it never ended")
+
+
+@given(
+    launcher=st.booleans(),
+    cancel_at=st.integers(1, 60),
+    after=st.booleans(),
+    newest=st.booleans(),
+    kills=st.booleans(),
+    starts=STARTS,
+    lag=st.sampled_from([0.0, 20.0, 1e9]),
+)
+def test_after_a_cancel_nothing_runs_and_nothing_is_left(
+    launcher: bool, cancel_at: int, after: bool, newest: bool, kills: bool, starts: list[int | None], lag: float
+) -> None:
+    """`cancelling …` was said, and then the job on demand started and was paid."""  # N3
+    service = CancelledService(
+        launcher=launcher, cancel_at=cancel_at, after=after, newest=newest, kills=kills, starts=starts, lag=lag
+    )
+    typed(service)
+    if not service.cancelled:
+        return
+    left = [job.id for job in service.jobs if job.ended is None]
+    service.end_of_days()
+    assert service.runs == list(service.ran_before), "user code began after it"
+    assert left == [], "a job is left that was paid"
+
+
+@pytest.mark.parametrize("lag", [0.0, 1e9])
+def test_a_cancel_just_before_the_next_job_is_sent_ends_that_one_before_its_code(lag: float) -> None:  # N3
+    service = CancelledService(launcher=True, starts=[None, 0, 0], lag=lag)
+    create = service.create_job
+
+    def create_job(*arguments: Any) -> Any:
+        if len(service.jobs) == 1:
+            service.cancel_one()
+        return create(*arguments)
+
+    service.create_job = create_job  # type: ignore[assignment, method-assign]
+    show = Told()
+    with pytest.raises(Cancelled) as raised:
+        command(service, again=False, asked=MOVES, show=show)
+    assert "was cancelled" in raised.value.what and "another request id" in raised.value.fix
+    assert len(service.jobs) == 2 and all(job.ended is not None for job in service.jobs)
+    service.end_of_days()
+    assert service.runs == []
+
+
+def test_the_same_request_is_cancelled_on_another_machine_too() -> None:  # N3, N7
+    service = CancelledService(launcher=True, starts=[None, None])
+    service.faults["take"] = ["kill"]
+    with pytest.raises(Killed):
+        command(service, again=False, asked=MOVES)
+    service.dead = False
+    service.cancel_one()
+    service.notes.clear()
+    service.delete(service.jobs[0])
+    for _ in range(2):
+        with pytest.raises(Cancelled) as raised:
+            command(service, again=True, asked=MOVES)
+    assert "not sent" in raised.value.what and service.jobs == []
+
+
+@pytest.mark.parametrize(("end", "said"), [("moved", "moved on"), ("cancelled", "was cancelled")])
+def test_a_job_that_ended_well_without_its_claim_is_no_success(end: str, said: str) -> None:  # N7
+    """A launcher of an older release ends with 0 there, before the service has ended the job."""
+    service = Service(launcher=True, starts=[0], objects={"gs://work/claims/r1": end})
+    job = command(service, again=False, asked=SubmissionRequest("digits", capacity_type="pool")).attempt.job
+    context: Any = Context(service, catalog(launcher=True))
+    with pytest.raises(Cancelled) as raised:
+        original(context.vertex, context.connection.storage, context.vertex.job(job.name))
+    assert said in raised.value.why
