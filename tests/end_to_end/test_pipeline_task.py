@@ -168,6 +168,14 @@ def test_whatever_happens_to_a_task_there_is_one_job(stack: Checkout, faults: Ca
     stack.cloud.rest("POST", f"{path}:cancel", {})
     assert ended(stack, path) == "CANCELLED"
     wait_for(lambda: named(stack, "cancelled")["state"] == "JOB_STATE_CANCELLED", "the job is cancelled as well")
+    # Though no list shows the job: the task was told its name.
+    faults(lagging)
+    path = run(stack, tries, "unlisted", say="long", seconds=600)
+    wait_for(lambda: "job nap-" in said(stack, path), "it is submitted")
+    stack.cloud.rest("POST", f"{path}:cancel", {})
+    assert ended(stack, path) == "CANCELLED" and "is cancelled, as its pipeline is" in said(stack, path)
+    faults()
+    wait_for(lambda: named(stack, "unlisted")["state"] == "JOB_STATE_CANCELLED", "that job is cancelled as well")
     path = run(stack, tries, "stopped", say="long", seconds=600)
     wait_for(lambda: "job nap-" in said(stack, path), "it is submitted")
     stack.cloud.cancel(task_job(stack, path, "nap"))

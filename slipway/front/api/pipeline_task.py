@@ -24,6 +24,7 @@ from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.google.failures import Denied
 from slipway.model.labels import PIPELINE_RUN, label_value
+from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
 
 Json = Mapping[str, Any]
@@ -71,19 +72,28 @@ class PipelineTask:
 
     def stop(self) -> None:
         """Cancel the job of a cancelled pipeline; else it goes on, for the task's next start. Raises SlipwayError."""
+        from slipway.using.jobs.claim import mark_in
+        from slipway.using.submission.cancelling import cancel_job, withheld_request
+        from slipway.using.submission.lookup import sent_from_here
+        from slipway.using.submission.submitter import journal_of
+
         catalog = self.arguments.get("catalog")
         if job(self.pipeline, catalog=catalog).state not in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"):
             _log.info("this task is stopped, and its pipeline is not cancelled: the job goes on")
             return
+        context = context_of(catalog)
+        mark = mark_in(context.catalog.work_bucket, self.request_id)
+        later = withheld_request(context, mark, self.request_id, _log.info, what="this task")
         for _ in poll(time.sleep, 0.5, within=_LOOKED_FOR_S):
-            sent = jobs(labels={TASK_LABEL: self.request_id}, catalog=catalog)
-            for each in sent:
-                if not each.ended:
-                    each.cancel(yes=True)
-                    _log.info("%s is cancelled, as its pipeline is", each.name)
-            if sent:
+            listed = [each._job for each in jobs(labels={TASK_LABEL: self.request_id}, catalog=catalog)]
+            # A list may lag behind what this process was told.
+            known = [*listed, *later, *sent_from_here(context, journal_of(context), self.request_id)]
+            for each in {each.name: each for each in known if not each.ended}.values():
+                cancel_job(context.vertex, each, context.now)
+                _log.info("%s is cancelled, as its pipeline is", each.called)
+            if known:
                 return
-        _log.info("no job of this task is listed: one that is being made goes on (label %s)", TASK_LABEL)
+        _log.info("no job of this task is listed: one that is being made ends before its code")
 
     def hand_on(self, ended: Job) -> None:
         """Write the outputs. Raises OSError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from itertools import count, islice
+from itertools import count, islice, takewhile
 
 from slipway.base.errors import AnswerUnknown
 from slipway.google.jobs import VertexJob
@@ -44,6 +44,13 @@ class JobLookup:
         if not self.skipped:
             self.skipped = frozenset(self._context.catalog.regions_without_clusters)
             self._tell(f"! {words}")
+
+
+def sent_from_here(context: Context, journal: SubmissionJournal, request_id: str) -> tuple[VertexJob, ...]:
+    """Return the jobs of a submission that its attempts from this machine are known to have made. Raises CloudError."""
+    entries = (journal.read(attempt_id(request_id, number)) for number in count())
+    names = [entry.job for entry in takewhile(lambda entry: entry is not None, entries) if entry and entry.job]
+    return tuple(filter(None, map(context.vertex.found, names)))
 
 
 def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> tuple[VertexJob, ...]:
