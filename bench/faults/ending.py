@@ -99,13 +99,14 @@ def read(checkout: Checkout) -> Ending:
 
 
 def _jobs(checkout: Checkout) -> list[Any]:
-    """Return the jobs of the stack. A pipeline counts as one, once its first task waits for the pool."""
+    """Return the jobs of the stack. A pipeline counts as one, once its first task waits for the pool; so does a task
+    that an ended one has left."""
     pipelines = checkout.cloud.every(f'{_PIPELINES}?filter=labels.slipway-stack="{checkout.stack}"', "pipelineJobs")
     runs = {one["labels"][_RUN] for one in pipelines if "endTime" not in one}
     wait_for(lambda: runs <= {one["labels"].get(_RUN) for one in checkout.jobs()}, "each pipeline has begun")
     for one in pipelines:
         one["state"] = one["state"].replace("PIPELINE_STATE_", "JOB_STATE_")
-    return [*pipelines, *(one for one in checkout.jobs() if _RUN not in one["labels"])]
+    return [*pipelines, *(one for one in checkout.jobs() if one["labels"].get(_RUN) not in runs)]
 
 
 def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:

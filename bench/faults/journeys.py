@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from bench.errors import BenchError
 from bench.faults.ending import OTHER_REGION
 from bench.faults.stage import Ran, Stage, ready
+from slipway.using.submission.request import attempt_id
 from tests.checkouts import own_image, own_pipeline
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
@@ -142,6 +146,18 @@ def _with_pipeline(stage: Stage) -> None:
     _napping(stage)
 
 
+def _given_up(stage: Stage) -> None:
+    """Leave a job that waits for the pool as a killed command does that has just given it up."""
+    _busy(stage)
+    stage.run((*_SUBMIT, "--wait-for", "pool=1h", "--then", "spot"), "submitter", {}, patience=_UNTIL_SENT_S)
+    wait_for(lambda: stage.checkout.jobs("wanted"), "the job waits")
+    work = stage.checkout.catalog.removeprefix("gs://").removesuffix("catalog") + "work"
+    following = f"gs://{work}/claims/{attempt_id('wanted', 1)}"
+    for name, content in (("claims/wanted/next", following), ("claims/wanted", "moved")):
+        url = f"{stage.cloud.url}/upload/storage/v1/b/{work}/o?uploadType=media&name={quote(name, safe='')}"
+        stage.cloud.session().post(url, data=content.encode()).raise_for_status()
+
+
 def _napping(stage: Stage) -> None:
     (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
@@ -190,13 +206,15 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "busy": _busy,
     "with-image": _with_image,
     "with-pipeline": _with_pipeline,
+    "given-up": _given_up,
     "rolled": _rolled,
     "theirs": _theirs,
     "adopted": _adopted,
     "two-stacks": _two,
 }
 # A submission gives up sending by itself after two minutes; a sweep goes on for as long as it is limited.
-_GIVEN_UP_S, _SWEPT_S = 150.0, 75.0
+_GIVEN_UP_S, _SWEPT_S, _UNTIL_SENT_S = 150.0, 75.0, 5.0
+_CANCEL = (sys.executable, str(Path(__file__).with_name("cancelling.py")))
 _TO_DESTROY = {"SLIPWAY_PURPOSE": "destroy"}
 JOURNEYS = (
     Journey("create", "empty", UP, FIRST),
@@ -216,5 +234,8 @@ JOURNEYS = (
     Journey("submit-image", "with-image", (*_TO_POOL[:2], "own", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
     Journey("submit-pipeline", "with-pipeline", (*_TO_POOL[:2], "piped", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
+    Journey("move", "given-up", (*_SUBMIT, "--wait-for", "pool=1h", "--then", "spot"), patience=_GIVEN_UP_S),
+    Journey("cancel", "busy", (*_CANCEL, "nap", "1s"), patience=_GIVEN_UP_S),
+    Journey("pipeline", "with-pipeline", (*_CANCEL, "piped"), patience=_GIVEN_UP_S),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
 )

@@ -29,7 +29,7 @@ def part_of(process: psutil.Process) -> str:
         return "plugin"
     if "pulumi-language-python-exec" in line:
         return "program"
-    return "cli" if any(Path(word).name == "slipway" for word in words[:2]) else ""
+    return "cli" if any(Path(word).name in ("slipway", "cancelling.py") for word in words[:2]) else ""
 
 
 def sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]:
