@@ -46,8 +46,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
             routes = [walk.noting(route) for service in load_services() for route in service.routes(calling.world)]
             calling.router = Router([*routes, *control.routes(Projects(calling.world), ())])
             for line in requests(name):
-                if line.status < 300:
-                    walk.send(calling, line.sent)
+                (walk.send if line.status < 300 else walk.compare)(calling, line.sent)
                 try:
                     calling.reply(*line.sent)
                 except ApiError:

@@ -118,6 +118,20 @@ class Walk:
                 if seen not in _OPEN:
                     break
 
+    def compare(self, calling: Calling, bad: tuple[str, str, Any, str, bytes]) -> None:
+        """Send a refused request with and without each word of which nothing came: another state may be left."""
+        verb, path, body, role, raw = bad
+        method = called(verb, path.partition("?")[0])
+        words = self.found.get(method.id, {}) if method else {}
+        for word in [
+            word for word in words if words[word] == IGNORED and _at(body, tuple(word.split("."))) is not None
+        ]:
+            without = copy.deepcopy(body)
+            *above, last = word.split(".")
+            del _at(without, tuple(above))[last]
+            sent, rest = (_outcome(calling, verb, path, item, role, raw) for item in (body, without))
+            words[word] = HONOURED if rest[0][0] >= 400 and sent[1] != rest[1] else IGNORED
+
     def ignored(self) -> set[tuple[str, str]]:
         """Return (method, word) that nothing came of: parameters that nobody asked for, fields that change nothing."""
         return self._all(IGNORED)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import bodies, documents, page_tokens
 from ..clock import bound_of, timestamp
-from ..wire import Call, Reply, Route, invalid_argument
+from ..wire import ApiError, Call, Reply, Route, invalid_argument
 from ..world import World
 from . import query
 
@@ -65,21 +65,33 @@ class Entries:
 
     def write(self, call: Call) -> Reply:
         body = bodies.parsed("logging.v2", "WriteLogEntriesRequest", call.object())
-        prepared = []
-        now = self._world.now()
-        for entry in body.get("entries", []):
-            log = entry.get("logName") or body.get("logName", "")
-            project, _, name = log.removeprefix("projects/").partition("/logs/")
-            if not _LOG.fullmatch(name):
-                raise invalid_argument(f"Invalid log_name '{log}': it is projects/PROJECT/logs/NAME.")
-            self._access.require(call.principal, "logging.logEntries.create", project)
-            labels = {**body.get("labels", {}), **entry.get("labels", {})}
-            resource = entry.get("resource") or body.get("resource") or {"type": "global"}
-            whole = {**entry, "logName": log, "resource": resource}
-            prepared.append(_completed({**whole, "labels": labels} if labels else whole, now))
+        prepared: list[dict[str, Any]] = []
+        refused: dict[int, ApiError] = {}
+        for index, entry in enumerate(body.get("entries", [])):
+            try:
+                prepared.append(self._prepared(call, body, entry))
+            except ApiError as error:
+                if not body.get("partialSuccess"):
+                    raise
+                refused[index] = error
         if prepared and not body.get("dryRun"):
             self._world.logs.append(prepared, self._world.settings.log_entries_kept)
+        if refused:
+            first = refused[min(refused)]
+            raise ApiError(first.code, first.status, first.message, [_partial(refused)])
         return Reply()
+
+    def _prepared(self, call: Call, body: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry of a write as it is stored. Raises 400, 403."""
+        log = entry.get("logName") or body.get("logName", "")
+        project, _, name = log.removeprefix("projects/").partition("/logs/")
+        if not _LOG.fullmatch(name):
+            raise invalid_argument(f"Invalid log_name '{log}': it is projects/PROJECT/logs/NAME.")
+        self._access.require(call.principal, "logging.logEntries.create", project)
+        labels = {**body.get("labels", {}), **entry.get("labels", {})}
+        resource = entry.get("resource") or body.get("resource") or {"type": "global"}
+        whole = {**entry, "logName": log, "resource": resource}
+        return _completed({**whole, "labels": labels} if labels else whole, self._world.now())
 
     def logs(self, call: Call) -> Reply:
         self._access.require(call.principal, "logging.logs.list", call.params["project"])
@@ -103,6 +115,17 @@ class Entries:
         if len(entries_there) > size:
             answer["nextPageToken"] = page_tokens.written(page[-1][0], question)
         return answer
+
+
+def _partial(refused: Mapping[int, ApiError]) -> dict[str, Any]:
+    """Return the detail of an error that says which entries of a write were not stored."""
+    codes = {400: 3, 403: 7}
+    return {
+        "@type": "type.googleapis.com/google.logging.v2.WriteLogEntriesPartialErrors",
+        "logEntryErrors": {
+            str(index): {"code": codes[error.code], "message": error.message} for index, error in refused.items()
+        },
+    }
 
 
 def _completed(entry: Mapping[str, Any], now: str) -> dict[str, Any]:
