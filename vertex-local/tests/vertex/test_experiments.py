@@ -11,8 +11,8 @@ def context(calling: Calling, name: str, schema: str = "") -> str:
 
 
 def test_a_context_has_ten_parents_at_most(calling: Calling) -> None:
-    child = context(calling, "run")
-    parents = [context(calling, f"p{number}") for number in range(11)]
+    child = context(calling, "child")
+    parents = [context(calling, f"parent-{number}") for number in range(11)]
     for parent in parents[:10]:
         calling.call("POST", f"/v1/{parent}:addContextChildren", {"childContexts": [child]})
     error = calling.refused("POST", f"/v1/{parents[10]}:addContextChildren", {"childContexts": [child]})
