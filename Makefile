@@ -74,7 +74,7 @@ demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
 # Types are checked beside the tests.
-test: $(if $(wildcard $(READY)),setup,together) ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
+test: $(if $(wildcard $(READY))$(filter vertex-local%,$(ONLY)),setup,together) ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
 	@$(NONE)$(if $(OF_SLIPWAY),echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null)
 	@(failed=0; $(types); exit $$failed) >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
