@@ -32,7 +32,7 @@ CASES = (
         (LARGER,),
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "may not come again"),
-            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "the deployment fails"),
+            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "publishes all else, fails"),
         ),
         given=(IN_PLACE,),
         world=World(limits={"nvidia_h100_gpus": 48}),  # for the new one alone, as both never draw at once

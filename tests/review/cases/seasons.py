@@ -135,7 +135,10 @@ CASES = (
     Case(
         "A season began today, as was announced",
         (QUIET,),
-        (tells("cluster-created", "h100", "season"), hurts("idle-cost", "stack", "+$202.28/h")),
+        (
+            tells("cluster-created", "h100", "season", "and each later one tries again"),
+            hurts("idle-cost", "stack", "+$202.28/h"),
+        ),
         may=(*OFFERS, "capacity-found-anew"),
         given=(h100("from: 2026-11-20"),),
         world=ago(3),

@@ -199,7 +199,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for an hour",
         (h100("createWithin: 1h"),),
-        (tells("cluster-protection", "h100", "at most 1 h for machines", "then the deployment fails"),),
+        (tells("cluster-protection", "h100", "at most 1 h for machines", "`up` publishes all else and fails"),),
         never=("killed",),
     ),
 )

@@ -170,10 +170,11 @@ def costs(cluster: Cluster) -> str:
     return "what it costs is in no price list" if hourly.unknown else known
 
 
-def within(cluster: Cluster) -> str:
-    """Return what happens if no machines are found in time."""
+def within(cluster: Cluster, *, for_season: bool = False) -> str:
+    """Return what `up` does if no machines are found in time; `for_season`: for a cluster that its season brings."""
     seconds = (cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)).total_seconds()
-    return f"if none come within {span(seconds)} (`createWithin`), the deployment fails with all else in it"
+    then = "publishes all else, and each later one" if for_season else "publishes all else, fails, and the next one"
+    return f"if none come within {span(seconds)} (`createWithin`), `up` {then} tries again"
 
 
 def with_month(hourly: Price) -> str:

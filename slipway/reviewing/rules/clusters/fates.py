@@ -157,7 +157,7 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate in _FOUND:
-        yield of.within(new)
+        yield of.within(new, for_season=fate == "season")
     if fate.startswith("in-place"):
         yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
