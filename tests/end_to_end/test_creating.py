@@ -66,6 +66,9 @@ def a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(
     assert "(`createWithin`)" in failed.said
     assert checkout.clusters() == {old: "RUNNING"}
     checkout.submit("--wait")  # the catalog still offers it
+    told = checkout.slipway("doctor", "--stack", checkout.stack).out
+    assert f"! cluster cpu is declared anew, as {said[1]}, and not there: the catalog, of" in told, told
+    assert f"offers {old} in its place\n    fix: make up STACK={checkout.stack}" in told, told
 
 
 def makes_no_cluster(checkout: Checkout, verb: str, *flags: str) -> str:
@@ -117,6 +120,8 @@ def a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout
     assert "fix: deploy again" in failed.said
     assert "nothing of it is left" in failed.said
     assert checkout.clusters() == {}
+    told = checkout.slipway("doctor", "--stack", checkout.stack).out
+    assert "! cluster cpu is declared and has not been there for" in told, told  # N10
     return said[1]
 
 

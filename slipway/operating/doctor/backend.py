@@ -14,11 +14,9 @@ from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import State
-from slipway.operating.doctor.picture import Picture
+from slipway.operating.doctor.picture import LONGEST_RUN, Picture
 
 _GOES_ON = "it goes on from there, unless that deployment is still at work"
-_LONGEST_RUN = timedelta(hours=3)
-"""The time after which CI ends a deployment; it is longer than the wait for any cluster."""
 _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
 _AT_ONCE = 5
@@ -73,9 +71,9 @@ def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Findi
     backend, kind = picture.backend, KINDS["deployment-unfinished"]
     ended = backend is not None and not backend.pending
     for cluster in published.whole.dormant.values() if published.whole else ():
-        late = cluster.since is not None and picture.now - cluster.since > _LONGEST_RUN
-        if (cluster.why == "in-place" and (late or ended)) or (cluster.awaited and ended):
-            since = f" for {picture.since(cluster.since)}" if cluster.since and cluster.why == "in-place" else ""
+        late = cluster.since is not None and picture.now - cluster.since > LONGEST_RUN
+        if cluster.why == "in-place" and (late or ended):
+            since = f" for {picture.since(cluster.since)}" if cluster.since else ""
             words = f"a deployment ended before {cluster.name} was made: no job can be sent to it{since}"
             yield kind.of(Subject("cluster", cluster.id), words, picture.up, _GOES_ON)
     if backend and ended and isinstance(backend.state, State):

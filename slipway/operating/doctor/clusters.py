@@ -11,8 +11,10 @@ from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.model.labels import NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
+from slipway.model.season import MACHINES
 from slipway.model.state import State
 from slipway.operating.doctor.picture import Picture
 
@@ -40,6 +42,42 @@ def clusters(picture: Picture) -> Iterator[Finding]:
             yield from _adopted(cluster, picture)
         elif cluster.id not in picture.adopted_by_stacks or not picture.at_home(cluster):
             yield from _others(cluster, picture)
+
+
+def not_made(picture: Picture) -> Iterator[Finding]:
+    """Find declared clusters that are not there, mostly as no deployment could have their machines yet. The catalog has
+    those that it offers nothing for; the others the stack's file tells, as their predecessors are offered meanwhile."""
+    catalog, age = picture.catalog, picture.offered.age
+    if catalog is None:
+        return
+    lasts = f"for {span(age.total_seconds())} or longer" if age else "for an unknown time"
+    for rests in catalog.dormant.values():
+        if rests.awaited:
+            words = f"is declared and has not been there {lasts}: no job can be sent to it"
+            yield _not_made(rests.name, rests.id, words, picture)
+        elif MACHINES in (rests.lacks or ()):
+            words = f"{rests.reason(picture.now).state}: no job can be sent to it"
+            yield _not_made(rests.name, rests.id, words, picture)
+    ago = f", of {span(age.total_seconds())} ago," if age else ""
+    for spec in picture.declared:
+        if spec.adopted or spec.name in catalog.dormant or not spec.season.includes(picture.now):
+            continue
+        hashes = (fingerprint_of(catalog.stack, catalog.project, catalog.region, option) for option in spec.options)
+        ids, offered = [cluster_id(spec.name, fingerprint) for fingerprint in hashes], catalog.clusters.get(spec.name)
+        if any(is_id_of(id_, base) for id_ in (*picture.there, offered.id if offered else "") for base in ids):
+            continue
+        has = f"offers {offered.id} in its place" if offered else "does not have it"
+        words = f"is declared{' anew' if offered else ''}, as {ids[0]}, and not there: the catalog{ago} {has}"
+        yield _not_made(spec.name, ids[0], words, picture)
+
+
+def _not_made(name: str, id_: str, words: str, picture: Picture) -> Finding:
+    means = "it tries again; "
+    means += f"`createWithin` or `alternatives` in {picture.line(name)} give it more time, or other machines"
+    grade = Grade.NOTE if picture.may_be_deploying else None
+    at_work = "; a deployment may be making it" if grade else ""
+    kind = KINDS["cluster-not-made"]
+    return kind.of(Subject("cluster", id_), f"cluster {name} {words}{at_work}", picture.up, means, grade=grade)
 
 
 def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:

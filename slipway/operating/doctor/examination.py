@@ -8,7 +8,7 @@ from slipway.model.findings.finding import Finding
 from slipway.operating.doctor.access import exposed, roles, unread
 from slipway.operating.doctor.backend import backend, catalog, packages, submissions
 from slipway.operating.doctor.budget import budget
-from slipway.operating.doctor.clusters import clusters
+from slipway.operating.doctor.clusters import clusters, not_made
 from slipway.operating.doctor.picture import Picture
 from slipway.operating.doctor.pools import idle_jobs, jobs, pools, quota
 from slipway.operating.doctor.roles_left import roles_left
@@ -19,6 +19,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     backend,
     catalog,
     clusters,
+    not_made,
     pools,
     jobs,
     idle_jobs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import span
@@ -19,12 +19,15 @@ from slipway.google.quota.report import QuotaReport
 from slipway.google.storage import StoredObject
 from slipway.model.budget import Ledger
 from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import ClusterSpec
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
 
+LONGEST_RUN = timedelta(hours=3)
+"""The time after which CI ends a deployment; it is longer than the wait for any cluster."""
 _REVOKE = {
     "bucket": "gcloud storage buckets remove-iam-policy-binding gs://",
     "account": "gcloud iam service-accounts remove-iam-policy-binding ",
@@ -126,6 +129,8 @@ class Picture(Place):
     neighbours: Neighbours = field(default_factory=dict)
     #: The fault of this machine's clock: then `now` is the cloud's time.
     clock: Fault | None = None
+    #: The clusters that the stack's file declares; none without one, or where it has mistakes.
+    declared: tuple[ClusterSpec, ...] = ()
     #: The parts that were not read and why, a phrase each.
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
@@ -141,6 +146,13 @@ class Picture(Place):
     @property
     def catalog(self) -> Catalog | None:
         return self.offered.whole
+
+    @property
+    def may_be_deploying(self) -> bool:
+        """Tell whether a deployment may be at work: by the state, or by the catalog's age where that was not read."""
+        if self.backend is not None and not isinstance(self.backend.state, Unknown):
+            return bool(self.backend.pending)
+        return self.offered.age is None or self.offered.age < LONGEST_RUN
 
     @property
     def up(self) -> str:

@@ -30,6 +30,7 @@ from slipway.using.jobs.demand import Demand, by_pool, last_end, on_pool
 from slipway.using.jobs.idle import IDLE_BELOW
 from slipway.using.jobs.verdict import Outcome, on_cluster
 from slipway.using.submission.ending import recover
+from slipway.using.submission.team import barred
 
 _POOL_IDLE = timedelta(days=1)
 _JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
@@ -85,9 +86,16 @@ def jobs(picture: Picture) -> Iterator[Finding]:
             continue
         if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
             continue  # The pools of its own stack are for that one's doctor.
-        pools_with_room = (_room(job, cluster, picture.now) for cluster in _current(picture))
+        usable = (cluster for cluster in _current(picture) if not _is_barred(job, cluster, picture))
+        pools_with_room = (_room(job, cluster, picture.now) for cluster in usable)
         if fitting := next(filter(None, pools_with_room), ""):
             yield _job_beside_pool(job, fitting, picture)
+
+
+def _is_barred(job: VertexJob, cluster: PersistentResource, picture: Picture) -> bool:
+    """Tell whether a cluster takes the jobs of other teams alone."""
+    declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None
+    return bool(picture.catalog and declared and barred(picture.catalog, declared.name, job.team))
 
 
 def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
@@ -106,7 +114,9 @@ def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
     words = f"job {job.display_name} {does} ({costs}), and pool {fits} has them free"
     mend, means = f"slipway templates{picture.of_catalog}", "shows what can be submitted to the pool, the next time"
     template = picture.catalog.templates.get(job.template) if picture.catalog else None
-    if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
+    if template is not None and any(
+        offer.capacity_type == POOL and offer.team in ("", job.team) for offer in template.offers
+    ):
         typed = words_submitted(picture.catalog, job)
         mend = f"submit {template.name} with --capacity pool, with its own parameters"
         if typed is not None:
@@ -116,8 +126,8 @@ def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
 
 
 def words_submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
-    """Return the words after the template, without flags; None where the job does not tell them all, as one of a
-    folder's own code."""
+    """Return the words after the template, without those that choose its machines; None where the job does not tell
+    them all, as one of a folder's own code."""
     template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
         return None
@@ -126,8 +136,7 @@ def words_submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] 
         return None if job.parameters or any(parameter.default is None for parameter in template.parameters) else ()
     if again.unknown:
         return None
-    kind = () if again.kind.name == again.template.kind else ("--as", again.kind.name)
-    return (*again.words(), *kind)
+    return (*again.words(), *again.flags)
 
 
 def idle_candidates(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import StackErrors
 from slipway.base.clock import right_time, wrong_clock
 from slipway.base.errors import SlipwayError
 from slipway.base.formatting import join
@@ -31,6 +33,7 @@ from slipway.google.quota.seasons import judge, metrics
 from slipway.google.snapshot import AT_ONCE, CATALOG, Snapshot, neighbours
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import ClusterSpec
 from slipway.model.findings.finding import Finding
 from slipway.model.kinds import KINDS
 from slipway.model.state import State
@@ -101,6 +104,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         if catalog is not None:
             unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
             quota = unread[0] if unread else judge(catalog, live, now)
+        declared = _declared(place)
         policies: tuple[Policy | UnseenPolicy, ...] = snapshot.found("who may do what", ())
         ids = idle_candidates(live.jobs, place.stack, now)
         used = partial(read_utilization, connection.monitoring(place.project), ids, now)
@@ -124,7 +128,8 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             else (),
             policies=policies,
             neighbours=neighbours(reader) if strangers(policies, published) else {},
-            unseen=tuple(_unseen(place, backend, catalog)),
+            declared=() if isinstance(declared, str) else declared,
+            unseen=tuple(_unseen(place, backend, catalog, declared)),
             other_regions=others,
             ledger=snapshot.found(_BUDGET),
             use=snapshot.reader.asked(_SERIES, "roles/monitoring.viewer", used, ()) if ids else (),
@@ -158,9 +163,16 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
                 )
 
 
-def _unseen(place: Place, backend: object, catalog: Catalog | None) -> Iterable[str]:
-    if isinstance(backend, str):
-        yield backend
+def _declared(place: Place) -> tuple[ClusterSpec, ...] | str:
+    """Return the clusters of the stack's file; the reason where it has mistakes."""
+    try:
+        return parse(place.document, stack=place.stack).clusters if place.document else ()
+    except StackErrors:
+        return f"clusters that its file declares anew: it has mistakes, which slipway check {place.stack} names"
+
+
+def _unseen(place: Place, backend: object, catalog: Catalog | None, declared: object) -> Iterable[str]:
+    yield from (part for part in (backend, declared) if isinstance(part, str))
     if place.document is None:
         yield "whether the catalog is that of the newest commit: there is no checkout of the stack here"
     elif catalog is not None and catalog.commit in ("", "unknown"):

@@ -21,6 +21,7 @@ from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_failure
 from slipway.using.submission.parameters import typed, unnamed
+from slipway.using.submission.team import barred, team_to_name
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
 """The other capacity types in the order of proposal: first the type that waits for its machines by itself."""
@@ -54,6 +55,14 @@ class RecoveredSubmission:
     values: Mapping[str, Value]
     #: Parameters that the job does not record, or whose values the template no longer takes.
     unknown: tuple[str, ...]
+    #: The team that the job counts for, where a submission has to name it.
+    team: str = ""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The words that choose kind and team as the job has them, where nothing else does."""
+        kind = ("--as", self.kind.name) if self.kind.name != self.template.kind else ()
+        return (*kind, *(("--team", self.team) if self.team else ()))
 
     def words(self, **others: Value) -> list[str]:
         """Return the parameters as typed, without defaults: `["-p", "trees=500"]`; `…` for unknown values."""
@@ -100,7 +109,7 @@ def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep
     """Return next steps: other capacity types of the template, fewer machines, a longer wait, another region; none for
     a job of no template of the catalog."""
     again = recover(context.catalog, job)
-    return () if again is None else tuple(_steps(job, cause, again, context.address))
+    return () if again is None else tuple(_steps(job, cause, again, context))
 
 
 def advice_lines(cause: Cause, steps: tuple[NextStep, ...]) -> list[str]:
@@ -123,13 +132,14 @@ def cause_of(job: VertexJob) -> Cause | None:
     return Cause.STOCK_OUT if insufficient else None
 
 
-def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[NextStep]:
-    own = ("--capacity", again.offer.capacity_type)
+def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Context) -> Iterator[NextStep]:
+    own, catalog = ("--capacity", again.offer.capacity_type), context.address
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
     offers = standing(again.template, again.kind, again.values, job.team)
-    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
+    usable = [offer for offer in offers if offer.available and not barred(context.catalog, offer.cluster, job.team)]
+    first = {offer.capacity_type: offer for offer in reversed(usable)}
     for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
         yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
@@ -154,9 +164,7 @@ def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
 
 
 def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Value) -> str:
-    words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
-    if again.kind.name != again.template.kind:
-        words += ["--as", again.kind.name]
+    words = ["slipway", "submit", again.template.name, *again.words(**params), *flags, *again.flags]
     if CODE_LABEL in job.labels:
         words += ["--code", "…"]
     if catalog:
@@ -179,11 +187,19 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     unknown = tuple(parameter.name for parameter in template.parameters if parameter.name not in values)
     try:
         offers = standing(template, job.kind, values, job.team)
+        usual = standing(template, job.kind, values)
     except ConfigError:
         return None
     for offer in offers:
         if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL):
-            return RecoveredSubmission(template=template, kind=job.kind, offer=offer, values=values, unknown=unknown)
+            return RecoveredSubmission(
+                template=template,
+                kind=job.kind,
+                offer=offer,
+                values=values,
+                unknown=unknown,
+                team=team_to_name(catalog, template, usual[0], job.team),
+            )
     return None
 
 

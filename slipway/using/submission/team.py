@@ -37,6 +37,17 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
     )
 
 
+def team_to_name(catalog: Catalog, template: Template, offer: Offer, team: str) -> str:
+    """Return the value of `--team` by which a submission counts for a job's team; empty where it needs none, and where
+    that team may not submit the template any more."""
+    try:
+        if team in ("", team_of_submission(catalog, template, offer, "", "")):
+            return ""
+        return team_of_submission(catalog, template, offer, team, "")
+    except ConfigError:
+        return ""
+
+
 def nameable(catalog: Catalog, offer: Offer, cluster: str, user: str) -> tuple[str, ...]:
     """Return the teams of a cluster that a user's submission may count for by `--team`, as far as members tell."""
     groups = () if TEAM in offer.labels else _groups(catalog, offer)

@@ -1,8 +1,9 @@
 """Clusters that are broken, that nobody keeps, or that are there for too long; in other regions too. # N10 N1 N2"""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,17 @@ from slipway.google.live import Live
 from slipway.google.quota.seasons import judge
 from slipway.google.storage import Location
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.findings.finding import Finding, Grade
+from slipway.model.cluster import Adoption, ClusterSpec
+from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.labels import STACK_LABEL
+from slipway.model.season import MACHINES, Season
 from slipway.model.state import State, StateResource
+from slipway.operating.doctor.clusters import not_made
 from slipway.operating.doctor.drift import of_clusters
 from slipway.operating.doctor.picture import Backend
 from slipway.operating.doctor.place import Place
-from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
+from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, found, lives, picture, published, state
 from tests.slipway.reviewing.builders import H100, NOW, PROJECT, REGION, STACK, catalog, cluster, job, limits, pool
 
 OLD = cluster("cpu", generation=7)
@@ -137,6 +142,66 @@ def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> 
     assert finding.sentence == "cluster cpu-11ece8d is 34 days old; the cloud advises 30"
     assert "`generation` of cpu" in finding.fix and finding.fix.endswith(f"{FILE}:4")
     assert found(lives(days=34, used=1), document=None)["cluster-old"].fix == snapshot
+
+
+DORMANT = DormantCluster(**vars(cluster("gpu", id="gpu-0000001")))
+IDLE_ENGINE, BUSY_ENGINE = (Backend("gs://s", state(CPU.id), pending) for pending in ((), ("creation",)))
+
+
+@pytest.mark.parametrize(
+    ("age", "backend", "lasts", "at_work"),
+    [
+        (timedelta(hours=5), None, "for 5 h or longer", False),
+        (timedelta(hours=1), None, "for 1 h or longer", True),
+        (timedelta(hours=1), IDLE_ENGINE, "for 1 h or longer", False),
+        (timedelta(hours=5), BUSY_ENGINE, "for 5 h or longer", True),
+        (None, IDLE_ENGINE, "for an unknown time", False),
+    ],
+)
+def test_a_declared_cluster_that_could_not_be_made_is_named_with_how_long_and_what_to_type(  # N2
+    age: timedelta | None, backend: Backend | None, lasts: str, *, at_work: bool
+) -> None:
+    """After a stock-out, the doctor of a submitter without a checkout said nothing."""
+    offered = replace(published(catalog(CPU, dormant={"gpu": DORMANT})), age=age)
+    finding = found(published=offered, backend=backend)["cluster-not-made"]
+    work = "; a deployment may be making it" if at_work else ""
+    assert finding.sentence == f"cluster gpu is declared and has not been there {lasts}: no job can be sent to it{work}"
+    assert finding.subject == Subject("cluster", "gpu-0000001")
+    assert finding.grade is (Grade.NOTE if at_work else Grade.WARNING)
+    assert finding.fix == f"make up STACK={STACK}" and f"`alternatives` in {FILE}:3" in finding.means
+
+
+def test_a_season_that_waits_for_machines_is_told_and_one_to_come_is_not() -> None:  # B6
+    def told(begins: datetime, *lacks: str) -> str:
+        rests = replace(DORMANT, season=Season(begins), lacks=lacks or None)
+        seen = found(published=published(catalog(CPU, dormant={"gpu": rests})), backend=IDLE_ENGINE)
+        return seen["cluster-not-made"].sentence if "cluster-not-made" in seen else ""
+
+    assert told(NOW + timedelta(days=9)) == ""
+    waits = told(NOW.replace(hour=0, minute=0, second=0, microsecond=0), MACHINES)
+    assert waits == f"cluster gpu waits for machines since its season began on {NOW:%Y-%m-%d}: no job can be sent to it"
+
+
+def test_one_that_is_declared_anew_is_told_while_its_predecessor_stays() -> None:  # N2
+    """No catalog names it: its predecessor is offered until it runs."""
+    anew = replace(CPU, pools=(replace(CPU.pools[0], max=9),))
+    as_it_is, later = (cluster_id("cpu", fingerprint_of(STACK, PROJECT, REGION, spec)) for spec in (CPU, anew))
+    there = replace(CPU, id=as_it_is)
+    before = replace(published(catalog(there)), age=timedelta(hours=2))
+
+    def told(*declared: ClusterSpec, living: tuple[PersistentResource, ...] = (lives(there),)) -> str:
+        seen = picture(*living, published=before, backend=IDLE_ENGINE, declared=declared)
+        return "".join(finding.sentence for finding in not_made(seen))
+
+    of_ago = "and not there: the catalog, of 2 h ago,"
+    assert told(anew) == f"cluster cpu is declared anew, as {later}, {of_ago} offers {as_it_is} in its place"
+    another = replace(CPU, name="gpu")
+    assert re.fullmatch(rf"cluster gpu is declared, as gpu-\w{{7}}, {of_ago} does not have it", told(CPU, another))
+    assert told(CPU) == ""
+    made = lives(replace(anew, id=f"{later}-2"))
+    assert told(anew, living=(lives(there), made)) == "", "a later deployment offers it"
+    assert told(replace(anew, season=Season(NOW + timedelta(days=1)))) == ""
+    assert told(replace(anew, name="x", adopted=Adoption("x"))) == ""
 
 
 AWAY = "us-east4"

@@ -18,6 +18,7 @@ from slipway.google.monitoring import Point, Series
 from slipway.google.permissions import Bound
 from slipway.google.quota.seasons import judge
 from slipway.model.budget import Budget, Ledger, month_of
+from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import Parameter
 from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
@@ -125,6 +126,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(clusters=OFF)
     yield picture(gaps=(Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs"),))
     yield picture(lives(), published=published(catalog(CPU, cluster("gone"))))
+    yield picture(published=published(catalog(CPU, dormant={"gpu": DormantCluster(**vars(cluster("gpu")))})))
 
 
 @cache

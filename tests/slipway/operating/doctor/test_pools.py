@@ -12,9 +12,10 @@ from slipway.google.live import Unknown
 from slipway.google.monitoring import ACCELERATOR, Point, Series
 from slipway.google.monitoring import CPU as CPU_USE
 from slipway.google.trials import Trial
+from slipway.model.catalog.model import Team
 from slipway.model.findings.finding import Finding
 from slipway.model.kinds import TUNING_JOB
-from slipway.model.labels import STACK_LABEL
+from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEAM_LABEL
 from slipway.model.season import Season
 from slipway.operating.doctor.pools import idle_candidates
 from tests.slipway.operating.doctor.picture import CPU, FILE, found, lives, picture, published
@@ -73,6 +74,21 @@ def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssert
     without = published(catalog(CPU, template("lora", offer("spot"))))
     assert found(lives(used=1), jobs=(beside,), published=without)["job-beside-pool"].fix == "slipway templates"
     assert found(lives(used=1), jobs=(replace(beside, labels={STACK_LABEL: "dev"}),), published=told) == {}
+
+
+def test_a_job_is_sent_to_no_pool_that_its_team_may_not_use_and_names_its_team_for_its_own() -> None:  # N3
+    seeing, talking = "group:vision@acme.example", "group:language@acme.example"
+    teams = {"vision": Team((seeing,), ("cpu",)), "language": Team((talking,))}
+    told = catalog(CPU, template("lora", offer(), offer("on-demand")), submitters={"t": (seeing, talking)}, teams=teams)
+
+    def mend(team: str) -> str:
+        sent = job("alone", strategy="STANDARD")
+        labels = {**sent.labels, CAPACITY_TYPE_LABEL: "on-demand", **({TEAM_LABEL: team} if team else {})}
+        findings = found(lives(used=1), jobs=(replace(sent, labels=labels),), published=published(told))
+        return findings["job-beside-pool"].fix if "job-beside-pool" in findings else ""
+
+    assert mend("vision") == "slipway submit lora --team vision --capacity pool"
+    assert (mend("language"), mend("")) == ("", "")
 
 
 def test_a_job_beside_a_full_pool_or_of_other_machines_is_as_it_should_be() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Team, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import Price
 from slipway.using.context import Context
@@ -129,6 +129,27 @@ def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
         {},
     )
     assert [recover(now, VertexJob.read({"labels": labels})) for labels in gone] == [None, None, None]
+
+
+def test_the_way_on_counts_for_the_job_s_team_and_leads_to_no_cluster_of_another() -> None:  # N3
+    """Without its `--team` the command was refused, or sent to nobody's account."""
+    alone = catalog(TREES, args=["${trees}"])
+    (spot,) = alone.templates["digits"].offers
+    offers = (spot, *(replace(spot, capacity_type="pool", cluster=name) for name in ("eyes", "ears")))
+    digits = {"digits": replace(alone.templates["digits"], offers=offers)}
+    seeing, talking = "group:vision@acme.example", "group:language@acme.example"
+    teams = {"vision": Team((seeing,), ("eyes",)), "language": Team((talking,), ("ears",))}
+    of = replace(alone, templates=digits, submitters={"t": (seeing, talking)}, teams=teams)
+
+    def ways(team: str) -> list[str]:
+        body = fill(of, of.templates["digits"], spot, {"trees": 200}, request_id="r1", user="ada", team=team)
+        context = cast("Context", SimpleNamespace(catalog=of, address=None))
+        return [step.command for step in next_steps(context, VertexJob.read(body), Cause.STOCK_OUT)]
+
+    (to_pool,) = [command for command in ways("vision") if "pool" in command]
+    assert to_pool == "slipway submit digits -p trees=200 --capacity pool --team vision"
+    assert not [command for command in ways("") if "pool" in command or "--team" in command]
+    assert [command for command in ways("gone") if "--team" in command] == []
 
 
 @pytest.mark.parametrize(
