@@ -1,7 +1,8 @@
 """Check stack files without the engine.
 
-Their keys, names, machines, disks, sizes and secrets, and that each template fits a pool and breaks no rule of the
-service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
+Their keys, names, machines, disks, sizes and secrets, that each template fits a pool and breaks no rule of the
+service, and that the stack keeps its own rules. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when
+anything is wrong.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slipway.authoring.policy.rule import ADVISORY, MANDATORY
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, StackErrors, in_words, load
 from slipway.base.errors import ConfigError
 from slipway.base.files import from_here
@@ -20,6 +22,7 @@ from slipway.base.formatting import counted, join, nearest, quoted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import output_option
 from slipway.model.cluster import at_once
+from slipway.model.findings.finding import Grade
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
 from slipway.using.context import Clock
@@ -84,11 +87,13 @@ def check_file(path: Path) -> Checked:
         if cluster.closed:
             remarks["slipway:persistentResources"][cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
     mistakes, published = _templates(document, folder, stack)
+    broken = _broken(stack, published, document, remarks)
     if not mistakes:
         mistakes = _stranded(stack, published, document, remarks)
         _misfits(stack, folder, remarks)
         _unused(stack, published, remarks)
-    return Checked(stack.name, shown, stack, mistakes, (*warnings, *remarks.mistakes))
+    every = sorted((*mistakes, *broken), key=lambda mistake: mistake.line)
+    return Checked(stack.name, shown, stack, every, (*warnings, *remarks.mistakes))
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -152,19 +157,50 @@ def _program(program: Path, stack: str) -> Iterator[FileMistake]:
 def _stranded(
     stack: Stack, published: Iterable[Template], document: Document, remarks: DocumentPart
 ) -> list[FileMistake]:
-    """Return templates that a deployment refuses as this stack takes none of their offers. Where shortages only warn,
-    so does this."""
+    """Return templates that a deployment refuses as this stack takes none of their offers, and those that its review
+    stops as none can be had with the template's defaults. Where shortages only warn, so does this."""
+    from slipway.google.catalog.lookup import usual_offers
+
     mistakes: list[FileMistake] = []
     config = DocumentPart(document, ("config",), remarks.mistakes if stack.quota.mode == "warn" else mistakes)
     for template in published:
-        if any(offer.available or offer.dormant for offer in template.offers):
+        usual = usual_offers(template)
+        if any(offer.available or offer.dormant for offer in usual):
             continue
-        why = [f"{offer.label(template.kind)}: {offer.why}" for offer in template.offers]
+        at_all = any(offer.available or offer.dormant for offer in template.offers)
+        how = "with its defaults" if at_all else "by any of its capacity types"
+        lost = usual if at_all else template.offers
+        why = [f"{offer.label(template.kind)}: {offer.why}" for offer in lost]
         config["slipway:templates"][stack.templates.index(template.name)].wrong(
-            "\n    ".join([f"{template.name} can't run by any of its capacity types", *why]),
+            "\n    ".join([f"{template.name} can't run {how}", *why]),
             "declare what is missing, or give the template a capacity type that this stack has",
         )
     return mistakes
+
+
+def _broken(
+    stack: Stack, published: Iterable[Template], document: Document, remarks: DocumentPart
+) -> list[FileMistake]:
+    """Return mandatory rules of the stack's own that it breaks, as far as its files tell; remark on advisory ones."""
+    from slipway.authoring.policy.rules import violations
+    from slipway.deploying.deployment.deployment import facts
+    from slipway.deploying.deployment.plan import plan
+    from slipway.deploying.deployment.publication import catalog_of, compile_context
+    from slipway.google.quota.report import QuotaReport
+    from slipway.google.snapshot import skipped
+    from slipway.model.labels import Revision
+
+    now = Clock().now()
+    planned = plan(stack.clusters, skipped(), stack=stack.name, project=stack.project, region=stack.region, now=now)
+    context = compile_context(stack, Revision("unknown", dirty=False), planned)
+    catalog = catalog_of(context, stack, planned, {template.name: template for template in published})
+    mistakes = DocumentPart(document, ("config",))
+    for breach in violations(facts(stack, planned, catalog, QuotaReport())):
+        mandatory = breach.grade is Grade.BLOCKING
+        level, config = (MANDATORY, mistakes) if mandatory else (ADVISORY, remarks)
+        fix = "change what breaks the rule, or the rule"
+        config["slipway:policy"][level][breach.subject.name].wrong(breach.sentence, fix)
+    return mistakes.mistakes
 
 
 def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:

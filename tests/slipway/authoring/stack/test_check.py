@@ -300,6 +300,62 @@ def test_a_template_that_no_capacity_type_of_the_stack_can_run_is_refused_before
     assert of(f"{GOOD}  slipway:reservations: {{h100: {{path: {path}}}}}\n").exit_code == 0
 
 
+def test_a_template_that_can_not_run_with_its_defaults_is_refused_as_its_review_is_stopped(checkout: Path) -> None:
+    """A submission without parameters would find no pool; a variant of it would."""  # D6
+    small = 'WorkerPool(role="workers", machine="n1-standard-8", disk=Disk("pd-ssd", 100), replicas=1)'
+    large = small.replace("n1-standard-8", "n1-standard-16")
+    other = f"variants=(Variant({{'size': 'small'}}, ({small},)),), capacity_types="
+    sizes = 'parameters=(Parameter("size", str, default="large", choices=("small", "large")),), '
+    template, text = checkout / "templates" / "train.py", dedent(TEMPLATE)
+    text = text.replace("JobTemplate, Package,", "JobTemplate, Package, Parameter, Variant,")
+    text = text.replace(small, large).replace("capacity_types=", f"{sizes}{other}")
+    template.write_text(text)
+    result = of(GOOD)
+    assert result.exit_code == 2, result.output
+    told = "train can't run with its defaults\n    pool (size=large): fits no pool of this stack"
+    assert f"slipway:templates[0]: {told}" in result.output
+    assert "n1-standard-16" in result.output and "size=small" not in result.output
+    template.write_text(text.replace('default="large"', 'default="small"'))
+    assert of(GOOD).exit_code == 0
+    template.write_text(text.replace('("pool",)', '("pool", "spot")'))
+    assert of(GOOD).exit_code == 0, "spot machines are another way to run"
+
+
+BREACHES = {
+    "labels: [team]": "labels: cluster cpu: label team is missing",
+    "protection: true": "",
+    "idleCost: 0.1": "idleCost: the stack: $0.46/h when idle, at most $0.10/h is allowed",
+    "imagesByDigest: true": "imagesByDigest: template train (pool): image us-docker.pkg.dev/",
+    "regions: [europe-west4]": "regions: region us-central1: allowed are europe-west4",
+    "quotaHeadroom: 20": "",  # no file tells a limit
+}
+
+
+@pytest.mark.parametrize(("rule", "said"), BREACHES.items(), ids=[rule.partition(":")[0] for rule in BREACHES])
+def test_a_stack_that_breaks_a_mandatory_rule_of_its_own_is_refused_at_that_rule_s_line(
+    checkout: Path, rule: str, said: str
+) -> None:  # D6, P3
+    """The check of a stack that no deployment takes was `ok`."""
+    result = of(f"{GOOD}  slipway:policy:\n    mandatory: {{ {rule} }}\n")
+    assert result.exit_code == (2 if said else 0), result.output
+    assert not said or f"stacks/Pulumi.prod.yaml:13  slipway:policy.mandatory.{said}" in result.output
+    warned = of(f"{GOOD}  slipway:policy:\n    advisory: {{ {rule} }}\n")
+    assert warned.exit_code == 0
+    assert not said or f"slipway:policy.advisory.{rule.partition(':')[0]}: warning: " in warned.output
+
+
+def test_a_rule_counts_clusters_that_are_there_or_come_and_is_told_beside_other_mistakes(checkout: Path) -> None:  # P3
+    rule = "  slipway:policy: { mandatory: { labels: [team] } }\n"
+    spare = "    spare: {pools: {all: {machine: n1-standard-8, replicas: 1}}, labels: {team: a}, until: 2020-01-01}\n"
+    config = GOOD.replace("  slipway:persistentResources:\n", f"  slipway:persistentResources:\n{spare}")
+    bare = config.replace("labels: {team: a}, ", "")
+    assert "spare" not in of(f"{bare}{rule}").output
+    coming = bare.replace("until: 2020-01-01", "from: 2970-01-01")
+    assert "cluster spare: label team is missing" in of(f"{coming}{rule}").output
+    both = of(f"{coming}{rule}".replace("[train]", "[trian]")).output
+    assert "no template 'trian'" in both and "cluster cpu: label team is missing" in both
+
+
 @pytest.mark.parametrize("call", ["deploy(__file__, stack=edit)", "program.deploy(__file__, edit)"])
 def test_a_program_that_edits_the_stack_is_said_to_be_left_out(checkout: Path, call: str) -> None:  # D6
     program = checkout / "__main__.py"
