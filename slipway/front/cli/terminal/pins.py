@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.parse import urldefrag, urlsplit
 from zipfile import BadZipFile, ZipFile
 
@@ -25,10 +26,12 @@ _PATIENCE = 30.0
 
 def source_with_hash() -> tuple[Mapping[str, Any], str]:
     """Return slipway's source, with the wheel's hash; and why there is none, empty where there is one. pip notes the
-    hash at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is another."""
+    hash at installation, uv does not. Raises ConfigError where the wheel is another by now, or is not there."""
     origin = installation.direct_url()
     url, known = str(origin.get("url", "")), installation.sha256(origin)
     if known:
+        if installation.sha256(_with_hash(origin)[0]) != known:
+            raise _another("than the one that was installed", "it has another hash than pip noted at installation")
         return origin, ""
     if installation.in_checkout() or "dir_info" in origin:
         return origin, "slipway comes from a folder"
@@ -36,7 +39,7 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
         return origin, "slipway comes from a commit of git, and pip takes hashes for all or none"
     if not url:
         return origin, "slipway comes from a package index"
-    return _with_hash(origin, _check_same)
+    return _with_hash(origin, check=_check_same)
 
 
 def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]:
@@ -64,20 +67,37 @@ def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
         return f"{named}=={installation.version()}", "the local cloud comes from a package index"
     if "archive_info" not in origin_of_cloud:
         return named, "the local cloud comes from a folder or a commit"
-    hashed, why = _with_hash(origin_of_cloud)
+    both = "put it beside slipway's, as each release has it"
+    hashed, why = _with_hash(origin_of_cloud, name=installation.LOCAL_CLOUD, mend=both)
     return installation.requirement(hashed, name=installation.LOCAL_CLOUD), why
 
 
 def _with_hash(
-    origin: Mapping[str, Any], check: Callable[[bytes], None] = lambda wheel: None
+    origin: Mapping[str, Any],
+    *,
+    name: str = "slipway",
+    mend: str = "install slipway from the address of a release",
+    check: Callable[[bytes], None] = lambda wheel: None,
 ) -> tuple[Mapping[str, Any], str]:
-    """Return a source with its wheel's hash, and why it has none. Raises the errors of `check`."""
+    """Return a source with the hash of its wheel, and why it has none. Raises ConfigError, with the `mend`, where there
+    is no wheel, which nobody could install by the pins, and the errors of `check`."""
+    address = urldefrag(installation.requirement(origin).partition(" @ ")[2]).url
     try:
         wheel = _read(str(origin["url"]))
     except (OSError, ValueError, HTTPException) as problem:
-        return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
+        if not _is_gone(problem):
+            return origin, f"{address} can't be read: {problem}"
+        why = f"the pins would name {address}: {problem}"
+        raise ConfigError(f"the wheel of {name} is not there", why=why, fix=f"{mend}, then run this again") from problem
     check(wheel)
     return {**origin, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}, ""
+
+
+def _is_gone(problem: Exception) -> bool:
+    if isinstance(problem, HTTPError):
+        return problem.code in (404, 410)
+    reason = problem.reason if isinstance(problem, URLError) else problem
+    return isinstance(reason, FileNotFoundError | NotADirectoryError)
 
 
 def bare(text: str) -> str:
@@ -119,11 +139,11 @@ def _check_same(wheel: bytes) -> None:
         raise ConfigError("slipway's address has no wheel any more", why=str(problem), fix=_AGAIN) from problem
     installed = (installation.PACKAGE.parent / record).is_file() and (installation.PACKAGE.parent / record).read_text()
     if not set(files) <= set((installed or "").splitlines()):
-        what, why = (
-            "another wheel than the one that runs",
-            "its requirements would bring what nobody has looked at here",
-        )
-        raise ConfigError(f"slipway's address has {what}", why=why, fix=_AGAIN)
+        raise _another("than the one that runs", "its requirements would bring what nobody has looked at here")
+
+
+def _another(than: str, why: str) -> ConfigError:
+    return ConfigError(f"slipway's address has another wheel {than}", why=why, fix=_AGAIN)
 
 
 _AGAIN = "install slipway from there once more, then run this again"

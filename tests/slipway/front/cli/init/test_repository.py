@@ -160,6 +160,31 @@ def test_another_wheel_at_the_address_is_refused(folder: Path, installed: Releas
     assert "another wheel than the one that runs" in refused.err
 
 
+@pytest.mark.parametrize("noted", [False, True], ids=["as uv notes it", "with pip's hash"])
+@pytest.mark.parametrize("gone", ["slipway", "vertex-local"])
+def test_pins_to_a_wheel_that_is_not_there_are_refused_and_an_upgrade_leaves_all_as_it_was(
+    folder: Path, installed: Release, newer: Release, monkeypatch: pytest.MonkeyPatch, gone: str, *, noted: bool
+) -> None:
+    """Nobody could install by them, nor CI deploy."""
+    well(folder, "init", "training", *FLAGS)
+    before = tree(folder)
+    newer.run_it(monkeypatch)
+    if noted:
+        newer.came_from({"url": newer.wheel.as_uri(), "archive_info": {"hashes": {"sha256": newer.sha256}}})
+    {"slipway": newer.wheel, "vertex-local": newer.cloud}[gone].unlink()
+    refused = run(folder, "init", "training", "--upgrade")
+    assert (refused.code, tree(folder)) == (2, before)
+    assert f"the wheel of {gone} is not there" in refused.err and newer.wheel.parent.as_uri() in refused.err
+    refused = run(folder, "init", "other", *FLAGS)
+    assert (refused.code, tree(folder)) == (2, before)
+
+
+def test_another_wheel_than_pip_noted_is_refused(folder: Path, installed: Release) -> None:
+    installed.came_from({"url": installed.wheel.as_uri(), "archive_info": {"hashes": {"sha256": "ab" * 32}}})
+    refused = run(folder, "init", "training", *FLAGS)
+    assert (refused.code, tree(folder)) == (2, {}) and "another hash than pip noted" in refused.err
+
+
 # Run again
 
 
