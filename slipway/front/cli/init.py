@@ -22,7 +22,7 @@ from slipway.base.files import leftovers
 from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.front.cli.terminal.starter import Place, Record
-from slipway.reviewing.forge_table import FORGES, GITHUB, of_file
+from slipway.reviewing.forge_table import FORGES, GITHUB, GITLAB, of_file
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
 _DERIVED = {"FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
@@ -62,6 +62,7 @@ class _Copied(click.Choice[str]):
     help="Adds a template of slipway's beside hello: script runs any command, in dev.",
 )
 @click.option("--ci", type=click.Choice(list(FORGES)), help="Whose CI runs it; github where nothing is said.")
+@click.option("--image", metavar="IMAGE", help="The image of GitLab's jobs, by its digest: NAME:TAG@sha256:….")
 @click.option(
     "--workflows",
     metavar="OWNER/REPO@REF",
@@ -88,6 +89,8 @@ def command(
     if record is not None and not (upgrade and "CI" in flags):
         _refuse_two_forges(place, record, {**record.values, **flags}.get("CI", GITHUB.name))
     _refuse_another_project(place, flags)
+    if "IMAGE" in flags and {**(record.values if record else {}), **flags}.get("CI") != GITLAB.name:
+        raise ConfigError("--image is of GitLab's jobs, and here are none", fix="leave it out, or add --ci gitlab")
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
@@ -120,6 +123,8 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
         starter.write(place, name, text)
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
+    if _PIPELINE in written:
+        _tell_image(values)
     _tell_kept(kept, place, values)
     if stale:
         screen.note(f"left as they are: {counted(len(stale), 'file')}; the same command with --upgrade moves them")
@@ -154,6 +159,8 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     starter.write_record(place, _recorded(record, values, base))
     if out:
         screen.note(f"left as they are, as their links lead to no file here: {_shown(place, out)}")
+    if _PIPELINE in news:
+        _tell_image(values)
     if deleted := [step.name for step in steps if step.text is None and step.name in news]:
         screen.note(f"left out, as you deleted it: {_shown(place, deleted)}")
     _tell_kept([step.name for step in steps if not step.known], place, values)
@@ -282,6 +289,16 @@ def _refuse_another_project(place: Place, flags: Mapping[str, str]) -> None:
                 why=f"it has {has[1]}, and init leaves a stack that is there as it is",
                 fix=f"edit gcp:project there first, or say {flag} {has[1]}",
             )
+
+
+def _tell_image(values: Mapping[str, str]) -> None:
+    """Warn where the image of GitLab's jobs may move, or is not the one that this release was tried with."""
+    usual, pinned = starter_files.image(), values.get("IMAGE")
+    if pinned is None:
+        screen.note(f"warning: {_PIPELINE}: whoever moves the tag of {usual} runs in your jobs")
+        screen.note(f"  fix: the same command with --upgrade --image {usual}@sha256:…, {answers.digest()}")
+    elif pinned.partition("@")[0] != usual:
+        screen.note(f"{_PIPELINE}: its jobs' image is {pinned}; this release's is {usual}: --image takes another")
 
 
 def _shown(place: Place, names: Iterable[str]) -> str:

@@ -13,8 +13,9 @@ import click
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted
-from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal import screen, starter_files
 
+_IMAGE = re.compile(r"[\w.-]+(:\d+)?(/[\w.-]+)*(:[\w.-]+)?@sha256:[0-9a-f]{64}", re.ASCII)
 _OWNER = r"(@[\w.-]+(/[\w.-]+)?|[^\s@]+@[^\s@]+\.[^\s@]+)"
 _WORKFLOWS = re.compile(r"([\w.-]+/[\w.-]+)@([\w.-]+(?:/[\w.-]+)*)", re.ASCII)
 
@@ -32,6 +33,7 @@ _QUESTIONS = {
     "REGION": _Question("--region", "Region", "us-central1", "us-central1"),
     "SUBMITTER": _Question("--submitter", "Who may submit, such as group:ml@acme.example", "group:ml@acme.example"),
     "TEAM": _Question("--team", "Who approves changes, such as @acme/ml-platform", "@acme/ml-platform"),
+    "IMAGE": _Question("--image", "Image of GitLab's jobs, by its digest", "NAME:TAG@sha256:…"),
     "PRODUCTION": _Question("--prod", "Google Cloud project of production", "acme-ml-prod"),
 }
 
@@ -73,6 +75,11 @@ def workflows(text: str) -> dict[str, str]:
     return {"OWNED": match[1], "REF": match[2]}
 
 
+def digest() -> str:
+    """Return where the digest of the usual image stands."""
+    return f"the Digest that `docker buildx imagetools inspect {starter_files.image()}` prints"
+
+
 def _proven(key: str, value: str) -> str:
     if wrong := _wrong(key, value):
         raise click.UsageError(f"{quoted(value)} {wrong[0]}: {wrong[1]}")
@@ -90,6 +97,8 @@ def _wrong(key: str, value: str) -> tuple[str, str] | None:
         return "is not a region with custom training", nearest(value, regions()) or "us-central1"
     if key == "SUBMITTER" and not re.fullmatch(PATTERN, value):
         return "is nobody who may submit", "user:…, group:… or serviceAccount:… with a whole address"
+    if key == "IMAGE" and not _IMAGE.fullmatch(value):
+        return "is pinned by no digest", f"--image {starter_files.image()}@sha256:…, {digest()}"
     if key == "TEAM" and not re.fullmatch(_OWNER, value):
         return "owns no code", "@acme/ml-platform, @somebody or an e-mail address"
     return None

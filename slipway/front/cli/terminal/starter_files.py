@@ -106,6 +106,12 @@ def is_own(name: str) -> bool:
     return name.startswith(_OWN)
 
 
+def image() -> str:
+    """Return the image of GitLab's jobs where no other one is given. A release knows no digest: it is pinned by tag."""
+    path = installation.PACKAGE / "front" / "starter" / GITLAB.name / GITLAB.jobs[0]
+    return str(re.findall(r"default: (\S+:\S+)", path.read_text(encoding="utf-8"))[0])
+
+
 def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name: str) -> str:
     """Return the includes of a GitLab pipeline: the jobs of all stacks, and for each stack those that deploy it, after
     those of the stack before it. `name`: the prefix of all jobs' names."""
@@ -118,7 +124,8 @@ def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name:
         return f'{at}\n    inputs: {{ {inputs}, name: "{name}" }}'
 
     of_all, of_stack = GITLAB.jobs
-    parts = [included(of_all, f'stacks: {json.dumps(stacks)}, folder: "{folder}"')]
+    pinned = f', image: "{known["IMAGE"]}"' if "IMAGE" in known else ""
+    parts = [included(of_all, f'stacks: {json.dumps(stacks)}, folder: "{folder}"{pinned}')]
     for before, stack in zip([None, *stacks], stacks, strict=False):
         after = f', after: ["{name}-up-{before}"]' if before else ""
         parts.append(included(of_stack, f"stack: {stack}{after}"))

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from slipway.front.cli.terminal import starter_files
+
 from .commands import FLAGS, GITHUB, run, tree, well
+from .releases import Release
 
 
 def test_workflows_and_owners_lie_where_the_forge_reads_them(folder: Path) -> None:
@@ -59,6 +62,38 @@ def test_they_may_be_another_project_s_at_a_version(folder: Path) -> None:
         assert (entry["project"], entry["ref"]) == ("acme/slipway", "v0.1.0")
         assert (Path(__file__).parents[5] / entry["file"].lstrip("/")).is_file(), "where this repository has it"
     assert not list((folder / "training" / ".gitlab").glob("*.yml"))
+
+
+DIGEST = f"@sha256:{'1f' * 32}"
+
+
+def images(made: Path) -> list[str | None]:
+    return [entry["inputs"].get("image") for entry in yaml.safe_load((made / ".gitlab-ci.yml").read_text())["include"]]
+
+
+def test_the_image_of_its_jobs_is_pinned_by_the_digest_that_is_given_and_a_tag_is_warned_of(  # D8
+    folder: Path, installed: Release, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No release knows the digest of an image that somebody else publishes after it."""
+    made, usual = folder / "training", starter_files.image()
+    command = ("init", "training", *FLAGS, *GITLAB)
+    told = well(folder, *command).err
+    assert images(made) == [None, None] and f"whoever moves the tag of {usual} runs in your jobs" in told
+    assert f"--upgrade --image {usual}@sha256:…, the Digest that `docker buildx imagetools inspect {usual}`" in told
+    refused = run(folder, *command, "--upgrade", "--image", usual)
+    assert refused.code == 2 and "is pinned by no digest" in refused.err and images(made) == [None, None]
+    well(folder, *command, "--upgrade", "--image", f"{usual}{DIGEST}")
+    assert images(made) == [f"{usual}{DIGEST}", None]
+    # It stays, and a release that was tried with another engine says so.
+    newer.edit("gitlab/slipway.yml", usual, "pulumi/pulumi:9.9.9")
+    newer.run_it(monkeypatch)
+    told = well(folder, "init", "training", "--upgrade", "--yes").err
+    assert images(made) == [f"{usual}{DIGEST}", None] and "this release's is pulumi/pulumi:9.9.9" in told
+
+
+def test_an_image_is_of_gitlab_s_jobs_alone(folder: Path) -> None:
+    refused = run(folder, "init", "training", *FLAGS, *GITHUB, "--image", f"pulumi/pulumi{DIGEST}")
+    assert (refused.code, tree(folder)) == (2, {}) and "--image is of GitLab's jobs" in refused.err
 
 
 def test_lines_that_it_has_are_not_told_again(folder: Path) -> None:
