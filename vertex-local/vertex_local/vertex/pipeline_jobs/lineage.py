@@ -1,7 +1,7 @@
 """The lineage of pipeline jobs in ML Metadata: contexts of the pipeline and of the run, an execution of the run and of
 each task, and the artifacts that tasks make and take.
 
-The SDK alone tells what the service keeps (`PipelineJob.submit(experiment=…)`, `Experiment.get_data_frame`,
+The SDK alone tells what the service keeps (an experiment's submissions and data frame,
 `get_pipeline_df`): a pipeline's context has its name, a run's the job's id, and parameters are `input:NAME`.
 """
 
