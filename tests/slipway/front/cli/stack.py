@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -241,17 +242,29 @@ class Stack:
     def shown(self, job: str) -> Any:
         return self.well("jobs", "show", job, "--output", "json").json["job"]
 
-    def asked(self, *arguments: str, answer: str) -> Done:
-        """Run the same at a terminal, where somebody types an answer."""
+    def asked(self, *arguments: str, answer: str, until: str = "") -> Done:
+        """Run the same at a terminal, where somebody types an answer, and Ctrl-C when a line has the text `until`."""
         ours, theirs = pty.openpty()
         os.write(ours, f"{answer}\n".encode())
         command, environ = [sys.executable, "-m", "slipway", *arguments], self.env()
-        done = subprocess.run(
-            command, cwd=self.folder, env=environ, stdin=theirs, capture_output=True, text=True, check=False
-        )
+        with (
+            tempfile.TemporaryFile("w+") as out,
+            subprocess.Popen(
+                command, cwd=self.folder, env=environ, stdin=theirs, stdout=out, stderr=subprocess.PIPE, text=True
+            ) as process,
+        ):
+            assert process.stderr
+            said = ""
+            for line in process.stderr:
+                said += line
+                if until and until in line:
+                    process.send_signal(signal.SIGINT)
+            process.wait()
+            out.seek(0)
+            done = Done(process.returncode, out.read(), said)
         os.close(theirs)
         os.close(ours)
-        return Done(done.returncode, done.stdout, done.stderr)
+        return done
 
     def watched(self, *arguments: str, enough: Callable[[str], object], **variables: str) -> Done:
         """Run it on a terminal of its own, where both streams are drawn, and press Ctrl-C once that is enough."""

@@ -57,13 +57,14 @@ def test_a_yes_is_none_to_what_a_deployment_made_dearer_meanwhile(full: Stack) -
     before = len(full.jobs())
     with ThreadPoolExecutor(1) as threads:
         move = ("--wait-for", "pool=3s", "--then", "spot")
-        asked = threads.submit(full.asked, "submit", "hello", *move, answer="y\nn")
+        asked = threads.submit(full.asked, "submit", "hello", *move, answer="y\nn", until="not confirmed")
         full.until(lambda: len(full.jobs()) > before)
         full.spec(place=1)["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "n1-standard-8"}
         full.publish()
         done = asked.result()
     first, second = re.findall(r"by spot: up to \$([\d.]+)/h.* Send it\?", done.err)
-    assert float(second) > float(first) and done.code == 130, done.err
+    assert float(second) > float(first) and "stays on pool" in done.err, done.err
+    assert len(full.jobs()) == before + 1, "it keeps its place in the queue"
     assert not any(job["labels"]["slipway-capacity-type"] == "spot" for job in full.jobs())
 
 
