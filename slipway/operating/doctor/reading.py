@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from slipway.authoring.stack.edit import edit_line
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import StackErrors
 from slipway.base.clock import right_time, wrong_clock
@@ -164,11 +165,14 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
 
 
 def _declared(place: Place) -> tuple[ClusterSpec, ...] | str:
-    """Return the clusters of the stack's file; the reason where it has mistakes."""
+    """Return the clusters of the stack's file; the reason where it does not tell them."""
+    unread = "clusters that its file declares anew"
+    if place.checkout and edit_line(place.checkout / "__main__.py"):
+        return f"{unread}: the program edits the stack"
     try:
         return parse(place.document, stack=place.stack).clusters if place.document else ()
     except StackErrors:
-        return f"clusters that its file declares anew: it has mistakes, which slipway check {place.stack} names"
+        return f"{unread}: it has mistakes, which slipway check {place.stack} names"
 
 
 def _unseen(place: Place, backend: object, catalog: Catalog | None, declared: object) -> Iterable[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -25,6 +26,7 @@ from slipway.operating.doctor.clusters import not_made
 from slipway.operating.doctor.drift import of_clusters
 from slipway.operating.doctor.picture import Backend
 from slipway.operating.doctor.place import Place
+from slipway.operating.doctor.reading import _declared
 from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, found, lives, picture, published, state
 from tests.slipway.reviewing.builders import H100, NOW, PROJECT, REGION, STACK, catalog, cluster, job, limits, pool
 
@@ -202,6 +204,23 @@ def test_one_that_is_declared_anew_is_told_while_its_predecessor_stays() -> None
     assert told(anew, living=(lives(there), made)) == "", "a later deployment offers it"
     assert told(replace(anew, season=Season(NOW + timedelta(days=1)))) == ""
     assert told(replace(anew, name="x", adopted=Adoption("x"))) == ""
+
+
+def test_a_file_that_is_wrong_or_edited_by_the_program_declares_nothing_that_is_looked_for(tmp_path: Path) -> None:
+    text = (
+        "config:\n  gcp:project: acme-prod\n  gcp:region: us-central1\n  gcp:addPulumiAttributionLabel: 'false'\n"
+        "  slipway:persistentResources:\n    cpu: {pools: {all: {machine: n1-standard-4, replicas: 1}}}\n"
+    )
+
+    def declared(text: str) -> object:
+        return _declared(Place("prod", PROJECT, REGION, Location("b", "c"), tmp_path, from_text(text, FILE)))
+
+    (cpu,) = cast("tuple[ClusterSpec]", declared(text))
+    assert cpu.name == "cpu"
+    assert "it has mistakes, which slipway check prod names" in str(declared(text.replace("machine:", "machin:")))
+    (tmp_path / "__main__.py").write_text("deploy(__file__, stack=edit)\n")
+    assert "the program edits the stack" in str(declared(text))
+    assert _declared(Place("prod", PROJECT, REGION, Location("b", "c"))) == ()
 
 
 AWAY = "us-east4"
