@@ -149,11 +149,8 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
         )
         way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"
         what, fix = f"quota does not suffice in {region}", "slipway quota shows limits, its --request asks for more"
-        if all(
-            each.kind == "no-offer-left" and not each.facts.get("mended_by")
-            for each in report.findings
-            if each.grade is Grade.BLOCKING
-        ):
+        # No quota mends a template that lacks something else.
+        if all(each.facts.get("mended_by") == () for each in report.findings if each.grade is Grade.BLOCKING):
             what, fix = "templates can't run here", "declare what they need, or give them another capacity type"
         raise PolicyError(
             f"{what}, so nothing was changed", why="\n".join(report.errors), fix=f"{fix}; {way} deploys all the same"
