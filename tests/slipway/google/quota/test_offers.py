@@ -254,8 +254,12 @@ def test_errors_stop_the_deployment() -> None:  # D2
     assert f"not suffice in {REGION}," in error.value.what
     assert [line.split()[1] for line in error.value.why.splitlines()] == ["x", "y"]
     assert error.value.exit_code == 5 and "mode: warn" in error.value.fix
-    for kind, way in (("no-offer-left", "mode: warn"), ("offer-unavailable", "leaving `strict` out")):
-        finding = replace(KINDS[kind].of(Subject("template", "x"), "template x"), grade=Grade.BLOCKING)
+    for kind, way, facts in (
+        ("no-offer-left", "mode: warn", {"mended_by": ()}),  # It lacks a reservation, which no quota mends.
+        ("offer-unavailable", "leaving `strict` out", {}),
+    ):
+        found = KINDS[kind].of(Subject("template", "x"), "template x")
+        finding = replace(found, grade=Grade.BLOCKING, facts=facts)
         with pytest.raises(PolicyError, match="nothing was changed") as error:
             refuse_shortage(QuotaReport(findings=(finding,)), REGION)
         assert way in error.value.fix
