@@ -55,8 +55,10 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(  # N2
 def a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(
     checkout: Checkout, settings: Settings, old: str
 ) -> None:
-    """Nor is its alternative made. (One that is: test_other_regions.)"""
-    checkout.write(persistentResources={"cpu": {**LARGER, "createWithin": "1m", "alternatives": OTHERS}})
+    """Nor is its alternative made. (One that is: test_other_regions.) All else is published."""
+    cpu = {"cpu": {**LARGER, "createWithin": "1m", "alternatives": OTHERS}}
+    people = {"submitters": ["group:ml-engineers@company.example", "group:new@company.example"], "code": True}
+    checkout.write(persistentResources={**cpu, "other": CPU["cpu"]}, workspace=people)
     settings(create_error="cpu-")
     # Patience is that, whatever the stack file says.
     failed = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
@@ -64,8 +66,11 @@ def a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(
     said = re.search(r"cluster (cpu-\w{7}) could not be made, nor could its alternative \(\d+ tries in", failed.said)
     assert said and said[1] not in old, failed.said
     assert "(`createWithin`)" in failed.said
-    assert checkout.clusters() == {old: "RUNNING"}
-    checkout.submit("--wait")  # the catalog still offers it
+    (other,) = checkout.clusters().keys() - {old}
+    assert checkout.clusters() == {old: "RUNNING", other: "RUNNING"} and other.startswith("other-")
+    for pool in ("cpu/all", "other/all"):  # the catalog still offers the old one
+        checkout.submit("--pool", pool, "--wait")
+    assert [grant for grant in checkout.resources() if grant["urn"].endswith("::submit-group:new@company.example")]
     told = checkout.slipway("doctor", "--stack", checkout.stack).out
     assert f"! cluster cpu is declared anew, as {said[1]}, and not there: the catalog, of" in told, told
     assert f"offers {old} in its place\n    fix: make up STACK={checkout.stack}" in told, told
