@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from slipway.authoring.stack.edit import edit_line
-from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import StackErrors
+from slipway.base import installation
 from slipway.base.clock import right_time, wrong_clock
 from slipway.base.errors import SlipwayError
 from slipway.base.formatting import join
@@ -166,11 +165,18 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
 
 def _declared(place: Place) -> tuple[ClusterSpec, ...] | str:
     """Return the clusters of the stack's file; the reason where it does not tell them."""
+    if place.document is None:
+        return ()
     unread = "clusters that its file declares anew"
+    try:
+        from slipway.authoring.stack.edit import edit_line
+        from slipway.authoring.stack.stack import parse
+    except ModuleNotFoundError as error:  # Slipway alone has what submitting needs.
+        return f"{unread}: there is no {error.name} here, {installation.install_extra('deploy')}"
     if place.checkout and edit_line(place.checkout / "__main__.py"):
         return f"{unread}: the program edits the stack"
     try:
-        return parse(place.document, stack=place.stack).clusters if place.document else ()
+        return parse(place.document, stack=place.stack).clusters
     except StackErrors:
         return f"{unread}: it has mistakes, which slipway check {place.stack} names"
 

@@ -1,6 +1,7 @@
 """Clusters that are broken, that nobody keeps, or that are there for too long; in other regions too. # N10 N1 N2"""
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -206,7 +207,9 @@ def test_one_that_is_declared_anew_is_told_while_its_predecessor_stays() -> None
     assert told(replace(anew, name="x", adopted=Adoption("x"))) == ""
 
 
-def test_a_file_that_is_wrong_or_edited_by_the_program_declares_nothing_that_is_looked_for(tmp_path: Path) -> None:
+def test_a_file_that_is_wrong_or_edited_by_the_program_declares_nothing_that_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (
         "config:\n  gcp:project: acme-prod\n  gcp:region: us-central1\n  gcp:addPulumiAttributionLabel: 'false'\n"
         "  slipway:persistentResources:\n    cpu: {pools: {all: {machine: n1-standard-4, replicas: 1}}}\n"
@@ -221,6 +224,8 @@ def test_a_file_that_is_wrong_or_edited_by_the_program_declares_nothing_that_is_
     (tmp_path / "__main__.py").write_text("deploy(__file__, stack=edit)\n")
     assert "the program edits the stack" in str(declared(text))
     assert _declared(Place("prod", PROJECT, REGION, Location("b", "c"))) == ()
+    monkeypatch.setitem(sys.modules, "slipway.authoring.stack.edit", None)  # As without the packages of a deployment.
+    assert "declares anew: there is no slipway.authoring.stack.edit here" in str(declared(text))
 
 
 AWAY = "us-east4"
