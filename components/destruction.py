@@ -50,7 +50,7 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
             pulumi.log.info(kept)
         leaving.foretell()
         if leaving.grants:
-            leave_grants(leaving.grants, run.project, hooks)
+            leave_grants(leaving.grants, run.project, hooks, run.state.workspace)
 
 
 class Leaving:

@@ -149,7 +149,9 @@ class Workspace(pulumi.ComponentResource):
             self._grant(f"creates-{work}-{member}", CREATES, member, self.work)
         for (logical, member), account in acting.items():
             self._grant(f"act-as-{logical}-{member}", ACT_AS, member, account)
-        self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
+        # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
+        outputs = {"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email}
+        self.register_outputs({**outputs, "facts": dict(facts)})
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""
@@ -228,11 +230,14 @@ class Workspace(pulumi.ComponentResource):
             serviceaccount.IAMMember(name, service_account_id=on.name, role=role, member=member, opts=self._child)
 
 
-def leave_grants(grants: Iterable[StateGrant], project: str, hooks: pulumi.ResourceHookBinding) -> None:
+def leave_grants(
+    grants: Iterable[StateGrant], project: str, hooks: pulumi.ResourceHookBinding, facts: Mapping[str, Any]
+) -> None:
     """Let the engine leave these grants in the cloud, when a destruction declares nothing else: the hooks take those
-    that no other stack needs, once it is their turn."""
-    # Its inputs stay: where the destruction is refused, the next review compares with them.
-    workspace = pulumi.ComponentResource(WORKSPACE, "workspace", opts=pulumi.ResourceOptions(ignore_changes=["*"]))
+    that no other stack needs, once it is their turn. `facts`: the workspace's as they are, for where the destruction is
+    refused: the next review compares with them."""
+    workspace = pulumi.ComponentResource(WORKSPACE, "workspace", dict(facts))
+    workspace.register_outputs({"facts": dict(facts)})
     for grant in grants:
         declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True, hooks=hooks))
 

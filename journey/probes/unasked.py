@@ -25,6 +25,12 @@ UNASKED = (
         "the log of Spot jobs that were preempted, one of them with disableRetries",
     ),
     Unasked(
+        ("metadata_short_id",),
+        "the reference says 4 to 128 characters, the pages on experiments 1 to 128",
+        "it would leave a metadata context in the project, which experiments then list",
+        "an experiment with a name of three characters: aiplatform.init(experiment='abc') makes it, or gets a 400",
+    ),
+    Unasked(
         ("reservation_quota",),
         "4.1, quota with reservations: ?; 11",
         "it needs a reservation, which is paid for whether used or not",

@@ -91,6 +91,8 @@ class State:
     called: Mapping[str, str] = field(default_factory=dict)
     #: Ids of clusters that were made in another region than the stack's, as an alternative.
     elsewhere: frozenset[str] = frozenset()
+    #: The facts that the workspace published; empty in a state of 0.1.0.
+    workspace: Mapping[str, Any] = field(default_factory=dict)
     #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
     other_regions: frozenset[str] = frozenset()
 
@@ -136,6 +138,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         called={account.text("email"): account.text("displayName") for account in accounts},
         elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
         protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
+        workspace=next((each.outputs.get("facts") or {} for each in _of(parsed, _WORKSPACE)), {}),
         other_regions=frozenset(
             region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region
         ),

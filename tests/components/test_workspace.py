@@ -136,10 +136,12 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
     asked = declared(
-        lambda: leave_grants(SHARED, PROJECT, guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State()))
+        lambda: leave_grants(
+            SHARED, PROJECT, guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State()), FACTS
+        )
     )
     component, *rest = asked
-    assert (component.name, list(component.request.ignoreChanges)) == ("workspace", ["*"]), "its inputs stay"
+    assert (component.name, component.inputs) == ("workspace", FACTS), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}
     assert all(resource.request.retainOnDelete and resource.parent == "workspace" for resource in rest)
     assert all(list(resource.request.hooks.before_delete) == [NAME] for resource in rest), (

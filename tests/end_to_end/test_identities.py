@@ -22,7 +22,9 @@ def token_of(checkout: Checkout, account: str) -> str:
 def storage(checkout: Checkout, token: str, method: str, bucket: str, name: str) -> int:
     """The HTTP status of reading, writing or deleting an object."""
     paths = {"POST": f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={name}"}
-    path = paths.get(method, f"/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media")
+    path = paths.get(
+        method, f"/storage/v1/b/{bucket}/o/{quote(name, safe='')}{'?alt=media' if method == 'GET' else ''}"
+    )
     headers = {"Authorization": f"Bearer {token}"}
     data = b"x" if method == "POST" else None
     return requests.request(method, checkout.cloud.url + path, data=data, headers=headers, timeout=30).status_code

@@ -1,6 +1,7 @@
 """What the program learns of its own stack from the engine, before it declares anything. # N1"""
 
 import contextlib
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -76,6 +77,10 @@ def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: 
     assert checkout.clusters() == {}
 
 
+SHARED = 6
+"""The roles of a submitter that other stacks may need: four on the project, two on the bucket of results."""
+
+
 def lose_language_host(destruction: Started) -> None:
     for process in destruction.tree():
         with contextlib.suppress(psutil.Error):
@@ -94,6 +99,8 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
         lambda: not checkout.cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "the account"
     )
     destruction.until(lambda: f"{PROJECT}-{checkout.stack}-catalog" not in checkout.buckets(), "the guard let it go")
+    shared = re.compile(r"IAMMember \S+ deleted \(\S+\)\[retain\]")
+    destruction.until(lambda: len(shared.findall(destruction.said)) == SHARED, "the hook took the shared roles")
     lose_language_host(destruction)
     faults()
     assert destruction.process.wait() == 1, destruction.said

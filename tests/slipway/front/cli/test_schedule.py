@@ -19,7 +19,7 @@ from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import Reader
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Facts
+from slipway.model.facts import CATALOG, CLUSTER, TEMPLATE, WORKSPACE, Facts
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
@@ -121,14 +121,15 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     known = Facts(read(json.dumps(stack.catalog), stack.address))
     of_bucket = {"bucket": f"c-{stack.name}", "name": "catalog.json"}
     parts = (
-        (CATALOG, "", known.published),
-        (WORKSPACE, "", known.workspace),
-        *((CLUSTER, "", cluster) for cluster in known.clusters.values()),
-        ("gcp:storage/bucketObject:BucketObject", CATALOG, of_bucket),
+        (CATALOG, "x", "", known.published),
+        (WORKSPACE, "x", "", known.workspace),
+        *((CLUSTER, "x", "", cluster) for cluster in known.clusters.values()),
+        *((TEMPLATE, name, "", template) for name, template in known.templates.items()),
+        ("gcp:storage/bucketObject:BucketObject", "x", CATALOG, of_bucket),
     )
     standing = {
-        f"{n}": EngineStep("same", f"{n}", type_, "x", parent, old=Resource(inputs), new=Resource(inputs))
-        for n, (type_, parent, inputs) in enumerate(parts)
+        f"{n}": EngineStep("same", f"{n}", type_, name, parent, old=Resource(inputs), new=Resource(inputs))
+        for n, (type_, name, parent, inputs) in enumerate(parts)
     }
     preview = Preview(standing=standing, stack=stack.name)
     adopts = EngineStep(
