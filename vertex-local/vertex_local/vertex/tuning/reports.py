@@ -12,6 +12,7 @@ MOST = 1000
 """The number of a trial's measurements kept; the oldest go first."""
 _MOST_SECONDS, _MOST_STEPS = 1e11, 1 << 63
 """The largest time and step that an answer can have."""
+_SAME_S = 0.01
 _UNNAMED = "training/hptuning/metric"
 _OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
 
@@ -40,13 +41,15 @@ def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, st
     """
     ids = [metric.id for metric in study.metrics]
     measurements = list(known)
-    seen = {(item.step, item.elapsed_s, *value) for item in known for value in item.metrics}
+    seen = [(item.step, *value, item.elapsed_s) for item in known for value in item.metrics]
     for report in new:
         metric = ids[0] if report.metric == _UNNAMED else report.metric
         if metric not in ids:
             continue
         elapsed = max(report.time - start, 0.0)
-        if (report.step, elapsed, metric, report.value) in seen:
+        # A time that was kept and read again may differ in its last digits.
+        same = (then for step, name, value, then in seen if (step, name, value) == (report.step, metric, report.value))
+        if any(abs(then - elapsed) < _SAME_S for then in same):
             continue
         last = measurements[-1] if measurements else None
         if last is not None and last.step == report.step and last.value(metric) is None:
