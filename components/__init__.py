@@ -1,4 +1,47 @@
-"""Pulumi components, which declare by the rules in `slipway`. Each takes plain arguments and can be imported alone.
+"""Pulumi components for training capacity on Vertex AI: clusters with autoscaling pools, quota, templates of jobs.
 
-A component's facts are among its inputs, because preview shows those and hides outputs and object contents.
+Each takes a name, its `Args` and Pulumi's options. They are decided about together (`components/composition.py`), by
+the rules in `slipway`. A component's facts are among its inputs, because a preview shows those and hides outputs and
+object contents.
 """
+
+from .args import (
+    AcceleratorArgs,
+    AlternativeArgs,
+    DiskArgs,
+    DnsPeeringArgs,
+    MachineArgs,
+    PoolArgs,
+    PscInterfaceArgs,
+    ReplicasArgs,
+)
+from .catalog import Catalog, CatalogArgs
+from .job_template import JobTemplate, JobTemplateArgs
+from .persistent_resource import PersistentResource, PersistentResourceArgs
+from .quota_check import QuotaCheck, QuotaCheckArgs
+from .workspace import BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs, Workspace, WorkspaceArgs
+
+__all__ = (
+    "AcceleratorArgs",
+    "AlternativeArgs",
+    "BudgetArgs",
+    "Catalog",
+    "CatalogArgs",
+    "DiskArgs",
+    "DnsPeeringArgs",
+    "JobTemplate",
+    "JobTemplateArgs",
+    "MachineArgs",
+    "PersistentResource",
+    "PersistentResourceArgs",
+    "PoolArgs",
+    "PscInterfaceArgs",
+    "QuotaCheck",
+    "QuotaCheckArgs",
+    "ReplicasArgs",
+    "ReservationArgs",
+    "TeamArgs",
+    "TrainerArgs",
+    "Workspace",
+    "WorkspaceArgs",
+)

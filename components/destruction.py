@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pulumi
 
-from slipway.authoring.stack.stack import Edit, Stack
+from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, Neighbourhood, guarded_use
 from slipway.deploying.deployment.destruction import Destruction
@@ -19,7 +19,7 @@ from slipway.google.live import Unknown
 from slipway.model.state import State, StateGrant
 
 from .engine import ADVICE, EngineRun, configured, left
-from .guard import check, guard
+from .guard import Questions, check, guard
 from .workspace import leave_grants
 
 
@@ -27,19 +27,19 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     """Declare nothing, so that the engine deletes all that it knows, where that is all of the stack."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
     try:
-        file = configured(checkout, edit)
+        _, file = configured(checkout, edit)
     except SlipwayError:
         file = None  # A mistake in the stack file, or an edit of it, must not prevent a destruction.
     run = EngineRun.of(checkout, left(checkout, os.environ))
     # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
     if not run.preview:
         pulumi.log.info(ADVICE)
-    destruction = destruction_of(run, file)
+    destruction = Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)
     destruction.must_leave_none()
     here = os.environ, lambda: destruction.where, run.name, run.state
-    use, others = guarded_use(*here), Neighbourhood(*here)
+    use, others, grace = guarded_use(*here), Neighbourhood(*here), GracePeriod.of(os.environ)
     leaving = Leaving(others, run)
-    hooks = guard(use, GracePeriod.of(os.environ), leaving.let_go, run.state)
+    hooks = guard(Questions(use, leaving.let_go, grace.left, grace.replaced), run.state)
     if run.preview:
         try:
             check(GuardSubject(), use)
@@ -83,7 +83,3 @@ class Leaving:
             for text in (shared_grants([stays]), *doubtful_grants([stays], self._project)):
                 if text:
                     pulumi.log.warn(text)
-
-
-def destruction_of(run: EngineRun, file: Stack | None) -> Destruction:
-    return Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)

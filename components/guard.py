@@ -15,13 +15,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, state_of_cluster
-from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, GracePeriod, let_time_pass
+from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
@@ -35,22 +36,31 @@ _KEPT = {OBJECT: "bucket", BUCKET: "name", ACCOUNT: "email"}
 UseOf = Callable[[GuardSubject], InUse | Unknown]
 
 
-def guard(
-    use_of: UseOf,
-    grace: GracePeriod,
-    let_go: Callable[[StateGrant], None],
-    state: State | Unknown,
-    ends: Callable[[], None] = lambda: None,
-    state_of: Callable[[str], str | Unknown] = lambda cluster: state_of_cluster(os.environ, cluster),
-) -> pulumi.ResourceHookBinding:
+@dataclass(frozen=True)
+class Questions:
+    """What the guard asks before a deletion."""
+
+    #: The use of a resource, as `slipway.deploying.deployment.deletion_guard` reads it.
+    use: UseOf
+    #: Called before a grant goes: raises SlipwayError if it must not.
+    let_go: Callable[[StateGrant], None]
+    #: The seconds to wait for a cluster, an account or a bucket, by its name.
+    left: Callable[[str], float]
+    #: Tells whether this deployment goes on without a bucket or an account of this name.
+    replaced: Callable[[str], bool]
+    #: Raises SlipwayError where a destruction of which the program was not told would leave or harm something.
+    ends: Callable[[], None] = lambda: None
+    #: A cluster's state by its full name, empty where it is gone.
+    state_of: Callable[[str], str | Unknown] = lambda cluster: state_of_cluster(os.environ, cluster)
+
+
+def guard(ask: Questions, state: State | Unknown) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
-    `use_of` is that of `slipway.deploying.deployment.deletion_guard`. `let_go` is called before a grant goes, and
-    raises an error if it must not. `state`: the stack's, for the accounts that jobs run as, whose grants jobs need;
-    where it is unknown, it may be any account. `ends` is called where the catalog, its bucket or the account goes
-    without a replacement, which happens only in a destruction: it raises an error if that is forbidden. `state_of`
-    returns a cluster's state by its full name, empty where it is gone.
+    `state`: the stack's, for the accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any
+    account. `ask.ends` is called where the catalog, its bucket or the account goes without a replacement, which happens
+    only in a destruction.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()
@@ -62,19 +72,19 @@ def guard(
 
     async def before_delete(args: pulumi.ResourceHookArgs) -> None:
         known = args.old_outputs or {}
-        last = ends_stack(args.type, known, grace.replaced)
+        last = ends_stack(args.type, known, ask.replaced)
         if last:
-            await in_thread(ends)
+            await in_thread(ask.ends)
         if grant := grant_of(args.urn, args.type, known):
-            await in_thread(lambda: let_go(grant))
+            await in_thread(lambda: ask.let_go(grant))
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
-            await in_thread(lambda: hold(subject, use_of, grace.left, once))
+            await in_thread(lambda: hold(subject, ask.use, ask.left, once))
             if subject.cluster:  # Not awaited: it looks on while the provider deletes.
-                beside(lambda: tell_of_deletion(subject, state_of, pulumi.log.info))
+                beside(lambda: tell_of_deletion(subject, ask.state_of, pulumi.log.info))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 

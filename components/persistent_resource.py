@@ -1,233 +1,136 @@
-"""Clusters: made by a hook, declared as generations that come and go, and never updated or replaced by the provider."""
+"""A cluster by name: its generations come and go, and no edit ends a job."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 
-from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.model.state import GENERATION, REGIONS
+from slipway.model.cluster import PROTECT
 
-from .engine import in_thread
-from .gcp import storage, vertex
+from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key, beside
+from .component import Component
+from .generation import RetiringResource, current_resource
+from .group import Group
+from .member import ClusterMember, Kind, Member
+from .workspace import Workspace
 
-HOOK = "slipway-create-v1"
-NAME = "creation"  # the logical name, by which the state knows it
-OBJECT = "clusters/asked-for.json"
+
+@dataclass(kw_only=True)
+class PersistentResourceArgs:
+    """Arguments of `PersistentResource`. The cloud changes no field of a living cluster: an edit makes a *new
+    generation* beside the old one, which goes after its last job, or what `replacement` says."""
+
+    pools: pulumi.Input[Mapping[str, pulumi.Input[PoolArgs | Entry]]]
+    """Pools by name. A change makes a new generation."""
+    display_name: Text | None = None
+    """Name in the console; the component's name by default. A change makes a new generation."""
+    network: Text | None = None
+    """VPC network to peer with: `network.id`, a name, or a path with the project's number. A change makes a new
+    generation."""
+    reserved_ip_ranges: pulumi.Input[Sequence[Text]] | None = None
+    """Names of allocated IP ranges in that network. A change makes a new generation."""
+    kms_key: Text | None = at_key("encryption.kmsKey")
+    """Customer-managed key in the cluster's region. A change makes a new generation."""
+    psc_interface: pulumi.Input[PscInterfaceArgs | Entry] | None = None
+    """Private Service Connect interface; none by default. A change makes a new generation."""
+    custom_service_account: Switch | None = at_key("serviceAccount.custom")
+    """Whether each job names its account, as templates need; True by default. A change makes a new generation."""
+    labels: pulumi.Input[Mapping[str, Text]] | None = None
+    """Labels of the cluster. A change makes a new generation. Labels of the provider do nothing."""
+    replacement: Text | None = None
+    """Way to carry out an edit: "rollover" (the default) makes the new generation beside the old one, "in-place" after
+    it, once that is idle, and "protect" refuses the edit, as `protect=True` of the options does."""
+    generation: Number | None = None
+    """A number from 1 on, raised to get a new generation with the same settings."""
+    retire_within: Text | None = None
+    """Time after which a replaced cluster that is still busy is warned of: 12h, 7d. A change ends no job."""
+    create_within: Text | None = None
+    """Time for which the creation is tried again while there are no machines; 15m by default."""
+    alternatives: pulumi.Input[Sequence[pulumi.Input[AlternativeArgs | Entry]]] | None = None
+    """Clusters to make in its place where its machines can't be had, in this order. One that runs is kept."""
+    begins: Text | None = at_key("from")
+    """Moment to make it at: 2027-01-10. A change does nothing to a living cluster."""
+    ends: Text | None = at_key("until")
+    """Moment to give it up at, after its last job."""
+    idle_limit: Text | None = None
+    """Time without a job after which it is given up: 3d."""
+    id: Text | None = None
+    """Id of a cluster that somebody else made, which is used and never changed or deleted. Another id leaves it be."""
+    workspace: Workspace | None = beside()
+    """The workspace whose people submit to it, where the program has several."""
+    project: Text | None = beside()
+    """Project; the workspace's, or `gcp:project`, by default. A change is refused while the cluster lives."""
+    region: Text | None = beside()
+    """Region; the workspace's, or `gcp:region`, by default. A change is refused while the cluster lives."""
 
 
-class Creation:
-    """The hook that makes `ids` before the object that lists them is written, and after their dependencies; the
-    provider then takes them over as existing clusters. Without any, the object stays unchanged. `make` makes them, or
-    alternatives of them, and returns when all run: their ids, by the first ids.
+class PersistentResource(Component, ClusterMember):
+    """A cluster with autoscaling pools, known by its name.
 
-    The provider's own create repeats refused requests in silence until its time-out, and forgets a failed cluster. The
-    object is in the catalog bucket, as the engine calls the hooks of a cloud's resource in `up` alone. Those of a
-    component it calls in `refresh` and `destroy --run-program` as well.
+    The cloud changes no field of a living cluster, so an edit makes another generation beside it, with an id of its
+    own. The old one takes no new jobs and is deleted when the last has ended. A deletion waits for jobs, or is refused.
     """
 
-    object: storage.BucketObject
+    kind: Kind = "cluster"
+    args: PersistentResourceArgs
+    #: Id of the present generation, to which jobs are sent.
+    cluster_id: pulumi.Output[str]
+    #: Ids of earlier generations that still have jobs.
+    retiring: pulumi.Output[Sequence[str]]
 
-    def __init__(
-        self,
-        ids: Sequence[str],
-        make: Callable[[Sequence[str]], Mapping[str, str]],
-        *,
-        bucket: pulumi.Input[str],
-        workspace: pulumi.Resource,
-        now: datetime,
-        after: Sequence[pulumi.Resource] = (),
-    ) -> None:
-        self._ids, self._make = tuple(ids), make
-        self._made: frozenset[str] = frozenset()
-        hook = pulumi.ResourceHook(HOOK, self._before)
-        content = {"clusters": sorted(self._ids), "at": now.isoformat(timespec="seconds")}
-        self.object = storage.BucketObject(
-            NAME,
-            bucket=bucket,
-            name=OBJECT,
-            content=json.dumps(content, indent=1) + "\n",
-            content_type="application/json",
-            opts=pulumi.ResourceOptions(
-                parent=workspace,
-                depends_on=list(after),
-                hooks=pulumi.ResourceHookBinding(before_create=[hook], before_update=[hook]),
-                ignore_changes=[] if self._ids else ["content"],
-            ),
-        )
+    def __init__(self, name: str, args: PersistentResourceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the cluster `name`. Raises ConfigError for arguments that no cluster can have."""
+        super().__init__("slipway:index:PersistentResource", name, args, opts)
+        self.start("clusterId", "retiring")
+        self.cluster_id, self.retiring = self.output("clusterId"), self.output("retiring")
 
-    def taken_over(self, id: str, full: str) -> pulumi.ResourceOptions:
-        """Return the options by which a cluster comes after this, imported by its full name if the hook made it."""
+    def workspaces(self) -> Iterator[Member]:
+        if self.args.workspace:
+            yield self.args.workspace
 
-        def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-            if id not in self._made:  # in preview, and without any creation
-                return None
-            args.opts.import_ = full
-            return pulumi.ResourceTransformResult(args.props, args.opts)
+    @property
+    def waits_for(self) -> Sequence[pulumi.Resource]:  # type: ignore[override]
+        depends: Any = self.options.depends_on or ()
+        listed = [depends] if isinstance(depends, pulumi.Resource) else depends
+        return [*listed, *self.sources] if isinstance(listed, list | tuple) else [*self.sources]
 
-        return pulumi.ResourceOptions(depends_on=[self.object], transforms=[transform])
+    @property
+    def sources(self) -> frozenset[pulumi.Resource]:
+        return self.composition.given[self].sources
 
-    async def _before(self, _: pulumi.ResourceHookArgs) -> None:
-        self._made = frozenset((await in_thread(lambda: self._make(self._ids))).values())
+    async def declare(self, group: Group) -> Mapping[str, Any]:
+        made, creation = await group.as_made(), await group.creating()
+        await group.rest()
+        opts = pulumi.ResourceOptions(parent=self, depends_on=self._after(group))
+        facts = made.facts.clusters
+        current = [
+            current_resource(
+                cluster, stack=group.name, facts=facts[cluster.id], creation=creation, **group.guarded(cluster.id, opts)
+            )
+            for cluster in made.plan.current
+            if cluster.spec.name == self.name
+        ]
+        retiring = [
+            RetiringResource(
+                action.id,
+                action.living.spec.pools,
+                location=action.living.region,
+                facts=facts[action.id],
+                **group.guarded(action.id, opts),
+            )
+            for action in made.plan.retiring
+            if action.living and action.cluster == self.name
+        ]
+        return {"clusterId": current[0].id if current else None, "retiring": [old.id for old in retiring]}
 
+    def _after(self, group: Group) -> list[pulumi.Resource]:
+        """Return the resources that outlive the cluster: what jobs need is deleted after it."""
+        return [*self.sources, *([group.workspace] if group.workspace else [])]
 
-# A GPU cluster may take a long time; the provider's default time-out is 20 minutes.
-_TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
-# The autoscaler moves the counts. Labels and name can't be changed in the API, yet the provider would try.
-_MOVES = ["resourcePools[*].replicaCount", "labels", "displayName"]
-
-
-class PersistentResource(pulumi.ComponentResource):
-    """A cluster, on `gcp.vertex.AiPersistentResource`, with every default made explicit.
-
-    The API changes no field of a living cluster, so an edit is another resource by another name, no replacement.
-    """
-
-    id: pulumi.Output[str]
-    resource: vertex.AiPersistentResource
-
-    def __init__(
-        self,
-        name: str,
-        cluster: ClusterSpec,
-        *,
-        project: str,
-        region: str,
-        exists: bool = False,
-        facts: Mapping[str, Any] | None = None,
-        hooks: pulumi.ResourceHookBinding | None = None,
-        creation: Creation | None = None,
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
-        """Declare a cluster.
-
-        `name`: its id in Vertex AI, and its logical name.
-        `cluster`: its pools, and the other fields of the service.
-        `project`, `region`: where it is, but for a `cluster` with a region of its own.
-        `exists`: it is taken over, unchanged.
-        `facts`: what a preview shows of the component itself.
-        `hooks`: asked before it is deleted. Without any it is deleted whoever uses it.
-        `creation`: makes it; without that, or where its hook is not called, the provider does.
-        `opts`: Pulumi's options of the component.
-        """
-        super().__init__(GENERATION, name, dict(facts or {}), opts)
-        location = cluster.region or region
-        full = resource_id(project, location, name)
-        # One body for the hook and the provider: otherwise it would plan to replace the imported cluster.
-        inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in cluster.request().items()}
-        options = pulumi.ResourceOptions(import_=full if exists else None, ignore_changes=_MOVES, hooks=hooks)
-        if creation and not exists:
-            options = pulumi.ResourceOptions.merge(options, creation.taken_over(name, full))
-        self.resource = _declared(self, full, options, deletion_policy=cluster.deletion_policy, **inputs)
-        self.id = self.resource.name
-        # The state tells it where the published catalog is lost.
-        kept = {"protected": cluster.name} if cluster.replacement == PROTECT else {}
-        self.register_outputs({"id": self.id, **kept, **_elsewhere(location, region)})
-
-
-class Guarded(TypedDict):
-    """Arguments that the clusters of a stack have in common, as those of `PersistentResource`."""
-
-    project: str
-    region: str
-    hooks: pulumi.ResourceHookBinding
-    opts: pulumi.ResourceOptions
-
-
-def current_resource(
-    cluster: CurrentCluster,
-    *,
-    stack: str,
-    facts: Mapping[str, Any],
-    creation: Creation | None,
-    **guarded: Unpack[Guarded],
-) -> PersistentResource | AdoptedResource:
-    """Declare the cluster of a name from now on, which may be somebody else's."""
-    if cluster.spec.adopted:
-        return AdoptedResource(cluster.id, facts=facts, opts=guarded["opts"])
-    return PersistentResource(
-        cluster.id, cluster.marked(stack), exists=cluster.import_, facts=facts, creation=creation, **guarded
-    )
-
-
-class RetiringResource(pulumi.ComponentResource):
-    """A cluster of an earlier generation that still has work. It stays unchanged until a later deployment drops it.
-
-    The same type and name as when it was current, so that the state knows it again.
-    """
-
-    id: pulumi.Output[str]
-
-    def __init__(
-        self,
-        name: str,
-        pools: Sequence[PoolSpec],
-        *,
-        project: str,
-        region: str,
-        location: str = "",
-        facts: Mapping[str, Any] | None = None,
-        hooks: pulumi.ResourceHookBinding | None = None,
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
-        """Declare a living cluster. The arguments are those of `PersistentResource`; `pools` as they are now, and
-        `location` is the cluster's own region, where that is not the stack's."""
-        super().__init__(GENERATION, name, dict(facts or {}), opts)
-        location = location or region
-        full = resource_id(project, location, name)
-        options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=hooks)
-        now: list[Any] = [pool.request() for pool in pools]
-        self.resource = _declared(self, full, options, resource_pools=now)
-        self.id = self.resource.name
-        self.register_outputs({"id": self.id, **_elsewhere(location, region)})
-
-
-class AdoptedResource(pulumi.ComponentResource):
-    """A cluster that somebody else made: facts, no resource of a cloud. So the engine can't change or delete it, and a
-    destruction, a rename or a lost state leaves it alone.
-
-    The provider's import would protect it less: it keeps the fields as inputs, against which each version of it may
-    plan a replacement, and only options of the program prevent a deletion, which the same pull request may edit.
-    """
-
-    id: str
-
-    def __init__(self, id: str, *, facts: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
-        """Publish `facts` of the cluster of this id."""
-        super().__init__(GENERATION, id, dict(facts), opts)
-        self.id = id
-        self.register_outputs({"id": id, "adopted": True})
-
-
-class OtherRegions(pulumi.ComponentResource):
-    """The other regions where clusters of the stack are, or may come to be: recorded in the state before any is asked
-    for there. So a killed deployment's cluster is found when the stack file no longer names its region."""
-
-    def __init__(self, regions: Iterable[str]) -> None:
-        """Record the names of `regions`."""
-        facts = {"regions": sorted(regions)}
-        super().__init__(REGIONS, "other-regions", facts)
-        self.register_outputs(facts)
-
-
-def resource_id(project: str, region: str, id: str) -> str:
-    return f"projects/{project}/locations/{region}/persistentResources/{id}"
-
-
-def _declared(
-    parent: pulumi.Resource, full: str, options: pulumi.ResourceOptions, **inputs: Any
-) -> vertex.AiPersistentResource:
-    _, project, _, location, _, id = full.split("/")
-    every = pulumi.ResourceOptions(parent=parent, custom_timeouts=_TIMEOUTS)
-    merged = pulumi.ResourceOptions.merge(every, options)
-    return vertex.AiPersistentResource(id, name=id, project=project, location=location, opts=merged, **inputs)
-
-
-def _elsewhere(location: str, region: str) -> dict[str, str]:
-    """Return outputs that tell the state that the cluster is outside its stack's region."""
-    return {"region": location} if location != region else {}
+    @property
+    def protection(self) -> Mapping[str, str]:  # type: ignore[override]
+        """What the engine's protection means for an edit: the old generation could never go."""
+        return {"replacement": PROTECT} if self.options.protect else {}

@@ -1,54 +1,102 @@
-"""The running of a program of Slipway's: its errors are told, and a destruction is not a deployment."""
+"""The program of a stack file: its entries as components' arguments, and the components one after another."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
 from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
+from slipway.google.provider_errors import ON_ERROR
 
-from .deployment import declare
-from .engine import explain_errors
-from .run import Run
+from .args import from_entry
+from .catalog import Catalog, CatalogArgs
+from .composition import begin
+from .engine import configured, fail
+from .job_template import JobTemplate, JobTemplateArgs
+from .persistent_resource import PersistentResource, PersistentResourceArgs
+from .quota_check import QuotaCheck, QuotaCheckArgs
+from .workspace import Workspace, WorkspaceArgs
 
-SAID = 32
-"""The exit code that tells Pulumi's language host that the person knows the reason."""
+OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
+"""The stack's outputs, which other programs read."""
 
 
-def program(file: str, declare: Callable[[Run], None], stack: Edit | None = None) -> None:
+@dataclass
+class StackArgs:
+    """What a stack file declares, as arguments of components. A program may change them, and put Outputs in."""
+
+    workspace: WorkspaceArgs = field(default_factory=WorkspaceArgs)
+    clusters: dict[str, PersistentResourceArgs] = field(default_factory=dict)
+    templates: dict[str, JobTemplateArgs] = field(default_factory=dict)
+    quota: QuotaCheckArgs = field(default_factory=QuotaCheckArgs)
+    policy: Mapping[str, Any] | None = None
+
+
+def declare(stack: StackArgs) -> None:
+    """Declare a stack, and export what other programs read of it."""
+    workspace = Workspace("workspace", stack.workspace)
+    clusters = [PersistentResource(name, args) for name, args in stack.clusters.items()]
+    templates = [JobTemplate(name, args) for name, args in stack.templates.items()]
+    quota = QuotaCheck("quota", replace(stack.quota, clusters=clusters, templates=templates))
+    catalog = Catalog(
+        "catalog", CatalogArgs(workspace=workspace, templates=templates, quota=quota, policy=stack.policy)
+    )
+    pulumi.export("onError", ON_ERROR)
+    work = pulumi.Output.concat("gs://", workspace.work_bucket)
+    values = (catalog.clusters, catalog.retiring, catalog.address, work, workspace.trainer)
+    for name, value in zip(OUTPUTS, values, strict=True):
+        pulumi.export(name, value)
+
+
+def deploy(
+    file: str, stack: Edit | None = None, args: Callable[[StackArgs], StackArgs] = lambda declared: declared
+) -> None:
     """Declare the stack that the engine names; for SLIPWAY_PURPOSE=destroy, take it down instead.
 
     `file` is the path of the `__main__.py`: stack files, templates and jobs are those beside it. `stack` takes the
-    stack of the stack file and returns the one to declare, which is held to the same checks. An error is shown to the
-    person, and ends the process.
+    stack of the stack file and returns the one to declare, which is held to the same checks. `args` takes the arguments
+    of the components and returns those to use, which may have Outputs. An error is shown to the person, and ends the
+    program.
     """
     # By default the interpreter searches all of pulumi's objects for garbage, as it imports the rest and as it ends: a
     # quarter of the program's time. At this pace a preview is over before the first search.
     gc.set_threshold(500_000)
     atexit.register(gc.freeze)
-    explain_errors(os.environ)
     checkout = Path(file).resolve().parent
     try:
         if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
             from .destruction import take_down
 
             take_down(checkout, stack)
-        else:
-            run = Run(checkout, stack)
-            declare(run)
-            run.end()
+            return
+        composition = begin(checkout, everywhere=True)
+        composition.file, _ = configured(checkout, stack)
+        declare(args(_arguments(composition.file.values["config"])))
+        composition.decide()
     except SlipwayError as error:
-        pulumi.log.error(str(error))
-        sys.exit(SAID)
+        fail(error)
 
 
-def deploy(file: str, stack: Edit | None = None) -> None:
-    """Run the program of Slipway's own checkout in another repository. The arguments are those of `program`."""
-    program(file, declare, stack)
+def _arguments(config: Mapping[str, Any]) -> StackArgs:
+    def entries(key: str) -> Mapping[str, Any]:
+        return config.get(f"slipway:{key}") or {}
+
+    parts = ("trainers", "teams", "machines", "reservations", "budget")
+    beside = {key: config[f"slipway:{key}"] for key in parts if config.get(f"slipway:{key}")}
+    return StackArgs(
+        workspace=from_entry(WorkspaceArgs, entries("workspace"), **beside),
+        clusters={
+            name: from_entry(PersistentResourceArgs, entry) for name, entry in entries("persistentResources").items()
+        },
+        templates={name: JobTemplateArgs() for name in config.get("slipway:templates") or ()},
+        quota=from_entry(QuotaCheckArgs, entries("quota")),
+        policy=config.get("slipway:policy"),
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 import pulumi
 
-from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -27,12 +27,16 @@ from slipway.deploying.deployment.workspace_plan import (
     trainer_owner,
     work_in,
 )
-from slipway.google.live import Live, Unknown
+from slipway.google.live import Unknown
 from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
 from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
+from .args import AcceleratorArgs, Amount, Entry, MachineArgs, Number, Switch, Text, beside
+from .component import Component
 from .gcp import projects, serviceaccount, storage
+from .group import Group
+from .member import Kind, Member, WorkspaceMember
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
@@ -42,61 +46,147 @@ _BOARD_AGE_DAYS = 7
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
-class Workspace(pulumi.ComponentResource):
-    """The stack's buckets, the trainer's account, and for each submitter exactly the roles that the verbs need (P5).
+@dataclass(kw_only=True)
+class TrainerArgs:
+    """Another account for the jobs of templates that name it."""
 
-    `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write, as to a bucket like
-    it in each other region where they may run. So no job can rewrite code that others run. The workspace does not own
-    clusters, nor the identities that preview and deploy.
+    account: Text | None = None
+    """Account id; slipway-STACK-NAME by default. A new one comes beside the old one, which goes after its last job."""
+    submitters: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members that may submit its templates, and so may run any code as it; nobody by default."""
+
+
+@dataclass(kw_only=True)
+class TeamArgs:
+    """A team of a workspace."""
+
+    submitters: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members of the team; each may submit."""
+    clusters: pulumi.Input[Sequence[Text]] | None = None
+    """Names of clusters for this team's jobs alone; those that no team lists are for everybody."""
+    budget: Amount | None = None
+    """USD a month."""
+    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = None
+    """Machines of its jobs, by keys of the workspace's `machines`."""
+
+
+@dataclass(kw_only=True)
+class ReservationArgs:
+    """Machines that a project has reserved in Compute Engine."""
+
+    path: Text
+    """Full path: projects/P/zones/Z/reservations/R."""
+    machine: Text | None = None
+    """Machine type, so that a template that needs another one is refused."""
+    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
+    """GPUs of N1 machines."""
+    machines: Number | None = None
+    """Number of machines."""
+
+
+@dataclass(kw_only=True)
+class BudgetArgs:
+    """What a workspace may cost a month. A change holds for the next submission."""
+
+    stack: Amount | None = None
+    """USD a month in all, idle machines included."""
+    teams: pulumi.Input[Mapping[str, Amount]] | None = None
+    """USD a month by team."""
+    users: pulumi.Input[Mapping[str, Amount]] | None = None
+    """USD a month by user; it only warns."""
+    enforce: Switch | None = None
+    """Whether a job beyond the budget is refused; False by default."""
+
+
+@dataclass(kw_only=True)
+class WorkspaceArgs:
+    """Arguments of `Workspace`. A bucket or an account that is a resource of the program stays the program's own: it is
+    waited for, and never made, adopted or deleted by the component."""
+
+    submitters: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members that may submit: group:ml@acme.example. Who goes loses the roles, unless another stack needs them."""
+    catalog_bucket: storage.Bucket | Text | None = None
+    """Bucket of the catalog and of packages, which jobs need; PROJECT-STACK-catalog by default. A change is refused."""
+    work_bucket: storage.Bucket | Text | None = None
+    """Bucket of results, in the workspace's region; PROJECT-STACK-work by default. A change is refused."""
+    trainer: serviceaccount.Account | Text | None = None
+    """Account that jobs run as, or its id; slipway-STACK-trainer by default. A change is refused."""
+    code: Switch | None = None
+    """Whether `submit --code` may run a person's working tree; False by default."""
+    shell: Switch | None = None
+    """Whether `submit --shell` may ask for a shell in a job's machines; False by default."""
+    confirm_above: Amount | None = None
+    """USD an hour above which `submit` asks; it never asks by default."""
+    board: Switch | None = None
+    """Whether the hourly run writes the board into the catalog's bucket; False by default."""
+    notify: Text | None = None
+    """Secret with the address that is told what becomes of jobs; none by default."""
+    trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Entry]]] | None = beside()
+    """Other accounts, by the name that templates give."""
+    teams: pulumi.Input[Mapping[str, pulumi.Input[TeamArgs | Entry]]] | None = beside()
+    """Teams by name."""
+    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = beside()
+    """Machines by the key that templates may name in place of a machine type."""
+    reservations: pulumi.Input[Mapping[str, pulumi.Input[ReservationArgs | Entry]]] | None = beside()
+    """Reserved machines by the name that templates use."""
+    budget: pulumi.Input[BudgetArgs | Entry] | None = beside()
+    """What it may cost a month; no limit by default."""
+    project: Text | None = beside()
+    """Project; `gcp:project` by default. A change is refused."""
+    region: Text | None = beside()
+    """Region; `gcp:region` by default. A change is refused."""
+
+
+class Workspace(Component, WorkspaceMember):
+    """The buckets, the trainer's account, and for each submitter exactly the roles that the verbs need (P5).
+
+    The catalog's bucket: the deployer writes, the trainer and submitters read, versioned. The work bucket: jobs write,
+    as to a bucket like it in each other region where they may run. So no job can rewrite code that others run. The
+    workspace does not own clusters, nor the identities that preview and deploy.
 
     Its destruction keeps what jobs wrote, and adopted resources; other catalogs go. Resources that
     are no longer declared and that unfinished jobs need stay unchanged, beside the declared ones. The trainers that
     templates choose by name have the same roles on the buckets, and submitters of their own, who may act as them alone.
     """
 
-    catalog: storage.Bucket
-    work: storage.Bucket
-    works: tuple[storage.Bucket, ...]
-    trainer: serviceaccount.Account
-    accounts: tuple[serviceaccount.Account, ...]
+    kind: Kind = "workspace"
+    args: WorkspaceArgs
+    catalog_bucket: pulumi.Output[str]
+    work_bucket: pulumi.Output[str]
+    #: The address of the account that jobs run as.
+    trainer: pulumi.Output[str]
 
     def __init__(
-        self,
-        name: str,
-        *,
-        project: str,
-        region: str,
-        settings: WorkspaceEntry,
-        live: Live,
-        facts: Mapping[str, Any],
-        work_elsewhere: Mapping[str, str] | None = None,
-        trainers: Mapping[str, TrainerEntry] | None = None,
-        writers: Collection[str] = (),
-        plan: WorkspacePlan | None = None,
-        hooks: pulumi.ResourceHookBinding | None = None,
+        self, name: str, args: WorkspaceArgs | None = None, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        """Declare the workspace.
+        """Declare the workspace. Raises ConfigError for arguments that no workspace can have."""
+        #: The buckets and accounts that jobs need.
+        self.needed_by_jobs: list[pulumi.Resource] = []
+        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts)
+        self.start("catalog", "work", "trainer", "facts")
+        self.catalog_bucket, self.work_bucket = self.output("catalog"), self.output("work")
+        self.trainer = self.output("trainer")
 
-        `project`, `region`: where it is.
-        `settings`: its submitters, and the names of its buckets and account.
-        `live`: what lives. Buckets and service accounts that are there are adopted, not created.
-        `facts`: what a preview shows of the component itself.
-        `work_elsewhere`: by region, the names of further work buckets.
-        `trainers`: those besides the workspace's own, by name.
-        `writers`: the names of those whose jobs write metrics, "" for the workspace's.
-        `plan`: what stays though it is no longer declared, and what was there before.
-        `hooks`: asked before anything is deleted that jobs or other stacks need.
-        """
-        plan = plan or WorkspacePlan()
-        super().__init__(WORKSPACE, name, dict(facts))
-        self._child, self._grants = pulumi.ResourceOptions(parent=self, hooks=hooks), set[str]()
-        self._project, self._region = project, region
+    def workspaces(self) -> Iterator[Member]:
+        yield self
+
+    def facts(self, group: Group) -> Mapping[str, Any]:
+        return group.deployment.facts.workspace
+
+    def declare(self, group: Group) -> Mapping[str, Any]:
+        planned = group.deployment
+        stack, live, plan, settings = planned.stack, planned.live, planned.plan.workspace, planned.stack.workspace
+        writers = planned.writers
+        self._group, self._grants = group, set[str]()
+        self._child = pulumi.ResourceOptions(parent=self, hooks=self.composition.hooks)
+        self._project, self._region, self._hooks = group.project, group.region, self.composition.hooks
         self._adopted = plan.adopted
-        self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
+        self._existing, self._accounts = _known(live.buckets), _known(live.service_accounts)
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
-        self.catalog = self._bucket(
+        catalog_bucket = self._bucket(
             catalog,
             settings.catalog_bucket,
+            own=group.own.get("catalog_bucket"),
             keep=False,
             versioned=True,
             rules=[
@@ -109,18 +199,18 @@ class Workspace(pulumi.ComponentResource):
             ],
         )
         rules = [_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])]
-        self.work = self._bucket(work, settings.work_bucket, keep=True, rules=rules)
-        works = {work: self.work}
-        for there, bucket in (work_elsewhere or {}).items():
+        work_bucket = self._bucket(work, settings.work_bucket, own=group.own.get("work_bucket"), keep=True, rules=rules)
+        works = {work: work_bucket}
+        for there, bucket in stack.work_elsewhere.items():
             logical = plan.logical.get(work_in(there), f"{BUCKETS_ELSEWHERE}{bucket}")
             works[logical] = self._bucket(logical, bucket, keep=True, rules=rules, region=there)
-        self.works = tuple(works.values())
-        self.trainer = self._account(trainer, settings.trainer)
-        accounts = {trainer: self.trainer}
+        self.needed_by_jobs += works.values()
+        account = self._account(trainer, settings.trainer, own=group.own.get("trainer"))
+        accounts = {trainer: account}
         roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
-        acting = {(trainer, member): self.trainer for member in settings.submitters}
-        for name, value in (trainers or {}).items():
+        acting = {(trainer, member): account for member in settings.submitters}
+        for name, value in stack.trainers.items():
             role = other_trainer(name)
             logical = plan.logical.get(role, other_logical(value.account))
             accounts[logical] = self._account(logical, value.account)
@@ -133,31 +223,32 @@ class Workspace(pulumi.ComponentResource):
                 roles[resource.logical] = dict(resource.grants)
             else:
                 works[resource.logical] = self._bucket(resource.logical, resource.name, keep=True)
-        self.accounts = tuple(accounts.values())
-        for logical, account in accounts.items():
+        self.needed_by_jobs += accounts.values()
+        for logical, trainer_account in accounts.items():
             for name, role in roles[logical].items():
-                self._grant(name, role, account.member)
-            self._grant(f"{logical}-reads-{catalog}", READS, account.member, self.catalog)
+                self._grant(name, role, trainer_account.member)
+            self._grant(f"{logical}-reads-{catalog}", READS, trainer_account.member, catalog_bucket)
             for place, target in works.items():
-                self._grant(f"{logical}-writes-{place}", WRITES, account.member, target)
+                self._grant(f"{logical}-writes-{place}", WRITES, trainer_account.member, target)
         for member in members:
             for purpose, role in SUBMITTER_ROLES.items():
                 self._grant(f"{purpose}-{member}", role, member)
-            self._grant(f"reads-{catalog}-{member}", READS, member, self.catalog)
+            self._grant(f"reads-{catalog}-{member}", READS, member, catalog_bucket)
             for place, target in works.items():
                 self._grant(f"reads-{place}-{member}", READS, member, target)
-            self._grant(f"creates-{work}-{member}", CREATES, member, self.work)
-        for (logical, member), account in acting.items():
-            self._grant(f"act-as-{logical}-{member}", ACT_AS, member, account)
+            self._grant(f"creates-{work}-{member}", CREATES, member, work_bucket)
+        for (logical, member), acted in acting.items():
+            self._grant(f"act-as-{logical}-{member}", ACT_AS, member, acted)
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
-        outputs = {"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email}
-        self.register_outputs({**outputs, "facts": dict(facts)})
+        outputs = {"catalog": catalog_bucket.name, "work": work_bucket.name, "trainer": account.email}
+        return {**outputs, "facts": dict(self.facts(group))}
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""
         for stays in staying:
             if stays.grant.name not in self._grants:
-                declare_grant(stays.grant, self._project, self._child)
+                named = replace(stays.grant, name=self._group.child(self, stays.grant.name))
+                declare_grant(named, self._project, self._child)
 
     def _bucket(
         self,
@@ -165,11 +256,15 @@ class Workspace(pulumi.ComponentResource):
         bucket: str,
         *,
         keep: bool,
+        own: pulumi.Resource | None = None,
         versioned: bool = False,
         rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
         region: str = "",
     ) -> storage.Bucket:
-        """Declare a bucket. A retiring one, which comes without rules, and an adopted one stay unchanged."""
+        """Declare a bucket, or return the program's `own`. A retiring one, which comes without rules, and an adopted
+        one stay unchanged."""
+        if own is not None:
+            return cast(storage.Bucket, own)
         theirs = bucket in self._adopted
         keep = keep or theirs
         settings: dict[str, Any] = {
@@ -181,7 +276,7 @@ class Workspace(pulumi.ComponentResource):
         }
         changes = bool(rules) and not theirs
         return storage.Bucket(
-            logical,
+            self._group.child(self, logical),
             name=bucket,
             project=self._project,
             location=(region or self._region).upper(),
@@ -195,14 +290,18 @@ class Workspace(pulumi.ComponentResource):
             **(settings if changes else {}),
         )
 
-    def _account(self, logical: str, account_id: str, *, old: bool = False) -> serviceaccount.Account:
+    def _account(
+        self, logical: str, account_id: str, *, own: pulumi.Resource | None = None, old: bool = False
+    ) -> serviceaccount.Account:
+        if own is not None:
+            return cast(serviceaccount.Account, own)
         email = trainer_email(account_id, self._project)
         there = email in self._accounts
         return serviceaccount.Account(
-            logical,
+            self._group.child(self, logical),
             account_id=account_id,
             project=self._project,
-            display_name=trainer_display_name(pulumi.get_stack()),
+            display_name=trainer_display_name(self._group.name),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=f"projects/{self._project}/serviceAccounts/{email}" if there and not old else None,
@@ -222,6 +321,7 @@ class Workspace(pulumi.ComponentResource):
     ) -> None:
         """Declare a role on a bucket, on an account, or on the project."""
         self._grants.add(name)
+        name = self._group.child(self, name)
         if on is None:
             projects.IAMMember(name, project=self._project, role=role, member=member, opts=self._child)
         elif isinstance(on, storage.Bucket):

@@ -47,6 +47,13 @@ class Permissions:
             "bucket": f"{endpoints.of('storage')}b/",
         }
 
+    def number(self, project: str) -> str:
+        """Return the number of a project, by its id."""
+        call = Call(f"look up the number of project {project}", "resourcemanager.projects.get", f"project {project}")
+        return str(
+            self._session.get(f"{self._bases['project']}{quote(project, safe=':')}", call).get("projectNumber", "")
+        )
+
     def held(self, what: Holder, name: str, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of the permissions `wanted` that the caller has."""
         call = Call(f"ask what may be done on {what} {name}", "", _on(what, name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
@@ -28,6 +28,9 @@ BUCKETS_ELSEWHERE = "work@"
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 GENERATION = "slipway:components:PersistentResource"
 REGIONS = "slipway:components:OtherRegions"
+
+
+Named = TypeVar("Named", bound="StateResource")
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,12 @@ class State:
     called: Mapping[str, str] = field(default_factory=dict)
     #: Ids of clusters that were made in another region than the stack's, as an alternative.
     elsewhere: frozenset[str] = frozenset()
+    #: The buckets of all catalogs: several, for a program with several workspaces.
+    catalogs: tuple[str, ...] = ()
+    #: The engine's names of generations of clusters, whoever is their parent, by the clusters' ids.
+    urns: Mapping[str, str] = field(default_factory=dict)
+    #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
+    others: Mapping[str, str] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
     workspace: Mapping[str, Any] = field(default_factory=dict)
     #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
@@ -99,6 +108,38 @@ class State:
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
         return tuple(sorted({*(cluster.region for cluster in self.clusters), *self.other_regions} - {"", region}))
+
+    def part(self, prefix: str, others: Collection[str], places: Collection[tuple[str, str]]) -> State:
+        """Return the state of one workspace of a program that has several.
+
+        `prefix`: the beginning of its resources' logical names. `others`: those of the other workspaces. `places`: the
+        projects and regions of clusters that are not its own.
+        """
+
+        def own(logical: str) -> bool:
+            return logical.startswith(prefix) if prefix else not logical.startswith(tuple(others))
+
+        def named(resources: Iterable[Named]) -> tuple[Named, ...]:
+            return tuple(
+                replace(each, logical=each.logical.removeprefix(prefix)) for each in resources if own(each.logical)
+            )
+
+        buckets = named(self.buckets)
+        names = {bucket.name for bucket in buckets}
+        catalog = self.catalog_bucket
+        if prefix or others:
+            catalog = next((bucket for bucket in self.catalogs if bucket in names), "")
+        clusters = tuple(cluster for cluster in self.clusters if (cluster.project, cluster.region) not in places)
+        grants = tuple(replace(grant, name=grant.name.removeprefix(prefix)) for grant in self.grants if own(grant.name))
+        return replace(
+            self,
+            buckets=buckets,
+            accounts=named(self.accounts),
+            catalog_bucket=catalog,
+            clusters=clusters,
+            grants=grants,
+            submitters=_submitters(grant.name for grant in grants if not grant.on),
+        )
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Tell whether the state has a cluster, by its id."""
@@ -115,24 +156,33 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {resource.parent: resource for resource in _of(parsed, OBJECT)}
-    accounts = tuple(_of(parsed, ACCOUNT))
+    catalogs = [resource.text("bucket") for resource in _of(parsed, OBJECT) if resource.parent == _CATALOG]
+    accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
-    names_of_grants = [resource.name for resource in _of(parsed, _PROJECT_GRANT)]
+    grants = tuple(
+        StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
+        for type_, on in _GRANTED_ON.items()
+        for grant in _own(_of(parsed, type_), _WORKSPACE)
+        if grant.text("member")
+    )
     return State(
         clusters=tuple(
             replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, CLUSTER, "name")
         ),
         buckets=tuple(_placed(parsed, BUCKET, "name")),
         accounts=tuple(_placed(accounts, ACCOUNT, "email")),
-        catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
+        catalog_bucket=catalogs[0] if catalogs else "",
         creation=_WORKSPACE in objects,
-        grants=tuple(
-            StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
-            for type_, on in _GRANTED_ON.items()
-            for grant in _of(parsed, type_)
-            if grant.text("member")
-        ),
-        submitters=tuple(name.removeprefix(_SUBMITS) for name in names_of_grants if name.startswith(_SUBMITS)),
+        catalogs=tuple(catalogs),
+        grants=grants,
+        submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
+        urns={resource.name: resource.urn for resource in generations},
+        others={
+            resource.text(key): resource.name
+            for type_, key in ((BUCKET, "name"), (ACCOUNT, "email"))
+            for resource in _of(parsed, type_)
+            if resource.parent != _WORKSPACE
+        },
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
         adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
         called={account.text("email"): account.text("displayName") for account in accounts},
@@ -158,13 +208,14 @@ class _Resource:
     #: The engine's.
     name: str
     outputs: Mapping[str, Any]
+    urn: str = ""
 
     @classmethod
     def read(cls, urn: str, body: Mapping[str, Any]) -> _Resource:
         """Read `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`, where a name may contain anything."""
         _, _, types, name = urn.split("::", 3)
         parents, _, own = types.rpartition("$")
-        return cls(type=own, parent=parents.rpartition("$")[2], name=name, outputs=body.get("outputs") or {})
+        return cls(type=own, parent=parents.rpartition("$")[2], name=name, outputs=body.get("outputs") or {}, urn=urn)
 
     def text(self, key: str) -> str:
         value = self.outputs.get(key)
@@ -182,6 +233,16 @@ def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
     return (resource for resource in resources if resource.type == type_)
 
 
+def _own(resources: Iterable[_Resource], parent: str) -> Iterator[_Resource]:
+    """Yield those that a component of Slipway's declares: a program may have resources of its own beside them."""
+    return (resource for resource in resources if resource.parent == parent)
+
+
+def _submitters(grants: Iterable[str]) -> tuple[str, ...]:
+    """Return the members among whose grants on the project these are, by the grants' names."""
+    return tuple(name.removeprefix(_SUBMITS) for name in grants if name.startswith(_SUBMITS))
+
+
 def _preference(resource: _Resource) -> StatePreference:
     dimensions, config = (resource.outputs.get(key) or {} for key in ("dimensions", "quotaConfig"))
     return StatePreference(
@@ -194,7 +255,7 @@ def _preference(resource: _Resource) -> StatePreference:
 
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
     """Yield resources with their places. `name` is the output that has the resource's own name."""
-    for resource in _of(resources, type_):
+    for resource in _own(_of(resources, type_), GENERATION if type_ == CLUSTER else _WORKSPACE):
         adopted = is_adopted_bucket(resource.name)
         elsewhere = adopted or resource.name.startswith(BUCKETS_ELSEWHERE)
         yield StateResource(

@@ -33,8 +33,7 @@ SLIPWAY = "slipway"
 """The word for `python -I -m slipway`, likewise."""
 _MODULES = (
     "components.program",
-    "components.deployment",
-    "components.making",
+    "components.group",
     "local.plugin.__main__",
 )
 _SIGINT = 128 + signal.SIGINT

@@ -1,13 +1,20 @@
 """Components under Pulumi's mocks, with all their requests to the engine, options included."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
+import pulumi
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
 
+from components.composition import Composition
+from components.member import Member
+from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
 from tests.builders.stacks import workspace_entry
 
@@ -66,10 +73,10 @@ class _Monitor(mocks.MockMonitor):
         return super().RegisterResource(request)  # type: ignore[no-untyped-call]
 
 
-def declared(program: Callable[[], Any]) -> list[Asked]:
+def declared(program: Callable[[], Any], *, preview: bool = False) -> list[Asked]:
     """Return all that `program` registers on stack dev. Raises its errors; every output it made is awaited."""
     monitor = _Monitor()
-    mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", preview=False, monitor=monitor)
+    mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", preview=preview, monitor=monitor)
 
     @mocks.test  # type: ignore[untyped-decorator]
     def run() -> None:
@@ -89,3 +96,87 @@ def every(asked: list[Asked], type: str) -> dict[str, Asked]:
     matching = [item for item in asked if item.type == type]
     assert len({item.name for item in matching}) == len(matching), "the engine refuses a second resource of a name"
     return {item.name: item for item in matching}
+
+
+@dataclass
+class Decided:
+    """A group whose decision a test gives, in place of the pure plan's."""
+
+    settings: Any = None
+    #: The catalog's, which the component publishes.
+    catalog: Any = None
+    templates: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    requests: Any = ()
+    quota: Any = None
+    live: Live = NOTHING
+    plan: WorkspacePlan = field(default_factory=WorkspacePlan)
+    trainers: Mapping[str, Any] = field(default_factory=dict)
+    writers: frozenset[str] = frozenset()
+    work_elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+    name, project, region = "dev", PROJECT, REGION
+    own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
+    components: list[Member] = field(default_factory=list)
+    clusters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def deployment(self) -> Any:
+        facts = SimpleNamespace(
+            workspace=FACTS, published=FACTS, quota_check=FACTS, templates=dict.fromkeys(self.templates, FACTS)
+        )
+        stack = SimpleNamespace(
+            workspace=self.settings or SETTINGS,
+            trainers=self.trainers,
+            work_elsewhere=self.work_elsewhere,
+            quota=self.quota,
+        )
+        return SimpleNamespace(
+            stack=stack,
+            live=self.live,
+            plan=SimpleNamespace(workspace=self.plan, current=(), retiring=()),
+            writers=self.writers,
+            facts=facts,
+            packages=self.templates,
+            catalog=self.catalog,
+            report=SimpleNamespace(requests=self.requests),
+        )
+
+    @property
+    def workspace(self) -> Any:
+        return next((component for component in self.components if component.kind == "workspace"), None)
+
+    def child(self, component: Member, name: str) -> str:
+        return name
+
+    async def as_made(self) -> Any:
+        return self.deployment
+
+    async def creating(self) -> None:
+        return None
+
+    async def rest(self) -> tuple[pulumi.Resource, ...]:
+        return ()
+
+    def keep_shared(self, published: pulumi.Output[str]) -> None:
+        return None
+
+
+def unique(asked: list[Asked]) -> None:
+    """The engine refuses a second resource of a name, below whichever component of a type."""
+    named = Counter((each.request.parent.rpartition("::")[0], each.type, each.name) for each in asked)
+    assert not [name for name, count in named.items() if count > 1]
+
+
+def composed(program: Callable[[], Any], decided: Decided) -> list[Asked]:
+    """Return all that a program of components registers where this is decided about them."""
+
+    async def group(composition: Composition, _: Member) -> Decided:
+        decided.components = composition.components
+        return decided
+
+    with patch.object(Composition, "group", group), patch.object(Composition, "_end", _nothing):
+        return declared(program)
+
+
+async def _nothing(_: Composition) -> None:
+    return None

@@ -3,23 +3,19 @@
 import json
 from pathlib import Path
 
+import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from components.engine import EngineRun, configured, explain_errors, words
-from components.guard import guard
-from components.persistent_resource import PersistentResource
+from components import PersistentResource, PersistentResourceArgs, PoolArgs
+from components.engine import EngineRun, configured, words
 from slipway.authoring.stack.yaml_file import StackErrors
-from slipway.deploying.deployment.removal import GracePeriod
-from slipway.google.live import InUse
 from slipway.google.provider_errors import meaning_of
 from slipway.model.state import State
-from tests.builders.clusters import cluster_spec
 
 from .conftest import PROJECT, REGION, declared, only
 
 ROOT = Path(__file__).parents[2]
-DECLARE = "def declare(run: Run) -> None:"
 
 FILE = """config:
   gcp:project: acme-dev
@@ -40,19 +36,19 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_file_as_it_is(checkout: Path) -> None:
-    stack = configured(checkout)
+    _, stack = configured(checkout)
     assert (stack.name, stack.project, stack.region, stack.quota.mode) == ("dev", "acme-dev", "us-central1", "enforce")
 
 
 def test_the_engines_values_win(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`pulumi up --config …` and `--config-file …` reach the program through the engine alone."""
     monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, "slipway:quota": '{"mode": "warn"}'}))
-    assert configured(checkout).quota.mode == "warn"
+    assert configured(checkout)[1].quota.mode == "warn"
 
 
 def test_a_stack_without_a_file_is_configured_too(checkout: Path) -> None:
     (checkout / "stacks" / "Pulumi.dev.yaml").unlink()
-    assert configured(checkout).project == "acme-dev"
+    assert configured(checkout)[1].project == "acme-dev"
 
 
 def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,18 +74,13 @@ def test_the_words_name_the_thing_and_the_way_out() -> None:
 
 def test_every_resource_has_it_beside_its_own_hooks() -> None:
     def program() -> None:
-        hooks = guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State())
-        explain_errors({})
-        PersistentResource("cpu-1a2b3c4", cluster_spec(), project=PROJECT, region=REGION, hooks=hooks)
+        args = PersistentResourceArgs(pools={"workers": PoolArgs(machine="n1-standard-4", replicas=1)})
+        PersistentResource("cpu", args)
 
+    pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
     made = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource").request.hooks
     assert list(made.before_delete) == ["slipway-guard-v1"] and list(made.on_error) == ["slipway-trouble-v1"]
 
 
-def test_deploy_declares_what_the_program_of_this_checkout_does() -> None:
-    shown, shipped = (
-        (ROOT / path).read_text().partition(DECLARE)[2] for path in ("__main__.py", "components/deployment.py")
-    )
-    assert shown.removesuffix("\n\nprogram(__file__, declare)\n") == shipped, (
-        "copy __main__.py, from `def declare` on, into components/deployment.py"
-    )
+def test_the_program_of_this_checkout_is_that_of_any_other() -> None:
+    assert (ROOT / "__main__.py").read_text().endswith("from components.program import deploy\n\ndeploy(__file__)\n")

@@ -7,18 +7,17 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
-from components.guard import check, ends_stack, guard, hold, tell_of_deletion
+from components.guard import check, ends_stack, hold, tell_of_deletion
 from components.workspace import Workspace
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
-from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
-from slipway.model.state import State, StateGrant
+from slipway.model.state import StateGrant
 
-from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
+from .conftest import Decided, composed
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CPU = GuardSubject(cluster=CLUSTER)
@@ -220,12 +219,9 @@ def test_every_grant_is_asked_for_before_it_goes() -> None:
     """A submitter's too; and by this name, which living stacks have."""
 
     def program() -> None:
-        hooks = guard(answers(InUse()), GracePeriod(0.0), lambda _: None, State())
-        Workspace(
-            "workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS, hooks=hooks
-        )
+        Workspace("workspace")
 
-    grants = [resource for resource in declared(program) if "member" in resource.inputs]
+    grants = [resource for resource in composed(program, Decided()) if "member" in resource.inputs]
     assert len(grants) > 8 and all(list(grant.request.hooks.before_delete) == [module.NAME] for grant in grants)
 
 

@@ -6,14 +6,15 @@ import pulumi
 import pytest
 from pulumi.runtime.rpc import unwrap_rpc_secret
 
-from components.catalog import Catalog, JobTemplate, QuotaCheck
+from components import Catalog, CatalogArgs, JobTemplate, JobTemplateArgs, QuotaCheck, Workspace
 from slipway.authoring.packages.source_package import SourcePackage
+from slipway.authoring.stack.entries import QuotaEntry
 from slipway.google.catalog.document import write
 from slipway.google.quota.request import QuotaRequest
 from slipway.google.quotas import QuotaPreference
 from tests.builders import catalogs
 
-from .conftest import FACTS, PROJECT, Asked, declared, every, only
+from .conftest import FACTS, PROJECT, Asked, Decided, composed, every, only
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 CATALOG = catalogs.catalog(catalogs.template("nap"), retiring=("cpu-0000000",))
@@ -26,13 +27,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def published() -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
+    of_two_variants = {"first": package, "second": SourcePackage(package.name, "0123456789ab", b"package")}
 
     def program() -> None:
-        of_two_variants = [package, SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")]
-        template = JobTemplate("nap", facts=FACTS, packages=of_two_variants, bucket="acme-catalog")
-        Catalog("catalog", catalog=CATALOG, facts=FACTS, bucket="acme-catalog", after=[template])
+        workspace = Workspace("workspace")
+        template = JobTemplate("nap", JobTemplateArgs(workspace=workspace))
+        Catalog("catalog", CatalogArgs(workspace=workspace, templates=[template]))
 
-    return declared(program)
+    return composed(program, Decided(catalog=CATALOG, templates={"nap": of_two_variants}))
 
 
 def test_the_package_lies_under_its_hash_and_stays() -> None:
@@ -62,16 +64,8 @@ H100 = QuotaRequest("gpus", "us-central1", "H100GPUs", "h100-us-central1", value
 
 
 def check(*requests: QuotaRequest) -> list[Asked]:
-    return declared(
-        lambda: QuotaCheck(
-            "quota",
-            facts=FACTS,
-            requests=requests,
-            project=PROJECT,
-            contact="ml@acme.example",
-            justification="training",
-        )
-    )
+    quota = QuotaEntry(mode="request", contact_email="ml@acme.example", justification="training")
+    return composed(lambda: QuotaCheck("quota"), Decided(requests=requests, quota=quota))
 
 
 def test_what_is_asked_for_is_a_preference_each_and_outlives_the_stack() -> None:  # Z2

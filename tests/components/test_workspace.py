@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from components.guard import NAME, guard
+from components.guard import NAME, Questions, guard
 from components.workspace import Workspace, leave_grants
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
-from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.deploying.generations.action import Why
 from slipway.google.live import InUse, Unknown
 from slipway.model.state import State, StateGrant
 
-from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
+from .conftest import FACTS, NOTHING, PROJECT, SETTINGS, Asked, Decided, composed, declared, every, only
 
 BUCKET, MEMBER = "gcp:storage/bucket:Bucket", "gcp:storage/bucketIAMMember:BucketIAMMember"
 ACCOUNT, ON_ACCOUNT = "gcp:serviceaccount/account:Account", "gcp:serviceaccount/iAMMember:IAMMember"
@@ -25,13 +24,15 @@ TEAM = "group:ml@acme.example"
 
 
 def workspace(
-    settings: WorkspaceEntry = SETTINGS, then: Callable[[Workspace], None] = lambda _: None, **more: Any
+    settings: WorkspaceEntry = SETTINGS, then: Callable[[Workspace], object] = lambda _: None, **more: Any
 ) -> list[Asked]:
-    """All that it declares, and `then` more, where nothing is there yet."""
-    known = {"live": NOTHING, **more}
-    return declared(
-        lambda: then(Workspace("workspace", project=PROJECT, region=REGION, settings=settings, facts=FACTS, **known))
-    )
+    """All that it declares, where nothing is there yet."""
+
+    def program() -> None:
+        made = Workspace("workspace")
+        made.work_bucket.apply(lambda _: then(made))
+
+    return composed(program, Decided(settings=settings, **more))
 
 
 def test_the_catalog_is_private_and_versioned_and_goes_with_the_stack_and_history_after_a_year() -> None:  # N19, N20
@@ -105,11 +106,12 @@ def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
 
 
 def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # P5 W8
-    granted = only(workspace(SETTINGS.model_copy(update={"submitters": ()}), writers={""}), PROJECT_ROLE)
+    granted = only(workspace(SETTINGS.model_copy(update={"submitters": ()}), writers=frozenset({""})), PROJECT_ROLE)
     assert granted.name == "trainer-aiplatform.user"
     assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
 
 
+QUESTIONS = Questions(lambda _: InUse(), lambda _: None, lambda _: 0.0, lambda _: False)
 BOB = "user:bob@acme.example"
 SHARED = (
     StateGrant(f"submit-{BOB}", "roles/aiplatform.user", BOB),
@@ -135,11 +137,7 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
-    asked = declared(
-        lambda: leave_grants(
-            SHARED, PROJECT, guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State()), FACTS
-        )
-    )
+    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(QUESTIONS, State()), FACTS))
     component, *rest = asked
     assert (component.name, component.inputs) == ("workspace", FACTS), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}

@@ -1,27 +1,91 @@
-"""docs/components.md: its program declares what the page says, without a stack file of ours. # D1 # D2 # D3"""
+"""docs/your-program.md: its programs declare what the page says, and its tests pass, under mocks. # D1 # D2 # D3"""
 
 import re
+import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pulumi
 import pytest
 
 import components
-from components import catalog, persistent_resource
-from tests.components.conftest import PROJECT, REGION, declared
+from components import program, testing
+from tests.components.conftest import PROJECT, REGION, Asked, declared, unique
 
-PAGE = (Path(__file__).parents[2] / "docs" / "components.md").read_text("utf-8")
-(PROGRAM,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+PROGRAM, REGIONS, TESTS = re.findall(r"```python\n(.*?)```", (DOCS / "your-program.md").read_text("utf-8"), re.DOTALL)
+TEMPLATE, TASK = re.findall(r"```python\n(.*?)```", (DOCS / "write-a-template.md").read_text("utf-8"), re.DOTALL)[:2]
 
 
-def test_it_runs_under_pulumi_s_mocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (components, catalog, persistent_resource):  # by their names in a wheel
+def lay_out(folder: Path) -> None:
+    """Write the template of the page that tells how."""
+    code = folder / "jobs" / "count_words"
+    code.mkdir(parents=True)
+    (code / "__init__.py").touch()
+    (code / "task.py").write_text(TASK)
+    (folder / "templates").mkdir(exist_ok=True)
+    (folder / "templates" / "count_words.py").write_text(TEMPLATE)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (components, program, testing):  # by their names in a wheel
         monkeypatch.setitem(sys.modules, f"slipway.{module.__name__}", module)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs" / "hello").mkdir(parents=True)
-    (tmp_path / "jobs" / "hello" / "__init__.py").touch()
+    lay_out(tmp_path)
     pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
+
+
+def made(asked: list[Asked]) -> Counter[str]:
+    return Counter(each.type.rpartition(":")[2] for each in asked)
+
+
+def test_a_program_with_its_own_network_bucket_and_account_is_given_the_rest() -> None:
     asked = declared(lambda: exec(PROGRAM, {}))
-    children = [f"{made.parent} {made.type.rpartition(':')[2]}" for made in asked if made.parent != "slipway-dev"]
-    assert sorted(children) == ["hello BucketObject", "quota SQuotaPreference", "research-1 AiPersistentResource"]
+    count = made(asked)
+    assert (count["AiPersistentResource"], count["Account"], count["Network"]) == (2, 1, 1)
+    buckets = {each.inputs["name"]: each for each in asked if each.type.endswith(":Bucket")}
+    assert sorted(buckets) == [f"{PROJECT}-dev-ml-catalog", "acme-ml-results"]
+    assert not buckets["acme-ml-results"].parent.startswith("ml")
+    clusters = [each for each in asked if each.type.endswith("AiPersistentResource")]
+    assert {each.inputs["network"] for each in clusters} == {"projects/123456789012/global/networks/training-id"}
+
+
+def test_two_regions_are_two_workspaces_each_with_its_catalog() -> None:
+    asked = declared(lambda: exec(REGIONS, {}))
+    unique(asked)
+    places = {each.inputs["location"] for each in asked if each.type.endswith("AiPersistentResource")}
+    assert places == {"us-central1", "europe-west4"}
+    catalogs = [each.inputs["bucket"] for each in asked if each.inputs.get("name") == "catalog.json"]
+    assert sorted(catalogs) == [f"{PROJECT}-dev-eu-catalog", f"{PROJECT}-dev-us-catalog"]
+
+
+def test_a_stack_file_s_program_uses_a_bucket_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = re.findall(r"```python\n([^`]*with_our_bucket[^`]*)```", (DOCS / "adoption.md").read_text("utf-8"))
+    monkeypatch.setattr("gc.set_threshold", lambda _: None)
+    monkeypatch.setattr("atexit.register", lambda _: None)
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text(
+        f'config: {{"gcp:project": {PROJECT}, "gcp:region": {REGION}, "gcp:addPulumiAttributionLabel": "false"}}'
+    )
+    asked = declared(lambda: exec(text, {"__file__": str(tmp_path / "__main__.py")}))
+    buckets = {each.inputs["name"]: each.parent for each in asked if each.type.endswith(":Bucket")}
+    assert buckets == {"acme-ml-results": "slipway-dev", f"{PROJECT}-dev-catalog": "workspace"}
+
+
+def test_its_programs_pass_a_strict_check_of_types(tmp_path: Path) -> None:
+    files = [tmp_path / "own.py", tmp_path / "regions.py"]
+    for file, text in zip(files, (PROGRAM, REGIONS), strict=True):
+        file.write_text(text.replace("slipway.components", "components"))
+    (tmp_path / "wrong.py").write_text("import components\n\ncomponents.PoolArgs(machine=8, replicas=1)\n")
+    check = [sys.executable, "-m", "mypy", "--no-error-summary", *map(str, files), str(tmp_path / "wrong.py")]
+    said = subprocess.run(check, cwd=DOCS.parent, capture_output=True, text=True, check=False).stdout
+    assert 'wrong.py:3: error: Argument "machine" to "PoolArgs"' in said and said.count("error") == 1, said
+
+
+def test_its_tests_pass(tmp_path: Path) -> None:
+    file = tmp_path / "test_of_the_page.py"
+    file.write_text(TESTS)
+    result = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={tmp_path}", str(file)])
+    assert result == pytest.ExitCode.OK

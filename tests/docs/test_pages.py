@@ -8,7 +8,7 @@ from typing import get_args
 import yaml
 
 import slipway
-from components.run import Outputs
+from components.program import OUTPUTS
 from slipway.authoring.policy.rules import BY_KEY, RULES
 from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
 from slipway.authoring.stack.config import PolicyRulesEntry
@@ -50,8 +50,8 @@ def test_what_adoption_refuses_and_exports_are_those_of_the_page() -> None:
     page = ADOPTION.read_text("utf-8")
     assert all(f"`{key}`" in page for key in OF_THE_MAKING)
     (named,) = re.findall(r"`up` exports (.*?)\.", page)
-    assert set(re.findall(r"`(\w+)`", named)) == set(Outputs.__annotations__)
-    assert all(match in Outputs.__annotations__ for match in re.findall(r'require_output\("(\w+)"\)', page))
+    assert set(re.findall(r"`(\w+)`", named)) == set(OUTPUTS)
+    assert all(match in OUTPUTS for match in re.findall(r'require_output\("(\w+)"\)', page))
 
 
 def test_a_rule_of_a_stack_has_its_row_with_an_example_that_editors_show_and_the_check_accepts() -> None:

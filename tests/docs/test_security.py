@@ -19,10 +19,9 @@ from components.workspace import Workspace
 from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
-from slipway.google.live import Live
 from tests.builders.stacks import workspace_entry
 from tests.components.conftest import PROJECT as MOCKED
-from tests.components.conftest import declared
+from tests.components.conftest import Decided, composed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
@@ -128,17 +127,7 @@ def workspace() -> Iterator[tuple[str, str, str]]:
     """What the component grants: the path of the policy, role and member."""
     settings = workspace_entry((TEAM,), CATALOG, WORK, TRAINER.partition("@")[0])
     evals = TrainerEntry(account=EVALS.partition("@")[0], submitters=(WHO["a submitter of `evals` alone"],))
-    asked = declared(
-        lambda: Workspace(
-            "workspace",
-            project=PROJECT,
-            region="us-central1",
-            settings=settings,
-            live=Live((), (), {}, None),
-            facts={},
-            trainers={"evals": evals},
-        )
-    )
+    asked = composed(lambda: Workspace("workspace"), Decided(settings=settings, trainers={"evals": evals}))
     paths = {
         "gcp:storage/bucketIAMMember:BucketIAMMember": "/storage/v1/b/{bucket}/iam",
         "gcp:projects/iAMMember:IAMMember": "/v1/projects/{project}:setIamPolicy",

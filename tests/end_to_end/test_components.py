@@ -6,13 +6,13 @@ import re
 import pytest
 import yaml
 
-from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
-from tests.docs.test_components import PROGRAM
+from tests.checkouts.checkout import PROJECT, REGION, STACK, VERTEX, Checkout
+from tests.docs.test_components import PROGRAM, REGIONS, lay_out
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-
+CATALOG = f"{PROJECT}-{STACK}-ml-catalog"
 OWN = """
 dataset = gcp.bigquery.Dataset("events", dataset_id="events", location="US")
 pulumi.export("dataset", dataset.id)
@@ -20,23 +20,70 @@ pulumi.export("dataset", dataset.id)
 
 
 def test_the_page_s_program_runs_alone(checkout: Checkout) -> None:
-    """With a resource of a type that the local cloud does not have."""
+    """With resources of types that the local cloud does not have."""
     # In this checkout the components have another name than in a wheel.
-    (checkout.folder / "__main__.py").write_text(PROGRAM.replace("slipway.components", "components") + OWN)
-    (checkout.folder / "jobs" / "nap").rename(checkout.folder / "jobs" / "hello")
-    checkout.file.write_text(yaml.safe_dump({"config": {"gcp:project": PROJECT, "gcp:region": REGION}}))
+    program = PROGRAM.replace("slipway.components", "components").replace("acme.example", "company.example")
+    (checkout.folder / "__main__.py").write_text(program + OWN)
+    lay_out(checkout.folder)
+    config = {"gcp:project": PROJECT, "gcp:region": REGION}
+    checkout.file.write_text(yaml.safe_dump({"config": config}))
     said = checkout.up()
     assert "no gcp:bigquery/dataset:Dataset: it is taken as declared and nothing is made" in said
-    assert checkout.outputs()["dataset"] == "events"
-    cluster = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{checkout.outputs()['cluster']}")
-    assert (cluster["state"], cluster["resourcePools"][0]["autoscalingSpec"]["maxReplicaCount"]) == ("RUNNING", "4")
-    (package,) = checkout.outputs()["packages"]
-    bucket, _, name = package.removeprefix("gs://").partition("/")
-    assert checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}")["name"] == name
+    outputs = checkout.outputs()
+    assert (outputs["dataset"], outputs["catalog"]) == ("events", f"gs://{CATALOG}/catalog.json")
+    clusters = checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources")
+    assert {cluster["state"] for cluster in clusters} == {"RUNNING"}
+    most = [cluster["resourcePools"][0]["autoscalingSpec"]["maxReplicaCount"] for cluster in clusters]
+    assert sorted(most) == ["2", "8"]
+    networks = {cluster["network"].partition("/global/")[2] for cluster in clusters}
+    assert networks == {"networks/training"}, "by the project's number, which the service takes alone"
+    published = checkout.cloud.rest("GET", f"/storage/v1/b/{CATALOG}/o/catalog.json?alt=media")
+    assert list(published["templates"]) == ["count-words"]
+    unchanged = checkout.pulumi("up", "--refresh").said
+    assert re.search(r"Resources:\s+\d+ unchanged\s+Duration", unchanged), unchanged
+    done = checkout.pulumi("destroy", "--run-program")
+    assert done.code == 0, done.said
+    assert checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources") == []
+
+
+def test_the_page_s_program_of_two_regions_makes_a_catalog_in_each(checkout: Checkout) -> None:
+    (checkout.folder / "__main__.py").write_text(REGIONS.replace("slipway.components", "components"))
+    lay_out(checkout.folder)
+    checkout.file.write_text(yaml.safe_dump({"config": {"gcp:project": PROJECT, "gcp:region": REGION}}))
+    said = checkout.up().partition("Diagnostics:")[2]
+    assert said.count("should this fail") == 1, said
+    outputs = checkout.outputs()
+    for name, region in {"us": "us-central1", "eu": "europe-west4"}.items():
+        place = f"/v1/projects/{PROJECT}/locations/{region}"
+        (cluster,) = checkout.cloud.every(f"{place}/persistentResources", "persistentResources")
+        assert cluster["state"] == "RUNNING"
+        bucket = f"{PROJECT}-{STACK}-{name}-catalog"
+        assert outputs[f"catalog-{name}"] == f"gs://{bucket}/catalog.json"
+        published = checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/o/catalog.json?alt=media")
+        assert (published["region"], list(published["templates"])) == (region, ["count-words"])
     unchanged = checkout.pulumi("up", "--refresh").said
     assert re.search(r"Resources:\s+\d+ unchanged\s+Duration", unchanged), unchanged
     done = checkout.pulumi("destroy")
     assert done.code == 0, done.said
+
+
+def test_a_program_that_is_wrong_or_fails_is_told_why_and_nothing_is_decided(checkout: Checkout) -> None:
+    program = PROGRAM.replace("slipway.components", "components")
+    checkout.file.write_text(yaml.safe_dump({"config": {"gcp:project": PROJECT, "gcp:region": REGION}}))
+    lay_out(checkout.folder)
+    file = checkout.folder / "__main__.py"
+    file.write_text(program.replace("min=1", "min=9"))
+    done = checkout.pulumi("preview")
+    assert done.code, done.said
+    said = "PersistentResource vision: pools.workers.replicas.max: max 8 is not more than min 9"
+    assert said in done.said and "Traceback" not in done.said, done.said
+    file.write_text(program.replace('"vision": 8, "speech": 2', '"vision": 990').replace("min=1", "min=980"))
+    done = checkout.pulumi("up")
+    assert done.code and done.said.count("custom_model_training_cpus") == 1, done.said
+    assert "unhandled error" not in done.said and "Traceback" not in done.said, done.said
+    file.write_text(program + 'raise ValueError("of the team itself")\n')
+    done = checkout.pulumi("up")
+    assert done.code and "ValueError: of the team itself" in done.said, done.said
     assert checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources") == []
 
 

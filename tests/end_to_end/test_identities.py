@@ -39,7 +39,7 @@ def test_who_may_not_deploy_is_told_why_and_changes_nothing(checkout: Checkout) 
     assert "were not read" in skipped.said[skipped.said.index("Diagnostics:") :].splitlines()[2]
     first = checkout.pulumi("preview", role="previewer")
     assert first.code == 0, first.said
-    assert "+ 23 to create" in first.said
+    assert "+ 24 to create" in first.said
     a_submitter_is_told_which_api_and_which_role(checkout)
     the_previewer_makes_none(checkout)
     checkout.up()

@@ -58,7 +58,11 @@ PASSING = {
     "usedReplicaCount",
 }
 # What the program asks of the engine since the recording was made.
-SINCE = {f"{OBJECT} content": {"ignoreChanges": ["cacheControl", "contentType"]}}
+MOVES = ["resourcePools[*].replicaCount", "labels", "effectiveLabels", "pulumiLabels", "displayName"]
+SINCE = {
+    f"{OBJECT} content": {"ignoreChanges": ["cacheControl", "contentType"]},
+    "gcp:vertex/aiPersistentResource:AiPersistentResource": {"ignoreChanges": MOVES},
+}
 LATER_RULES = (["history/"], ["board/"], ["history/", "board/"])
 """Prefixes of a bucket's lifecycle rules that the program has asked for since, after the others."""
 KEPT_BY_THE_ENGINE = ("ignoreChanges", "customTimeouts", "retainOnDelete", "importID")

@@ -45,7 +45,7 @@ def the_template_is_edited(checkout: Checkout) -> None:
 
 
 def the_program_fails(checkout: Checkout) -> None:
-    edit(checkout, "\nprogram(", '\nraise SystemExit("broken")\nprogram(', "__main__.py")
+    edit(checkout, "\ndeploy(", '\nraise SystemExit("broken")\ndeploy(', "__main__.py")
 
 
 def a_check_fails(checkout: Checkout) -> None:

@@ -96,7 +96,7 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
     deploying = (
         "slipway.operating.board.page",
         "slipway.front.cli.board",
-        "slipway.components.",
+        "slipway.components",
         "slipway.authoring.stack",
         "slipway.deploying.deployment.",
         "slipway.deploying.creation.",

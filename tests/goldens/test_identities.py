@@ -4,13 +4,12 @@ somebody's GPUs, or send their jobs a second time. # N1 # N7 # N8"""
 from dataclasses import replace
 from pathlib import Path
 
+import pulumi
 import pytest
 
-from components import guard, persistent_resource
-from components.catalog import Catalog as CatalogComponent
-from components.catalog import JobTemplate
-from components.persistent_resource import OtherRegions, PersistentResource
-from components.workspace import Workspace
+from components import Catalog as CatalogComponent
+from components import CatalogArgs, JobTemplate, JobTemplateArgs, Workspace, engine, guard
+from components.generation import Generation, OtherRegions
 from slipway.authoring.packages.source_package import SourcePackage
 from slipway.base import errors
 from slipway.base.errors import SlipwayError
@@ -25,7 +24,7 @@ from slipway.using.submission.request import RequestOverrides, attempt_id
 from slipway.using.sweeps.points import Given, Point, Points
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_plan import plan_sweep
-from tests.components.conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
+from tests.components.conftest import FACTS, PROJECT, REGION, Decided, composed
 from tests.slipway.using.submission.fallback_command import catalog
 
 H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
@@ -150,25 +149,29 @@ def test_names_of_buckets() -> None:
 def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under another name a resource would be replaced, and one whose hook is gone can't be deleted."""
     monkeypatch.chdir(tmp_path)
-    package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
+    packages = {"nap": {"code": SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")}}
     published = Catalog("dev", PROJECT, REGION, "3f9c2e1", False, "acme-work", "t", {}, (), {})
 
     def program() -> None:
-        Workspace("workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS)
-        PersistentResource("h100-1a2b3c4", PLAIN, project=PROJECT, region=REGION, facts=FACTS)
-        OtherRegions(("us-east4",))
-        JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
-        CatalogComponent("catalog", catalog=published, facts=FACTS, bucket="acme-catalog", after=[])
+        workspace = Workspace("workspace")
+        parent = pulumi.ComponentResource("slipway:index:PersistentResource", "h100")
+        opts = pulumi.ResourceOptions(parent=parent)
+        Generation("h100-1a2b3c4", PLAIN, project=PROJECT, region=REGION, facts=FACTS, opts=opts)
+        OtherRegions("other-regions", ("us-east4",))
+        template = JobTemplate("nap", JobTemplateArgs(workspace=workspace))
+        CatalogComponent("catalog", CatalogArgs(workspace=workspace, templates=[template]))
 
-    assert sorted(f"{resource.parent} {resource.type} {resource.name}" for resource in declared(program)) == [
+    decided = Decided(catalog=published, templates=packages)
+    assert sorted(f"{resource.parent} {resource.type} {resource.name}" for resource in composed(program, decided)) == [
         "catalog gcp:storage/bucketObject:BucketObject catalog",
+        "h100 slipway:components:PersistentResource h100-1a2b3c4",
         "h100-1a2b3c4 gcp:vertex/aiPersistentResource:AiPersistentResource h100-1a2b3c4",
         "nap gcp:storage/bucketObject:BucketObject nap-0123456789ab",
         "slipway-dev slipway:components:Catalog catalog",
         "slipway-dev slipway:components:JobTemplate nap",
         "slipway-dev slipway:components:OtherRegions other-regions",
-        "slipway-dev slipway:components:PersistentResource h100-1a2b3c4",
         "slipway-dev slipway:components:Workspace workspace",
+        "slipway-dev slipway:index:PersistentResource h100",
         "workspace gcp:projects/iAMMember:IAMMember logs-group:ml@acme.example",
         "workspace gcp:projects/iAMMember:IAMMember metrics-group:ml@acme.example",
         "workspace gcp:projects/iAMMember:IAMMember quota-group:ml@acme.example",
@@ -183,7 +186,7 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
         "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-reads-catalog",
         "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-writes-work",
     ]
-    assert (guard.NAME, persistent_resource.HOOK) == ("slipway-guard-v1", "slipway-create-v1")
+    assert (guard.NAME, engine.HOOK) == ("slipway-guard-v1", "slipway-create-v1")
 
 
 def test_each_kind_of_error_has_its_code() -> None:

@@ -28,8 +28,10 @@ def edit_line(program: Path) -> int:
     return next((call.lineno for call in edits), 0)
 
 
-def edited(stack: Stack, edit: Edit) -> Stack:
-    """Return the edited stack. Raises ConfigError, with the function's name, file and line, where it fails, moves the
+def edited(stack: Stack, edit: Edit) -> tuple[Document, Stack]:
+    """Return the edited stack, and what a stack file would have for it.
+
+    Raises ConfigError, with the function's name, file and line, where it fails, moves the
     stack, or returns what no stack file could declare."""
     code = inspect.unwrap(edit).__code__
     line = code.co_firstlineno
@@ -49,14 +51,15 @@ def edited(stack: Stack, edit: Edit) -> Stack:
             fix="leave these as they are; another stack is another file",
         )
     # The checks of a stack file hold for the result too.
-    declared = parse(Document(who, values, {(): line}), stack=stack.name)
+    document = Document(who, values, {(): line})
+    declared = parse(document, stack=stack.name)
     for field in fields(Stack):
         if getattr(declared, field.name) != getattr(result, field.name):
             raise ConfigError(
                 f"{who} gives `{field.name}` a value that no stack file can have",
                 fix="change what a stack file can say (docs/stack-file.md)",
             )
-    return result
+    return document, result
 
 
 def _config(stack: Stack) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class Stack:
     #: The teams. Their members are among the workspace's submitters, and their budgets in `budget`.
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
     budget: Budget | None = None
+    #: By template, the names of the clusters that it may run on; all of them for others.
+    offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def other_regions(self) -> tuple[str, ...]:
@@ -89,13 +91,18 @@ NO_FILE = Document("", {})
 
 
 def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
-    """Return the stack of Pulumi's configuration, whose objects are JSON text, or of plain values, in place of those of
-    `file`, whose lines are kept for the errors. Raises StackErrors."""
+    """Return the stack of Pulumi's configuration, as `with_config` takes it. Raises StackErrors."""
+    return parse(with_config(config, file), stack=stack)
+
+
+def with_config(config: Mapping[str, Any], file: Document = NO_FILE) -> Document:
+    """Return a file with Pulumi's configuration, whose objects are JSON text, or plain values, in place of its own; its
+    lines are kept for the errors."""
     written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
     before: Any = written.get("config")
     given = {key: _plain(key, value) for key, value in config.items()}
     values = {**written, "config": {**(before if isinstance(before, dict) else {}), **given}}
-    return parse(replace(file, values=values), stack=stack)
+    return replace(file, values=values)
 
 
 def stack_of(file: str) -> str:

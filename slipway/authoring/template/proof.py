@@ -6,7 +6,7 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slipway.authoring.stack.config import TeamEntry
@@ -68,14 +68,23 @@ class StackResources:
     #: The configurations that the clusters do not have for now; None for all their alternatives.
     absent: tuple[ClusterSpec, ...] | None = None
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
+    #: By template, the names of the clusters that it may run on; all of them for others.
+    offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def for_team(self, team: str) -> StackResources:
         """Return the resources without the clusters that take other teams' jobs alone; all of them for no team."""
         listed = {name for its in self.teams.values() for name in its.clusters}
         shut = listed.difference(self.teams[team].clusters) if team else ()
+        return self._with(lambda name: name not in shut)
 
+    def for_template(self, template: str) -> StackResources:
+        """Return the resources that a template may use."""
+        some = self.offered_on.get(template)
+        return self if some is None else self._with(lambda name: name in some)
+
+    def _with(self, may: Callable[[str], bool]) -> StackResources:
         def open_to(clusters: tuple[ClusterSpec, ...]) -> tuple[ClusterSpec, ...]:
-            return tuple(cluster for cluster in clusters if cluster.name not in shut)
+            return tuple(cluster for cluster in clusters if may(cluster.name))
 
         return replace(self, clusters=open_to(self.clusters), absent=self.absent and open_to(self.absent))
 
@@ -120,6 +129,7 @@ def place(template: JobTemplate, here: StackResources) -> tuple[tuple[Placement,
     The error has the fields side by side when it asks for a pool and fits none in any case, and the same for each team
     on its own machines, which has the clusters that it may use.
     """
+    here = here.for_template(template.name)
     placed: list[Placement] = []
     refused: dict[str, list[tuple[PoolMismatch, ...]]] = {}
     for kind in template.kinds:

@@ -19,7 +19,9 @@ from slipway.model.machines.table import machine_types
 
 
 def resources_of(stack: Stack) -> StackResources:
-    return StackResources(stack.clusters, stack.region, stack.reservations, teams=stack.teams)
+    return StackResources(
+        stack.clusters, stack.region, stack.reservations, teams=stack.teams, offered_on=stack.offered_on
+    )
 
 
 def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:

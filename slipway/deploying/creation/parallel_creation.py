@@ -48,7 +48,7 @@ def creator(
 
     `place` is stack, project and region. Raises ConfigError.
     """
-    policy, (stack, project, region) = _policy(environ), place
+    policy, (stack, project, region) = creation_policy(environ), place
     asked = {item.id: item for item in plan.current if not item.import_}
     needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
@@ -169,7 +169,7 @@ def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, .
     return tuple(action.living for action in first if action.living and name in ("", action.cluster))
 
 
-def _policy(environ: Mapping[str, str]) -> CreationPolicy:
+def creation_policy(environ: Mapping[str, str]) -> CreationPolicy:
     given = environ.get(PATIENCE, "")
     try:
         return CreationPolicy(refused=seconds(given), insists=True) if given else CreationPolicy()

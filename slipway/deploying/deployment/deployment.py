@@ -77,16 +77,17 @@ class ProvenStack:
     errors: tuple[ConfigError, ...]
 
 
-def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
-    """Prove the templates in `folder`, without those that can't be loaded."""
+def prove_stack(stack: Stack, folder: Path, folders: Mapping[str, Path] | None = None) -> ProvenStack:
+    """Prove the templates in `folder`, without those that can't be loaded. `folders`: those of single templates."""
+    at = {name: (folders or {}).get(name, folder) for name in stack.templates}
     templates, errors = dict[str, JobTemplate](), list[ConfigError]()
     for name in stack.templates:
         try:
-            templates[name] = on_stack(load(name, folder), stack)
+            templates[name] = on_stack(load(name, at[name]), stack)
         except ConfigError as error:
             errors.append(error)
     placements, misfits = place_all(templates.values(), resources_of(stack))
-    sources = {name: source(name, folder) for name in templates}
+    sources = {name: source(name, at[name]) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
     metrics = drawn(options, _draws(templates, placements))
     return ProvenStack(stack, templates, placements, metrics, sources, (*errors, *misfits))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.authoring.stack.stack import Stack
@@ -42,6 +42,19 @@ _NONE: Waits = {}
 _EVERY_S, _WITHIN_S = 10.0, 2 * 3600.0
 
 
+@dataclass(frozen=True)
+class Declared:
+    """The parts of a stack that its program declares."""
+
+    workspace: bool = True
+    catalog: bool = True
+    #: The roles of the program's own buckets and account, which are not the stack's.
+    own: frozenset[str] = frozenset()
+
+
+_ALL = Declared()
+
+
 def read_and_plan(
     stack: Stack,
     environ: Mapping[str, str],
@@ -53,30 +66,44 @@ def read_and_plan(
     metrics: frozenset[str] = frozenset(),
     writers: Collection[str] = (),
     known: State | Unknown = _NOTHING,
+    declared: Declared = _ALL,
+    lives: Live | None = None,
 ) -> tuple[Live, Plan]:
     """Read the live resources, and the limits of these quota metrics, and plan.
 
-    `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack. Outside of
-    preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's
-    counts.
+    `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack; `lives`: what
+    a test says, so that nothing is read. Outside of preview, wait for clusters that are still being made. Where `now`
+    is far from the cloud's own time, the cloud's counts.
 
     Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
     protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
-    workspace = asked_for(stack)
+    workspace = {
+        role: name for role, name in asked_for(stack).items() if declared.workspace and role not in declared.own
+    }
     skips = _skips(environ, preview=preview)
     drops = dropped(before, asked_of(stack, writers))
     # Other stacks matter only where a grant goes that they may need.
     scope = replace(_scope(stack, before, metrics, preview=preview), neighbours=bool(drops))
+    if not declared.workspace:
+        scope = replace(scope, buckets=(), accounts=())
+    if not declared.catalog:
+        scope = replace(scope, catalog_bucket="")
 
     def look(time: datetime, regions: tuple[str, ...]) -> Live:
         if skips:
             return skipped()
-        wanted = replace(scope, now=time, elsewhere=regions)
-        snapshot, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
-        for warning in warnings:
-            warn(warning)
+        snapshot = lives
+        if snapshot is None:
+            wanted = replace(scope, now=time, elsewhere=regions)
+            snapshot, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
+            for warning in warnings:
+                warn(warning)
+        if not declared.catalog:
+            # Nobody is told of clusters by a catalog: those that the engine knows may go when they are idle.
+            known_ids = tuple(cluster.name for cluster in before.clusters)
+            snapshot = replace(snapshot, catalog=PublishedCatalog(retiring=known_ids) if known_ids else None)
         return snapshot
 
     def look_everywhere(time: datetime) -> Live:

@@ -77,6 +77,8 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
         submitters=("group::of@acme.example",),
         called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
+        catalogs=("acme-catalog",),
+        urns={"cpu-1a2b3c4": f"{HEAD}slipway:components:PersistentResource::cpu-1a2b3c4"},
     )
 
 

@@ -94,7 +94,7 @@ def test_what_a_file_says_is_read_and_comes_back_whole() -> None:  # B2
     assert second.psc == PscInterface("training", (DnsPeering("corp.example.", "net", "shared"),))
     assert second.kms_key.endswith("cryptoKeys/k") and theirs.adopted
     assert theirs.adopted.line("pools").startswith("stacks/Pulumi.prod.yaml:")
-    assert edited(STACK, lambda stack: stack) == STACK
+    assert edited(STACK, lambda stack: stack)[1] == STACK
 
 
 def test_a_loop_declares_a_cluster_for_each_team() -> None:
@@ -103,7 +103,7 @@ def test_a_loop_declares_a_cluster_for_each_team() -> None:
         teams = (replace(shared, name=team, display_name=team) for team in ("vision", "speech"))
         return replace(stack, clusters=(*stack.clusters, *teams))
 
-    assert [cluster.name for cluster in edited(STACK, one_for_each_team).clusters[3:]] == ["vision", "speech"]
+    assert [cluster.name for cluster in edited(STACK, one_for_each_team)[1].clusters[3:]] == ["vision", "speech"]
 
 
 def of(**changes: Any) -> Callable[[Stack], Stack]:

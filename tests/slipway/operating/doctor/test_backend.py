@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from components.persistent_resource import NAME, OBJECT
+from components.generation import NAME, OBJECT
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.findings.finding import Grade
@@ -119,7 +119,11 @@ def checkout(tmp_path: Path) -> Path:
 PENDING = {"resource": {"urn": "urn:pulumi:prod::slipway::gcp:storage/bucket:Bucket::work"}, "type": "creating"}
 DELETING = {**PENDING, "type": "deleting"}
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
-RESOURCE = {"urn": f"urn:pulumi:x::slipway::{CLUSTER}::cpu-1", "type": CLUSTER, "outputs": {"name": "cpu-7532df3"}}
+RESOURCE = {
+    "urn": f"urn:pulumi:x::slipway::slipway:components:PersistentResource${CLUSTER}::cpu-1",
+    "type": CLUSTER,
+    "outputs": {"name": "cpu-7532df3"},
+}
 
 
 def looked(checkout: Path, program: str, **environ: str) -> Backend | str:

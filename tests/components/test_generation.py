@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pulumi
 
-from components.persistent_resource import Creation, OtherRegions, PersistentResource, RetiringResource
+from components.engine import HOOK
+from components.generation import Creation, Generation, OtherRegions, RetiringResource
 from slipway.google.clusters import ResourcePool
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
@@ -23,9 +24,7 @@ LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=
 def current(spec: ClusterSpec, *, exists: bool = False) -> list[Asked]:
     cluster = CurrentCluster(spec, "cpu-1a2b3c4", "1a2b3c4", import_=exists)
     marked = cluster.marked("dev")
-    return declared(
-        lambda: PersistentResource(cluster.id, marked, project=PROJECT, region=REGION, exists=exists, facts=FACTS)
-    )
+    return declared(lambda: Generation(cluster.id, marked, project=PROJECT, region=REGION, exists=exists, facts=FACTS))
 
 
 def retiring() -> list[Asked]:
@@ -34,7 +33,9 @@ def retiring() -> list[Asked]:
 
 
 def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
-    asked = only(declared(lambda: OtherRegions(("us-east4", "europe-west4"))), "slipway:components:OtherRegions")
+    asked = only(
+        declared(lambda: OtherRegions("other-regions", ("us-east4", "europe-west4"))), "slipway:components:OtherRegions"
+    )
     assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
 
 
@@ -64,7 +65,13 @@ def test_every_default_is_explicit() -> None:
 
 def test_what_moves_by_itself_is_left_alone() -> None:  # B2
     asked = only(current(cluster_spec()), RESOURCE).request
-    assert set(asked.ignoreChanges) == {"resourcePools[*].replicaCount", "labels", "displayName"}
+    assert set(asked.ignoreChanges) == {
+        "resourcePools[*].replicaCount",
+        "labels",
+        "effectiveLabels",
+        "pulumiLabels",
+        "displayName",
+    }
     assert (asked.customTimeouts.create, asked.customTimeouts.update, asked.customTimeouts.delete) == ("2h", "2h", "2h")
 
 
@@ -103,9 +110,12 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         ids = [] if import_ else [ID]
-        creation = Creation(ids, lambda _: {}, bucket="acme-catalog", workspace=workspace, now=NOW)
+        hook = pulumi.ResourceHook(HOOK, lambda _: None)
+        creation = Creation(
+            "creation", ids, lambda _: {}, hook=hook, bucket="acme-catalog", workspace=workspace, now=NOW
+        )
         cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_).marked("dev")
-        PersistentResource(ID, cluster, project=PROJECT, region=REGION, exists=import_, creation=creation)
+        Generation(ID, cluster, project=PROJECT, region=REGION, exists=import_, creation=creation)
 
     return declared(run)
 

@@ -1,0 +1,151 @@
+"""Arguments of the components, as a program writes them. Each may be an Output, and is held to a stack file's rules.
+
+Keys and meanings are those of a stack file (docs/stack-file.md), in Python's spelling. A mapping with a stack file's
+own keys may stand wherever a class of this module may. None stands for the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, TypeVar, cast
+
+import pulumi
+
+from slipway.base.codec import camel
+
+Text = pulumi.Input[str]
+Number = pulumi.Input[int]
+Amount = pulumi.Input[float]
+Switch = pulumi.Input[bool]
+Entry = Mapping[str, Any]
+"""An entry with a stack file's own keys."""
+
+T = TypeVar("T")
+_KEY, _BESIDE = "key", "beside"
+
+
+def at_key(key: str) -> Any:
+    """Return a field whose key in a stack file is `key`, where dots lead into mappings."""
+    return field(default=None, metadata={_KEY: key})
+
+
+def beside(default: Any = None) -> Any:
+    """Return a field that is no part of the component's entry in a stack file."""
+    return field(default=default, metadata={_BESIDE: True})
+
+
+@dataclass(kw_only=True)
+class AcceleratorArgs:
+    """GPUs attached to each machine, for N1 machines alone: other types have theirs built in."""
+
+    type: Text
+    """Name in the API: NVIDIA_TESLA_T4."""
+    count: Number
+    """Number on each machine."""
+
+
+@dataclass(kw_only=True)
+class DiskArgs:
+    """Boot disk of each machine."""
+
+    type: Text | None = None
+    """Disk type; the machine's usual one by default."""
+    size_gb: Number | None = None
+    """Size in GB; 100 by default."""
+
+
+@dataclass(kw_only=True)
+class ReplicasArgs:
+    """Number of machines of an autoscaled pool."""
+
+    min: Number
+    """Machines that are kept when idle, at least 1. A change makes a new generation of the cluster."""
+    max: Number
+    """Most machines, more than `min`. A change makes a new generation."""
+    initial: Number | None = None
+    """Machines to begin with; `min` by default. A change does nothing to a living cluster."""
+
+
+@dataclass(kw_only=True)
+class MachineArgs:
+    """A machine; templates may name it by its key."""
+
+    machine: Text
+    """Machine type: n1-standard-8."""
+    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
+    """GPUs of N1 machines; none by default."""
+    disk: pulumi.Input[DiskArgs | Entry] | None = None
+    """Boot disk; 100 GB of the usual type by default."""
+
+
+@dataclass(kw_only=True)
+class PoolArgs(MachineArgs):
+    """A pool of equal machines. A change of any field makes a new generation of the cluster."""
+
+    replicas: Number | pulumi.Input[ReplicasArgs | Entry]
+    """Number of machines, or the bounds of a pool that grows with its jobs and shrinks back."""
+
+
+@dataclass(kw_only=True)
+class DnsPeeringArgs:
+    """A DNS zone that jobs resolve."""
+
+    domain: Text
+    """DNS suffix, which ends with a dot: corp.example."""
+    target_project: Text
+    """Project that hosts the zone."""
+    target_network: Text
+    """VPC network in that project."""
+
+
+@dataclass(kw_only=True)
+class PscInterfaceArgs:
+    """Private Service Connect interface of a cluster."""
+
+    network_attachment: Text
+    """Name or full path of a network attachment."""
+    dns_peering_configs: pulumi.Input[Sequence[pulumi.Input[DnsPeeringArgs | Entry]]] | None = None
+    """DNS zones; none by default."""
+
+
+@dataclass(kw_only=True)
+class AlternativeArgs:
+    """A substitute for a cluster whose machines can't be had."""
+
+    region: Text | None = None
+    """Region to make it in; the cluster's own by default."""
+    pools: pulumi.Input[Mapping[str, pulumi.Input[PoolArgs | Entry]]] | None = None
+    """Pools that differ, each whole; the cluster's own by default."""
+
+
+def key_of(declared: Field[Any]) -> str:
+    """Return a field's key in a stack file, where dots lead into mappings."""
+    return str(declared.metadata.get(_KEY) or camel(declared.name))
+
+
+def entry_of(args: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a component's entry in a stack file. `values`: those of its arguments, by the fields' names; fields beside
+    the entry are left out."""
+    written: dict[str, Any] = {}
+    for declared in fields(args):
+        if declared.metadata.get(_BESIDE) or declared.name not in values:
+            continue
+        *path, last = key_of(declared).split(".")
+        below = written
+        for part in path:
+            below = below.setdefault(part, {})
+        below[last] = values[declared.name]
+    return written
+
+
+def from_entry(kind: type[T], written: Entry, **beside: Any) -> T:
+    """Return the arguments that an entry of a stack file stands for; what is below it keeps the file's own keys."""
+    given: dict[str, Any] = dict(beside)
+    for declared in fields(cast(Any, kind)):
+        value: Any = written
+        for part in key_of(declared).split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None and not declared.metadata.get(_BESIDE):
+            given[declared.name] = value
+    return kind(**given)

@@ -1,0 +1,78 @@
+"""The grouping of a program's components: by their workspaces, and those without one by their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.google.live import Unknown
+from slipway.model.state import State
+
+from .group import Group, Setting, prefix
+from .member import Member, WorkspaceMember
+from .resolution import Given
+
+
+def groups_of(composition: Setting) -> tuple[Group, ...]:
+    """Return the groups of a program's components. Raises ConfigError for a component whose workspace can't be told."""
+    workspaces: list[Any] = [component for component in composition.components if component.kind == "workspace"]
+    members: dict[tuple[WorkspaceMember | None, tuple[str, str]], list[Member]] = {}
+    given = composition.given
+    for component in composition.components:
+        workspace: Any = component if component.kind == "workspace" else _workspace_of(component, workspaces)
+        place = _place(composition, workspace or component, given)
+        if workspace and component is not workspace and _place(composition, component, given, place) != place:
+            raise ConfigError(
+                f"{component.name} is not in {place[1]} of {place[0]}, as workspace {workspace.name} is",
+                why="jobs write to a bucket in their own region, and a catalog offers one region",
+                fix=f"a Workspace of its own for that region: `workspace=…` of {component.name}",
+            )
+        members.setdefault((workspace, place), []).append(component)
+    made = tuple(Group(composition, workspace, some, place) for (workspace, place), some in members.items())
+    for group in made:
+        group.state = _part_of_state(composition.engine.state, group, made)
+    return made
+
+
+def _workspace_of(component: Member, workspaces: Sequence[WorkspaceMember]) -> WorkspaceMember | None:
+    """Return the workspace that a component names, itself or by its clusters and templates; else the only one."""
+    named: list[Any] = list(dict.fromkeys(component.workspaces()))
+    if len(named) == 1:
+        only: WorkspaceMember = named[0]
+        return only
+    if not named and len(workspaces) <= 1:
+        return workspaces[0] if workspaces else None
+    raise ConfigError(
+        f"the workspace of {type(component).__name__} {component.name} can't be told",
+        why=f"the program has {join(workspace.name for workspace in workspaces)}"
+        + (f", and it belongs to {join(workspace.name for workspace in named)}" if named else ""),
+        fix="`workspace=…` among its arguments",
+    )
+
+
+def _place(
+    composition: Setting,
+    component: Member,
+    given: Mapping[Member, Given],
+    usual: tuple[str, str] | None = None,
+) -> tuple[str, str]:
+    """Return a component's project and region, which are its own, its provider's or the stack's."""
+    engine, values = composition.engine, given[component].values
+    project, region = usual or (engine.project, engine.region)
+    return str(values.get("project") or project), str(values.get("region") or region)
+
+
+def _part_of_state(state: State | Unknown, group: Group, groups: Iterable[Group]) -> State | Unknown:
+    """Return what a group has of the engine's state."""
+    if isinstance(state, Unknown):
+        return state
+    others = [other for other in groups if other is not group]
+    if not others:
+        return state.part(prefix(group.workspace.name) if group.workspace else "", (), ())
+    prefixes = [prefix(other.workspace.name) for other in others if other.workspace]
+    here = group.project, group.region
+    places = [place for other in others if (place := (other.project, other.region)) != here]
+    own = prefix(group.workspace.name) if group.workspace else ""
+    return state.part(own, [text for text in prefixes if text], places)

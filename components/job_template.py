@@ -1,0 +1,93 @@
+"""A job template: compiled, proven against the clusters that it may run on, and its code uploaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from slipway.authoring.template.declaration import file_of
+from slipway.model.facts import TEMPLATE
+
+from .component import Component
+from .entries import ArgumentError
+from .gcp import storage
+from .group import Group
+from .member import Kind, Member, TemplateMember
+from .persistent_resource import PersistentResource
+from .workspace import Workspace
+
+_FOLDER = Path("templates")
+_PACKAGES = Path(".slipway/packages")
+"""The folder of archives: a relative one, as the state keeps the path, and checkouts differ."""
+
+
+@dataclass(kw_only=True)
+class JobTemplateArgs:
+    """Arguments of `JobTemplate`."""
+
+    template: str | None = None
+    """Path of the template's file, below the program's folder; templates/NAME.py by default."""
+    clusters: Sequence[PersistentResource] | None = None
+    """Clusters that it may run on; all of the workspace by default. Running jobs stay where they are."""
+    workspace: Workspace | None = None
+    """The workspace, where the program has several and no cluster tells it."""
+
+
+class JobTemplate(Component, TemplateMember):
+    """A template that people submit by its name, where a `Catalog` lists it.
+
+    Its packages are named by hashes of their contents. They stay in the bucket when the template changes or goes:
+    queued and restarting jobs still install them.
+    """
+
+    kind: Kind = "template"
+    args: JobTemplateArgs
+    #: The addresses of the packages, as a job's `packageUris` have them; none without a workspace, or for plain images.
+    packages: pulumi.Output[list[str]]
+
+    def __init__(
+        self, name: str, args: JobTemplateArgs | None = None, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Declare a template. Raises ConfigError for a file that no template can have."""
+        args = args or JobTemplateArgs()
+        path = Path(args.template) if args.template else _FOLDER / file_of(name)
+        if path.suffix != ".py":
+            raise ArgumentError(f"JobTemplate {name}: {path} is no file of Python", fix=f"{_FOLDER / file_of(name)}")
+        #: The template's own name, by which people submit it.
+        self.template, self.folder = path.stem.replace("_", "-"), path.parent
+        super().__init__(TEMPLATE, name, args, opts)
+        self.start("packages", "package")
+        self.packages = self.output("packages")
+
+    def workspaces(self) -> Iterator[Member]:
+        if self.args.workspace:
+            yield self.args.workspace
+        for cluster in self.args.clusters or ():
+            yield from cluster.workspaces()
+
+    async def facts(self, group: Group) -> Mapping[str, Any]:
+        return (await group.as_made()).facts.templates.get(self.template, {})
+
+    async def declare(self, group: Group) -> Mapping[str, Any]:
+        made, workspace = await group.as_made(), group.workspace
+        packages = list[pulumi.Output[str]]()
+        # Several variants of a template may run the same code.
+        built = {package.path: package for package in made.packages.get(self.template, {}).values()}
+        for package in built.values():
+            if workspace is None:  # proven alone
+                break
+            bucket = workspace.catalog_bucket
+            packages.append(pulumi.Output.concat("gs://", bucket, "/", package.path))
+            storage.BucketObject(
+                group.child(workspace, package.name.removesuffix(".tar.gz").removesuffix(".pyz")),
+                bucket=bucket,
+                name=package.path,
+                source=pulumi.FileAsset(str(package.save(_PACKAGES))),
+                content_type="application/gzip" if package.name.endswith(".gz") else "application/zip",
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            )
+        return {"packages": packages, "package": made.facts.templates.get(self.template, {}).get("package")}

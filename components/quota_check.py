@@ -1,0 +1,101 @@
+"""The check of quota: on-demand metrics of clusters, preemptible metrics of templates, and requests for more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from slipway.google.quotas import SERVICE
+from slipway.model.facts import QUOTA
+
+from .args import Switch, Text, beside
+from .component import Component
+from .gcp import cloudquota
+from .group import Group
+from .job_template import JobTemplate
+from .member import Kind, Member, QuotaMember
+from .persistent_resource import PersistentResource
+from .workspace import Workspace
+
+
+@dataclass(kw_only=True)
+class QuotaCheckArgs:
+    """Arguments of `QuotaCheck`. A change holds for this deployment and later ones."""
+
+    clusters: Sequence[PersistentResource] = beside(())
+    """Clusters that draw on-demand quota."""
+    templates: Sequence[JobTemplate] = beside(())
+    """Templates whose flex-start and Spot jobs draw preemptible quota."""
+    mode: Text | None = None
+    """What follows where quota does not suffice: "enforce" (the default) is an error, "warn" a warning, "request" asks
+    Google for more."""
+    contact_email: Text | None = None
+    """Whom Google asks about an increase; needed for "request"."""
+    justification: Text | None = None
+    """Why more is needed, for Google to read."""
+    strict: Switch | None = None
+    """Whether pools at their maximum, and each capacity type of a template, must fit; False by default."""
+    workspace: Workspace | None = beside()
+    """The workspace, where the program has several and neither cluster nor template tells it."""
+
+
+class QuotaCheck(Component, QuotaMember):
+    """A check, before anything is created, that quota suffices. Too little is an error in a preview and in `up`.
+
+    In mode "request" it asks Google for more, each as a quota preference. The service deletes no preference, so neither
+    does this component: a request that is no longer declared stays granted, and one that exists is taken up again.
+    """
+
+    kind: Kind = "quota"
+    args: QuotaCheckArgs
+    #: By metric, the limits that are asked for; empty in other modes.
+    requested: pulumi.Output[Mapping[str, int]]
+
+    def __init__(
+        self, name: str, args: QuotaCheckArgs | None = None, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Declare the check of the clusters and templates of its arguments."""
+        super().__init__(QUOTA, name, args or QuotaCheckArgs(), opts)
+        #: The requests as resources, for which clusters wait.
+        self.requests: list[pulumi.Resource] = []
+        self.start()
+        self.requested = self.output("requested")
+
+    def workspaces(self) -> Iterator[Member]:
+        if self.args.workspace:
+            yield self.args.workspace
+        for part in (*self.args.clusters, *self.args.templates):
+            yield from part.workspaces()
+
+    async def facts(self, group: Group) -> Mapping[str, Any]:
+        # Requests come before the clusters that need them. Without any, the check tells of those that came to be.
+        asks = bool(group.deployment.report.requests)
+        return (group.deployment if asks else await group.as_made()).facts.quota_check
+
+    def declare(self, group: Group) -> Mapping[str, Any]:
+        planned = group.deployment
+        parent, quota = f"projects/{group.project}", planned.stack.quota
+        for request in planned.report.requests:
+            preference = cloudquota.SQuotaPreference(
+                group.child(self, request.metric),
+                parent=parent,
+                name=request.id,
+                service=SERVICE,
+                quota_id=request.quota_id,
+                dimensions={"region": request.region},
+                quota_config=cloudquota.SQuotaPreferenceQuotaConfigArgs(preferred_value=str(request.value)),
+                contact_email=quota.contact_email,
+                justification=quota.justification or None,
+                opts=pulumi.ResourceOptions(
+                    parent=self,
+                    retain_on_delete=True,
+                    import_=f"{parent}/locations/global/quotaPreferences/{request.id}" if request.adopts else None,
+                    # An unchanged request is left alone: sending it again would be another request.
+                    ignore_changes=None if request.sends else ["*"],
+                ),
+            )
+            self.requests.append(preference)
+        return {"requested": {request.metric: request.value for request in planned.report.requests}}

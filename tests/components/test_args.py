@@ -1,0 +1,235 @@
+"""Arguments of components: those of a stack file, each with a docstring, and refused where they stand. # N34 # D1"""
+
+import ast
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import Any
+
+import pulumi
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import components as slipway
+from components.args import entry_of, from_entry, key_of
+from components.entries import config_of
+from components.resolution import resolved
+from components.workspace import BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs
+from slipway.authoring.stack import config, entries
+from slipway.authoring.stack.stack import parse
+from slipway.authoring.stack.yaml_file import Document
+from tests.components.conftest import PROJECT, REGION, declared
+
+CLUSTER, POOL, REPLICAS = slipway.PersistentResourceArgs, slipway.PoolArgs, slipway.ReplicasArgs
+ENTRIES: Mapping[Any, Any] = {
+    CLUSTER: entries.ClusterEntry,
+    slipway.QuotaCheckArgs: entries.QuotaEntry,
+    slipway.WorkspaceArgs: config.WorkspaceEntry,
+    POOL: entries.PoolEntry,
+    REPLICAS: entries.ReplicaRange,
+    slipway.MachineArgs: entries.MachineEntry,
+    slipway.DiskArgs: entries.DiskEntry,
+    slipway.AcceleratorArgs: entries.AcceleratorEntry,
+    slipway.AlternativeArgs: entries.AlternativeEntry,
+    slipway.PscInterfaceArgs: entries.PscInterfaceEntry,
+    slipway.DnsPeeringArgs: entries.DnsPeeringEntry,
+    TrainerArgs: config.TrainerEntry,
+    TeamArgs: config.TeamEntry,
+    ReservationArgs: entries.ReservationEntry,
+    BudgetArgs: config.BudgetEntry,
+}
+FOLDED = {"encryption": "encryption.kmsKey", "serviceAccount": "serviceAccount.custom"}
+"""Entries of one key, which is an argument of the component itself."""
+
+
+def written(args: Any) -> list[Any]:
+    """The fields that are part of an entry."""
+    return [each for each in fields(args) if not each.metadata.get("beside")]
+
+
+@pytest.mark.parametrize("args", ENTRIES, ids=lambda kind: kind.__name__)
+def test_each_key_of_a_stack_file_is_an_argument_and_each_argument_a_key(args: Any) -> None:
+    keys = [field.alias or name for name, field in ENTRIES[args].model_fields.items()]
+    assert sorted(map(key_of, written(args))) == sorted(FOLDED.get(key, key) for key in keys)
+
+
+@given(st.data())
+def test_each_argument_reaches_its_entry_and_comes_back(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from([*ENTRIES]))
+    values = {each.name: data.draw(st.text(min_size=1)) for each in written(kind)}
+    kept = data.draw(st.sets(st.sampled_from([*values]))) | {
+        each.name for each in fields(kind) if each.default is MISSING
+    }
+    given = {name: value for name, value in values.items() if name in kept}
+    args = kind(**given)
+    assert from_entry(kind, entry_of(args, given)) == args
+
+
+@pytest.mark.parametrize(
+    "args", [*ENTRIES, slipway.CatalogArgs, slipway.JobTemplateArgs], ids=lambda kind: kind.__name__
+)
+def test_each_argument_has_a_sentence(args: Any) -> None:
+    (parsed,) = ast.parse(inspect.getsource(args)).body
+    assert isinstance(parsed, ast.ClassDef)
+    for line, after in zip(parsed.body, [*parsed.body[1:], ast.Pass()], strict=True):
+        if isinstance(line, ast.AnnAssign):
+            assert isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant), ast.unparse(line)
+            said = str(after.value.value)
+            assert said[0].isupper() and said.endswith("."), said
+
+
+def pool(**changed: Any) -> dict[str, Any]:
+    return {"workers": POOL(**{"machine": "n1-standard-8", "replicas": REPLICAS(min=1, max=4), **changed})}
+
+
+def cluster(name: str = "research", **changed: Any) -> Callable[[], object]:
+    return lambda: slipway.PersistentResource(name, CLUSTER(**{"pools": pool(), **changed}))
+
+
+def workspace(**changed: Any) -> Callable[[], object]:
+    return lambda: slipway.Workspace("ml", slipway.WorkspaceArgs(**{"project": PROJECT, "region": REGION, **changed}))
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (
+            cluster(pools=pool(replicas=REPLICAS(min=5, max=4))),
+            "research: pools.workers.replicas.max: max 4 is not more",
+        ),
+        (cluster(pools=pool(disk=slipway.DiskArgs(size_gb=1))), "research: pools.workers.disk.size_gb: "),
+        (cluster(pools=pool(disk={"sizeGb": 1})), "research: pools.workers.disk.sizeGb: "),
+        (cluster(pools={"w": {"machin": "n1-standard-8", "replicas": 1}}), "research: pools.w.machin: unknown key"),
+        (cluster(pools={}), "research: pools: has no pool"),
+        (cluster("Research!"), "Research!: 'Research!' can't be a cluster's name"),
+        (cluster(region="us-middle1"), "research: region: 'us-middle1' is not a region"),
+        (cluster(id="A_B"), "research: id: 'A_B' can't be a cluster's id"),
+        (cluster(kms_key="mine"), "research: kms_key: is not a key"),
+        (cluster(network="a b"), "research: network: is not a network"),
+        (cluster(begins="soon"), "research: begins: "),
+        (cluster(labels={"Team": "ml"}), "research: labels.Team: can't be a label's name"),
+        (workspace(work_bucket="UPPER"), "Workspace ml: work_bucket: 'UPPER' can't be a bucket's name"),
+        (workspace(submitters=["ada"]), r"Workspace ml: submitters\[0\]: is not an IAM member"),
+        (workspace(teams={"vision": TeamArgs(budget=-1)}), "Workspace ml: teams.vision.budget: can't be -1"),
+        (workspace(project="-"), "Workspace ml: project: "),
+        (lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(mode="ask")), "QuotaCheck quota: mode: can't be"),
+        (
+            lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(mode="request")),
+            "quota: mode: .* needs a contact",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused_where_it_is_constructed(program: Callable[[], object], said: str) -> None:
+    after = []
+    with pytest.raises(pulumi.RunError, match=said):
+        declared(lambda: after.append(program()))
+    assert not after, "the constructor itself raises"
+
+
+def test_what_depends_on_the_rest_of_the_program_is_not_refused_at_once() -> None:
+    def program() -> None:
+        workspace(teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["research"])})()
+        cluster()()
+
+    declared(program)
+
+
+FULL = CLUSTER(
+    pools=pool(
+        accelerator=slipway.AcceleratorArgs(type="NVIDIA_TESLA_T4", count=1),
+        disk=slipway.DiskArgs(type="pd-ssd", size_gb=200),
+        replicas=REPLICAS(min=1, max=4, initial=2),
+    ),
+    display_name="Training",
+    network="projects/123456789012/global/networks/training",
+    reserved_ip_ranges=["vertex"],
+    kms_key=f"projects/p/locations/{REGION}/keyRings/r/cryptoKeys/k",
+    psc_interface=slipway.PscInterfaceArgs(
+        network_attachment="training",
+        dns_peering_configs=[
+            slipway.DnsPeeringArgs(domain="corp.example.", target_project="acme-network", target_network="shared")
+        ],
+    ),
+    custom_service_account=True,
+    labels={"team": "ml"},
+    replacement="rollover",
+    generation=2,
+    retire_within="7d",
+    create_within="30m",
+    alternatives=[slipway.AlternativeArgs(pools=pool(replicas=3))],
+    begins="2027-01-10",
+    ends="2027-03-01",
+    idle_limit="3d",
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of each value among arguments that may be an Output: all but the outermost."""
+    if path and value is not None:
+        yield path
+    if is_dataclass(value):
+        for each in fields(value):
+            yield from places(getattr(value, each.name), (*path, each.name))
+    elif isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+
+
+def with_output(value: Any, path: tuple[Any, ...], output: Callable[[Any], pulumi.Output[Any]]) -> Any:
+    if not path:
+        return output(value)
+    first, *rest = path
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{first: with_output(getattr(value, first), tuple(rest), output)})
+    items = value.copy()
+    items[first] = with_output(value[first], tuple(rest), output)
+    return items
+
+
+def awaited(work: Coroutine[Any, Any, Any]) -> Any:
+    loop = asyncio.new_event_loop()  # Pulumi's mocks keep the usual one.
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.close()
+
+
+def unknown(_: Any) -> pulumi.Output[Any]:
+    def future(value: object) -> Any:
+        made = asyncio.get_event_loop().create_future()
+        made.set_result(value)
+        return made
+
+    return pulumi.Output(future(set()), future(None), future(False))
+
+
+class Cluster:
+    kind, name, args = "cluster", "research", FULL
+    protection: Mapping[str, str] = {}
+
+
+PLACES = [*places(FULL)]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+def test_any_argument_may_be_an_output(place: tuple[Any, ...]) -> None:
+    def known(value: Any) -> pulumi.Output[Any]:
+        return pulumi.Output.from_input(value)
+
+    async def args() -> Any:
+        return await resolved(with_output(FULL, place, known))
+
+    assert awaited(args()).values == awaited(resolved(FULL)).values
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+def test_a_preview_goes_on_without_what_only_up_knows(place: tuple[Any, ...]) -> None:
+    async def args() -> Any:
+        return await resolved(with_output(FULL, place, unknown))
+
+    found, cluster = awaited(args()), Cluster()
+    assert len(found.unknown) == 1
+    written: Any = {cluster: found}
+    parse(Document("", {"config": config_of(written, (PROJECT, REGION))}), stack="dev")

@@ -1,0 +1,245 @@
+"""Programs of one's own under mocks: what is theirs, several workspaces, programs that end early. # D1 # N33 # N34"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pulumi_gcp as gcp
+import pytest
+from pulumi_gcp.provider import Provider
+
+import components as slipway
+from components import testing
+from components.world import CURRENT
+from slipway.model.state import State
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every, unique
+
+BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
+POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
+
+
+def cluster(name: str = "research", **args: Any) -> slipway.PersistentResource:
+    return slipway.PersistentResource(name, slipway.PersistentResourceArgs(**{"pools": POOLS, **args}))
+
+
+def workspace(name: str = "ml", **args: Any) -> slipway.Workspace:
+    return slipway.Workspace(name, slipway.WorkspaceArgs(**{"project": PROJECT, "region": REGION, **args}))
+
+
+def buckets(asked: list[Asked]) -> dict[str, str]:
+    """By name, the parent."""
+    return {each.inputs["name"]: each.parent for each in every(asked, BUCKET).values()}
+
+
+def refused(program: Callable[[], object], match: str, *, preview: bool = False) -> None:
+    with pytest.raises(pulumi.RunError, match=match):
+        declared(program, preview=preview)
+
+
+# -- what is theirs --
+
+
+def own_bucket() -> gcp.storage.Bucket:
+    return gcp.storage.Bucket("results", name="acme-results", location="US-CENTRAL1")
+
+
+def own_account() -> gcp.serviceaccount.Account:
+    return gcp.serviceaccount.Account("runner", account_id="own-runner", project=PROJECT)
+
+
+@pytest.mark.parametrize("given", [lambda own: own, lambda own: own.name], ids=["the resource", "its name"])
+def test_a_bucket_of_the_program_is_declared_by_the_program_alone(given: Callable[[Any], Any]) -> None:
+    asked = declared(lambda: workspace(work_bucket=given(own_bucket())))
+    assert buckets(asked) == {"acme-results": "slipway-dev", f"{PROJECT}-dev-ml-catalog": "ml"}
+    grants = every(asked, "gcp:storage/bucketIAMMember:BucketIAMMember")
+    assert {each.inputs["bucket"] for each in grants.values()} >= {"acme-results"}
+
+
+@pytest.mark.parametrize("given", [lambda own: own, lambda own: own.email], ids=["the resource", "its address"])
+def test_an_account_of_the_program_is_declared_by_the_program_alone(given: Callable[[Any], Any]) -> None:
+    asked = declared(lambda: workspace(trainer=given(own_account())))
+    (account,) = every(asked, "gcp:serviceaccount/account:Account").values()
+    assert account.parent == "slipway-dev"
+    roles = every(asked, "gcp:storage/bucketIAMMember:BucketIAMMember").values()
+    assert {each.inputs["member"] for each in roles} == {f"serviceAccount:own-runner@{PROJECT}.iam.gserviceaccount.com"}
+
+
+def test_an_output_of_another_name_is_only_a_name() -> None:
+    asked = declared(lambda: workspace(work_bucket=own_bucket().name.apply(lambda name: f"{name}-of-jobs")))
+    assert buckets(asked)["acme-results-of-jobs"] == "ml"
+
+
+@pytest.mark.parametrize(
+    ("given", "others", "line"),
+    [
+        (
+            {"work_bucket": "acme-results"},
+            {"acme-results": "results"},
+            "work_bucket=<the variable of resource results>",
+        ),
+        ({"catalog_bucket": "acme-cat"}, {"acme-cat": "cat"}, "catalog_bucket=<the variable of resource cat>"),
+        (
+            {"trainer": "own-runner"},
+            {f"own-runner@{PROJECT}.iam.gserviceaccount.com": "runner"},
+            "trainer=<the variable of resource runner>",
+        ),
+    ],
+)
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_resource_of_the_program_by_its_name_alone_is_refused_with_the_line_to_write(
+    given: dict[str, str], others: dict[str, str], line: str, preview: bool
+) -> None:
+    with knowing(State(others=others)):
+        refused(lambda: workspace(**given), line, preview=preview)
+
+
+class knowing:  # noqa: N801 - a context, as `testing.living` is
+    """Let the engine know this state."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def __enter__(self) -> None:
+        self.token = CURRENT.set(replace(CURRENT.get(), state=self.state))
+
+    def __exit__(self, *_: object) -> None:
+        CURRENT.reset(self.token)
+
+
+# -- several workspaces --
+
+
+def two() -> tuple[slipway.Workspace, slipway.Workspace]:
+    return workspace("us"), workspace("eu", region="europe-west4")
+
+
+def test_two_workspaces_in_one_program_are_two_places_with_names_of_their_own() -> None:
+    def program() -> None:
+        for ground in two():
+            made = cluster(f"research-{ground.name}", workspace=ground)
+            quota = slipway.QuotaCheck(f"quota-{ground.name}", slipway.QuotaCheckArgs(clusters=[made]))
+            slipway.Catalog(ground.name, slipway.CatalogArgs(workspace=ground, quota=quota))
+
+    asked = declared(program)
+    assert set(buckets(asked)) == {
+        f"{PROJECT}-dev-{name}-{use}" for name in ("us", "eu") for use in ("catalog", "work")
+    }
+    places = {each.inputs["location"] for each in every(asked, GENERATION).values()}
+    assert places == {REGION, "europe-west4"}
+    unique(asked)
+
+
+def test_two_checks_ask_for_the_same_metric_in_two_places() -> None:
+    def program() -> None:
+        for ground in two():
+            made = cluster(f"research-{ground.name}", workspace=ground)
+            asks = slipway.QuotaCheckArgs(clusters=[made], mode="request", contact_email="ml@acme.example")
+            slipway.QuotaCheck(f"quota-{ground.name}", asks)
+
+    with testing.living(quota={"custom_model_training_cpus": 2}):
+        asked = declared(program)
+    unique(asked)
+    requests = [each for each in asked if each.type.endswith("SQuotaPreference")]
+    assert {each.inputs["dimensions"]["region"] for each in requests} == {REGION, "europe-west4"}
+
+
+def test_a_component_whose_workspace_can_t_be_told_is_refused_with_the_argument_to_write() -> None:
+    def program() -> None:
+        two()
+        cluster()
+
+    refused(program, r"workspace of PersistentResource research can't be told(.|\n)*us and eu(.|\n)*`workspace=…`")
+
+
+def test_a_component_of_two_workspaces_is_refused() -> None:
+    def program() -> None:
+        ours = [cluster(f"research-{ground.name}", workspace=ground) for ground in two()]
+        slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=ours))
+
+    refused(program, "belongs to us and eu")
+
+
+def test_a_cluster_elsewhere_than_its_workspace_is_refused() -> None:
+    def program() -> None:
+        cluster(workspace=workspace(), region="europe-west4")
+
+    refused(program, "a Workspace of its own for that region")
+
+
+# -- programs that end early --
+
+
+def test_a_program_that_fails_midway_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided: list[object] = []
+    monkeypatch.setattr("components.group.Group.decide", decided.append)
+
+    def program() -> None:
+        workspace()
+        cluster()
+        raise ValueError("the program's own")
+
+    with pytest.raises(ValueError, match="the program's own"):
+        declared(program)
+    assert not decided
+
+
+def test_a_component_that_comes_late_is_refused_with_what_to_do() -> None:
+    def program() -> None:
+        ground = workspace()
+        ground.trainer.apply(lambda _: cluster())
+
+    with pytest.raises(Exception, match=r"comes too late(.|\n)*give it the output as an argument"):
+        declared(program)
+
+
+# -- previews --
+
+
+def test_a_preview_says_what_is_known_when_something_exists(caplog: pytest.LogCaptureFixture) -> None:
+    def program() -> None:
+        workspace()
+        own = own_bucket()
+        cluster(network=own.url.apply(lambda _: "projects/123456789012/global/networks/training"))
+
+    asked = declared(program, preview=True)
+    assert "research: network is known when results exists" in caplog.text
+    (made,) = every(asked, GENERATION).values()
+    assert "network" not in made.inputs
+
+
+def test_a_preview_of_an_unnamed_bucket_of_the_program_declares_no_other() -> None:
+    asked = declared(lambda: workspace(work_bucket=gcp.storage.Bucket("results", location="US")), preview=True)
+    assert [each.name for each in every(asked, BUCKET).values() if each.parent == "ml"] == ["ml-catalog"]
+
+
+# -- what lives --
+
+
+def test_quota_that_is_too_small_is_refused_in_a_preview_too() -> None:
+    def program() -> None:
+        workspace()
+        slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[cluster()]))
+
+    with testing.living(quota={"custom_model_training_cpus": 2}):
+        refused(program, "custom_model_training_cpus")
+        refused(program, "custom_model_training_cpus", preview=True)
+    declared(program)
+
+
+# -- options --
+
+
+def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
+    def program() -> None:
+        provider = Provider("ml", project="acme-ml", region="europe-west4")
+        cluster_of(provider)
+
+    (made,) = every(declared(program), GENERATION).values()
+    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
+    assert "pulumi:providers:gcp::ml" in made.request.provider
+
+
+def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
+    args = slipway.PersistentResourceArgs(pools=POOLS)
+    return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))

@@ -1,0 +1,171 @@
+"""A Pulumi engineer's own program: a network, a bucket and an account of its own, clusters in a loop. # N33 # N34"""
+
+from collections.abc import Callable
+
+import pytest
+import yaml
+from vertex_local.testing.bodies import job_body, worker
+
+from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
+from tests.checkouts.shell import wait_for
+
+pytestmark = pytest.mark.journey
+Settings = Callable[..., None]
+
+PROGRAM = """
+import pulumi
+import pulumi_gcp as gcp
+import components as slipway
+
+config = pulumi.Config("team")
+results = gcp.storage.Bucket("results", name="acme-own-results", location="US-CENTRAL1")
+trainer = gcp.serviceaccount.Account("trainer", account_id="own-trainer")
+vpc = gcp.compute.Network("training", auto_create_subnetworks=False)
+
+ground = slipway.Workspace(
+    "ml",
+    slipway.WorkspaceArgs(work_bucket=results, trainer=trainer, submitters=["group:ml-engineers@company.example"]),
+)
+clusters = {
+    name: slipway.PersistentResource(
+        name,
+        slipway.PersistentResourceArgs(
+            pools={
+                "all": slipway.PoolArgs(
+                    machine="n1-standard-4", replicas=slipway.ReplicasArgs(min=1, max=config.require_int("max"))
+                )
+            },
+            network=vpc.id if name == "research" else None,
+        ),
+    )
+    for name in ("research", "speech")
+}
+nap = slipway.JobTemplate("nap", slipway.JobTemplateArgs(clusters=list(clusters.values())))
+quota = slipway.QuotaCheck(
+    "quota", slipway.QuotaCheckArgs(clusters=list(clusters.values()), templates=[nap], mode="enforce")
+)
+catalog = slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, templates=[nap], quota=quota))
+pulumi.export("clusters", {name: cluster.cluster_id for name, cluster in clusters.items()})
+pulumi.export("catalog", catalog.address)
+"""
+
+
+def write(checkout: Checkout, program: str = PROGRAM, most: int = 2, **config: object) -> None:
+    (checkout.folder / "__main__.py").write_text(program)
+    values = {"gcp:project": PROJECT, "gcp:region": REGION, "team:max": most, **config}
+    checkout.file.write_text(yaml.safe_dump({"config": values}))
+
+
+def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays(checkout: Checkout) -> None:
+    write(checkout)
+    said = checkout.pulumi("preview").said
+    assert "network is known when training exists" in said, said
+    checkout.up()
+    ids = checkout.outputs()["clusters"]
+    made = {name: checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{id_}") for name, id_ in ids.items()}
+    assert {cluster["state"] for cluster in made.values()} == {"RUNNING"}
+    assert made["research"]["network"].endswith("/global/networks/training") and "network" not in made["speech"]
+    unchanged = checkout.pulumi("preview").said
+    assert "unchanged" in unchanged and " to create" not in unchanged and " to delete" not in unchanged, unchanged
+
+    at = "/storage/v1/b/local-project-trial-ml-catalog/o/catalog.json?alt=media"
+    catalog = checkout.cloud.rest("GET", at)
+    assert (catalog["stack"], catalog["storage"]["work"]) == ("trial-ml", "acme-own-results")
+
+    # A job runs on, whatever is edited.
+    job = submit(checkout, "--capacity", "pool", "-p", "seconds=600")
+    wait_for(lambda: checkout.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING", "it runs")
+    write(checkout, most=3)
+    said = checkout.up()
+    assert "retir" in said, said
+    assert checkout.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING"
+    assert checkout.outputs()["clusters"] != ids
+
+    done = checkout.pulumi("destroy", "--run-program")
+    assert done.code != 0 and "is not deleted" in done.said, done.said
+    assert checkout.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING"
+    checkout.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+
+
+def submit(checkout: Checkout, *arguments: str) -> dict[str, str]:
+    catalog = "gs://local-project-trial-ml-catalog"
+    said = ("submit", "nap", "-p", "say=hello", *arguments, "--output", "json")
+    done = checkout.slipway(*said, SLIPWAY_CATALOG=catalog)
+    assert done.code == 0, done.said
+    job: dict[str, str] = done.json["job"]
+    return job
+
+
+ALONE = """
+import pulumi
+import pulumi_gcp as gcp
+import components as slipway
+
+config = pulumi.Config("team")
+labels = {"by": config.require("by")}
+labelled = gcp.Provider("labelled", project="local-project", region="us-central1", default_labels=labels)
+cpu = slipway.PersistentResource(
+    "cpu",
+    slipway.PersistentResourceArgs(
+        pools={"all": slipway.PoolArgs(machine="n1-standard-4", replicas={"min": 1, "max": config.require_int("max")})},
+        custom_service_account=False,  # the test's jobs name none
+    ),
+    opts=pulumi.ResourceOptions(provider=labelled, protect=config.get_bool("protect")),
+)
+pulumi.export("cluster", cpu.cluster_id)
+pulumi.export("retiring", cpu.retiring)
+"""
+
+
+def test_a_cluster_alone_keeps_its_promise(checkout: Checkout, settings: Settings) -> None:
+    # A stock-out leaves nothing behind, and is waited for.
+    write(checkout, ALONE, 2, **{"team:by": "ada"})
+    settings(create_error="cpu-")
+    failed = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    assert failed.code != 0 and "could not be made" in failed.said and checkout.clusters() == {}, failed.said
+    up = checkout.begin("up")
+    up.until(lambda: "trying again, for up to 15 min" in up.said, "it says that it tries again")
+    settings(create_error="")
+    assert up.process.wait() == 0, up.said
+    first = checkout.outputs()["cluster"]
+    assert checkout.clusters() == {first: "RUNNING"}
+
+    # A label of the provider plans nothing.
+    write(checkout, ALONE, 2, **{"team:by": "bob"})
+    said = checkout.pulumi("preview").said
+    assert "to replace" not in said and "to delete" not in said, said
+    checkout.up()
+    assert checkout.clusters() == {first: "RUNNING"}
+
+    # An edit makes another generation, and the busy one stays until its job has ended.
+    answer = checkout.cloud.call("POST", f"{VERTEX}/customJobs", json=job_on(first))
+    assert answer.ok, answer.text
+    job = answer.json()
+    write(checkout, ALONE, 4, **{"team:by": "bob"})
+    checkout.up()
+    second = checkout.outputs()["cluster"]
+    assert checkout.clusters() == {first: "RUNNING", second: "RUNNING"} and checkout.outputs()["retiring"] == [first]
+    done = checkout.pulumi("destroy", "--run-program")
+    assert done.code != 0 and "is not deleted" in done.said, done.said
+    checkout.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+    wait_for(lambda: checkout.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_CANCELLED", "it has ended")
+    checkout.up()
+    assert checkout.clusters() == {second: "RUNNING"} and checkout.outputs()["retiring"] == []
+
+    # Protected, an edit is refused before anything is made.
+    write(checkout, ALONE, 4, **{"team:by": "bob", "team:protect": True})
+    checkout.up()
+    write(checkout, ALONE, 5, **{"team:by": "bob", "team:protect": True})
+    refused = checkout.pulumi("up")
+    assert refused.code != 0 and "protect" in refused.said and checkout.clusters() == {second: "RUNNING"}, refused.said
+    write(checkout, ALONE, 4, **{"team:by": "bob"})
+    checkout.up()
+    done = checkout.pulumi("destroy", "--run-program")
+    assert done.code == 0 and checkout.clusters() == {}, done.said
+
+
+def job_on(cluster: str) -> dict[str, object]:
+    """Return a job that runs until somebody cancels it."""
+    task = {"imageUri": "python:3.10", "command": ["sleep", "86000"]}
+    disk = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
+    return job_body(worker(containerSpec=task, diskSpec=disk), cluster=cluster)
