@@ -20,6 +20,8 @@ _CARRIER = "creation"
 _RECORD = "pulumi:pulumi:Stack"
 # A cluster whose failed predecessor still holds the name is made under the same id with a number behind it.
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
+# A pool may have begun to grow for a job that was cancelled just then. The service ends that by itself.
+_SCALING = "UPDATING"
 OTHER_REGION = "us-east4"
 """The other region where a journey may make a cluster."""
 _RUN = "vertex-ai-pipelines-run-billing-id"
@@ -121,7 +123,10 @@ def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
         return "doubled", f"jobs more than there should be: {', '.join(twice)}"
     if orphans := sorted(now.orphans - clean.orphans):
         return "orphaned", f"clusters that the state does not know: {', '.join(orphans)}"
-    asked_for, lives = (Counter(f"{_plain(id_)} {state}" for id_, state in one.clusters) for one in (clean, now))
+    asked_for, lives = (
+        Counter(f"{_plain(id_)} {'RUNNING' if state == _SCALING else state}" for id_, state in one.clusters)
+        for one in (clean, now)
+    )
     if more := sorted((lives - asked_for).elements()):
         return "other", f"clusters that should not be there: {', '.join(more)}"
     if fewer := sorted((asked_for - lives).elements()):

@@ -34,6 +34,8 @@ CLEAN = Ending(
             "cpu-b RUNNING",
         ),
         (replace(CLEAN, clusters=frozenset()), "other", "missing: cpu-a"),
+        (replace(CLEAN, clusters=frozenset({("cpu-a", "STOPPING")})), "other", "cpu-a STOPPING"),
+        (replace(CLEAN, clusters=frozenset({("cpu-a", "UPDATING")})), "survived", ""),
         (replace(CLEAN, things=frozenset({"gs://c"})), "other", "+ gs://c; - gs://b"),
     ],
 )
