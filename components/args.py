@@ -6,9 +6,9 @@ own keys may stand wherever a class of this module may. None stands for the defa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import pulumi
 
@@ -22,17 +22,15 @@ Entry = Mapping[str, Any]
 """An entry with a stack file's own keys."""
 
 T = TypeVar("T")
-_KEY, _BESIDE = "key", "beside"
+_KEY = "key"
+COMPONENTS = ("workspace", "clusters", "templates", "quota", "template")
+"""The arguments of components that are components themselves, or a file."""
 
 
 def at_key(key: str) -> Any:
-    """Return a field whose key in a stack file is `key`, where dots lead into mappings."""
+    """Return a field whose key in the component's entry is `key`, where dots lead into mappings. A key with a colon is
+    one of the whole configuration."""
     return field(default=None, metadata={_KEY: key})
-
-
-def beside(default: Any = None) -> Any:
-    """Return a field that is no part of the component's entry in a stack file."""
-    return field(default=default, metadata={_BESIDE: True})
 
 
 @dataclass(kw_only=True)
@@ -120,32 +118,33 @@ class AlternativeArgs:
 
 
 def key_of(declared: Field[Any]) -> str:
-    """Return a field's key in a stack file, where dots lead into mappings."""
-    return str(declared.metadata.get(_KEY) or camel(declared.name))
+    """Return a field's key in its entry of a stack file."""
+    return declared.metadata.get(_KEY) or camel(declared.name)
 
 
-def entry_of(args: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a component's entry in a stack file. `values`: those of its arguments, by the fields' names; fields beside
-    the entry are left out."""
-    written: dict[str, Any] = {}
-    for declared in fields(args):
-        if declared.metadata.get(_BESIDE) or declared.name not in values:
-            continue
-        *path, last = key_of(declared).split(".")
-        below = written
+def paths(args: Any, root: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return where a stack's configuration has the arguments of a component, by their names. `root`: its entry."""
+    keys = {declared.name: key_of(declared) for declared in fields(args) if declared.name not in COMPONENTS}
+    return {name: (key,) if ":" in key else (*root, *key.split(".")) for name, key in keys.items()}
+
+
+def write(config: dict[str, Any], args: Any, values: Mapping[str, Any], root: Iterable[str]) -> None:
+    """Write a component's arguments into a stack's configuration. `values`: the known ones, by their names."""
+    for name, (*path, last) in paths(args, root).items():
+        if name in values:
+            below = config
+            for part in path:
+                below = below.setdefault(part, {})
+            below[last] = values[name]
+
+
+def read(kind: type[T], config: Entry, *root: str) -> T:
+    """Return the arguments that a stack's configuration has; what is below them keeps the file's own keys."""
+    given: dict[str, Any] = {}
+    for name, path in paths(kind, root).items():
+        value: Any = config
         for part in path:
-            below = below.setdefault(part, {})
-        below[last] = values[declared.name]
-    return written
-
-
-def from_entry(kind: type[T], written: Entry, **beside: Any) -> T:
-    """Return the arguments that an entry of a stack file stands for; what is below it keeps the file's own keys."""
-    given: dict[str, Any] = dict(beside)
-    for declared in fields(cast(Any, kind)):
-        value: Any = written
-        for part in key_of(declared).split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
-        if value is not None and not declared.metadata.get(_BESIDE):
-            given[declared.name] = value
+        if value is not None:
+            given[name] = value
     return kind(**given)

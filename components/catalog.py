@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,11 @@ from slipway.google.catalog.document import write
 from slipway.model.catalog import model
 from slipway.model.facts import CATALOG
 
-from .args import Entry
+from .args import Entry, at_key
 from .component import Component
 from .gcp import storage
 from .group import Group
 from .job_template import JobTemplate
-from .member import Kind, Member
 from .quota_check import QuotaCheck
 from .workspace import Workspace
 
@@ -32,7 +31,7 @@ class CatalogArgs:
     """Templates that people may submit."""
     quota: QuotaCheck | None = None
     """The check that says which capacity types have quota."""
-    policy: Entry | None = None
+    policy: Entry | None = at_key("slipway:policy")
     """Rules of one's own, as `slipway:policy` of a stack file has them."""
 
 
@@ -43,7 +42,7 @@ class Catalog(Component):
     that would cancel jobs before any of it has happened.
     """
 
-    kind: Kind = "catalog"
+    kind = "catalog"
     args: CatalogArgs
     #: Its address, which `slipway use` takes.
     address: pulumi.Output[str]
@@ -65,9 +64,6 @@ class Catalog(Component):
     def retiring(self) -> pulumi.Output[Sequence[str]]:
         """Ids of earlier generations that still have jobs."""
         return self.output("retiring")
-
-    def workspaces(self) -> Iterator[Member]:
-        yield self.args.workspace
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
         return (await group.as_made()).facts.published

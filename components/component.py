@@ -30,6 +30,7 @@ class Component(Member):
         self.args = _placed(args, self.options.provider)
         self.composition = composition()
         self.composition.join(self)
+        self.needed = []
         # Filled once the composition is decided: the engine is sent a component when its dependencies are known.
         self._facts: dict[str, Any] = {}
         self.children: asyncio.Future[None] = asyncio.get_event_loop().create_future()

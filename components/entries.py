@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pulumi
 
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, FileMistake, StackErrors
+from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.model.cluster import PROTECT
 from slipway.model.state import State
 
-from .args import entry_of, key_of
+from .args import key_of, paths, write
 from .member import Member
 from .resolution import Given, plain
 
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
+_CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
 A_NUMBER = "123456789012"
 """The number of any project, where none is read."""
-_OF_WORKSPACE = ("trainers", "teams", "machines", "reservations", "budget")
-_PLACE = ("project", "region")
 
 
 class ArgumentError(ConfigError, pulumi.RunError):
@@ -32,36 +32,32 @@ class ArgumentError(ConfigError, pulumi.RunError):
 
 def config_of(given: Mapping[Member, Given], place: tuple[str, str]) -> dict[str, Any]:
     """Return the configuration of a stack that has these components, as its file would have it."""
-    config: dict[str, Any] = {
-        "gcp:project": place[0],
-        "gcp:region": place[1],
-        "gcp:addPulumiAttributionLabel": "false",  # No label of the provider ever reaches a cluster.
-        "slipway:persistentResources": {},
-        "slipway:templates": [],
-        "slipway:quota": {"mode": "warn"},
-    }
+    templates: list[str] = []
+    clusters: dict[str, Any] = {}
+    config: dict[str, Any] = {_CLUSTERS: clusters, "slipway:templates": templates, _QUOTA: {"mode": "warn"}}
     for component, arguments in given.items():
-        member: Any = component
-        values = arguments.values
-        if component.kind == "workspace":
-            config["slipway:workspace"] = entry_of(component.args, values)
-            config |= {f"slipway:{key}": values[key] for key in _OF_WORKSPACE if key in values}
-        elif component.kind == "cluster":
-            entry = {**entry_of(component.args, values), **member.protection}
-            config["slipway:persistentResources"][component.name] = entry
-        elif component.kind == "template":
-            config["slipway:templates"].append(member.template)
-        elif component.kind == "quota":
-            config["slipway:quota"] = entry_of(component.args, values)
-        elif policy := values.get("policy"):
-            config["slipway:policy"] = policy
-    return config
+        if component.kind == "quota":
+            config[_QUOTA] = {}
+        write(config, component.args, arguments.values, _root(component))
+        if component.kind == "template":
+            templates.append(component.template)
+        if component.kind == "cluster" and component.options.protect:  # An edit's old generation could never go.
+            clusters[component.name]["replacement"] = PROTECT
+    # No label of the provider ever reaches a cluster.
+    return {**config, "gcp:project": place[0], "gcp:region": place[1], "gcp:addPulumiAttributionLabel": "false"}
+
+
+def _root(component: Member) -> tuple[str, ...]:
+    """Return where a stack's configuration has a component's entry."""
+    if component.kind == "cluster":
+        return _CLUSTERS, component.name
+    return {"workspace": (_WORKSPACE,), "quota": (_QUOTA,)}.get(component.kind, ())
 
 
 def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> None:
     """Name the clusters' networks as Vertex AI takes them, by their projects' numbers: a resource of Compute Engine has
     the project's id, or a name alone."""
-    for entry in config["slipway:persistentResources"].values():
+    for entry in config[_CLUSTERS].values():
         network = entry.get("network")
         path = _NETWORK.fullmatch(network) if isinstance(network, str) else None
         if path and not (path["project"] or "").isdecimal():
@@ -82,8 +78,9 @@ def refuse_wrong(component: Member, stack: str) -> None:
         who = f"{type(component).__name__} {component.name}: "
         shown = {
             f"{who}{f'{key}: ' if key else ''}{mistake.what}": mistake.fix
-            for key, mistake in _own(component, given, error.mistakes)
-            if not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
+            for mistake in error.mistakes
+            if (key := _place_of(component, given, mistake.key)) is not None
+            and not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
         }
         if shown:
             raise ArgumentError("\n".join(shown), fix="\n".join(dict.fromkeys(shown.values()))) from None
@@ -104,42 +101,32 @@ def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: 
             )
 
 
-def _own(component: Member, given: Given, mistakes: Iterable[FileMistake]) -> Iterator[tuple[str, FileMistake]]:
-    """Yield the mistakes in the component's own arguments, and for each its place among them."""
-    entry = {
-        "workspace": "slipway:workspace",
-        "cluster": f"slipway:persistentResources.{component.name}",
-        "quota": "slipway:quota",
-        "catalog": "slipway:policy",
-    }
-    roots = {entry[component.kind]: ""} if component.kind in entry else {}
-    roots |= {f"gcp:{key}": key for key in _PLACE if key in given.values}
-    if component.kind == "workspace":
-        roots |= {f"slipway:{key}": key for key in _OF_WORKSPACE}
-    for mistake in mistakes:
-        for root, called in roots.items():
-            if mistake.key == root or mistake.key.startswith((f"{root}.", f"{root}[")):
-                key = f"{called}{mistake.key.removeprefix(root)}".removeprefix(".")
-                # Which clusters there are is known at the program's end.
-                if not (key.startswith("teams.") and ".clusters[" in key):
-                    yield _in_python(component.args, key), mistake
+def _place_of(component: Member, given: Given, key: str) -> str | None:
+    """Return the place among a component's arguments of a key of a stack's configuration, as the program spells it.
+    Empty for the component itself, None for what it does not tell."""
+    for name, path in paths(component.args, _root(component)).items():
+        below = key.removeprefix(".".join(path))
+        if below == key or below[:1] not in ("", ".", "[") or (key.startswith("gcp:") and name not in given.values):
+            continue
+        # Which clusters there are is known at the program's end.
+        return (
+            None if name == "teams" and ".clusters[" in below else name + _spelt(getattr(component.args, name), below)
+        )
+    root = ".".join(_root(component))
+    return "" if root and key.startswith(root) else None
 
 
-def _in_python(args: Any, key: str) -> str:
-    """Return a place among arguments as their program spells it."""
-    here, written, parts = args, "", re.findall(r"\[\d+\]|[^.\[]+", key)
-    while parts:
-        spelt, count = parts[0], 1
-        if is_dataclass(here) and not isinstance(here, type):
-            for each in fields(here):
-                path = key_of(each).split(".")
-                if parts[: len(path)] == path:
-                    spelt, count = each.name, len(path)
-            here = getattr(here, spelt, None)
-        elif isinstance(here, Mapping):
-            here = here.get(spelt)
-        elif isinstance(here, list | tuple):
-            here = here[int(spelt[1:-1])]
-        written += spelt if spelt.startswith("[") or not written else f".{spelt}"
-        parts = parts[count:]
-    return written
+def _spelt(value: Any, key: str) -> str:
+    """Return a key below a value as the program spells it."""
+    spelt = ""
+    for part in re.findall(r"\[\d+\]|[^.\[]+", key):
+        name = part
+        if is_dataclass(value) and not isinstance(value, type):
+            name = next((each.name for each in fields(value) if key_of(each) == part), part)
+            value = getattr(value, name, None)
+        elif isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list | tuple):
+            value = value[int(part[1:-1])]
+        spelt += name if name.startswith("[") else f".{name}"
+    return spelt

@@ -36,7 +36,7 @@ from slipway.model.state import State, StateGrant, refuse_move, stack_locations
 from .engine import ADVICE, EngineRun, in_thread
 from .entries import A_NUMBER, config_of, number_networks, refuse_namesakes
 from .generation import Creation, Guarded, OtherRegions, RetiringResource
-from .member import ClusterMember, Kind, Member, QuotaMember, TemplateMember, WorkspaceMember
+from .member import Kind, Member
 from .resolution import Given
 from .world import World
 
@@ -95,7 +95,7 @@ class Group:
     def __init__(
         self,
         composition: Setting,
-        workspace: WorkspaceMember | None,
+        workspace: Any,
         members: Sequence[Member],
         place: tuple[str, str],
     ) -> None:
@@ -113,15 +113,15 @@ class Group:
         return self.composition.given[component]
 
     @property
-    def clusters(self) -> Mapping[str, ClusterMember]:
+    def clusters(self) -> Mapping[str, Any]:
         return {component.name: component for component in self.of("cluster")}
 
     @property
-    def templates(self) -> Mapping[str, TemplateMember]:
+    def templates(self) -> Mapping[str, Member]:
         return {component.template: component for component in self.of("template")}
 
     @property
-    def quota(self) -> QuotaMember | None:
+    def quota(self) -> Member | None:
         return next(iter(self.of("quota")), None)
 
     @property
@@ -276,8 +276,8 @@ class Group:
             return None
         before = [workspace, *([self.quota] if self.quota else [])]
         await self.composition.after_all(before)
-        after = [*workspace.needed_by_jobs, *(self.quota.requests if self.quota else ())]
-        waits = [source for cluster in self.clusters.values() for source in cluster.waits_for]
+        after = [resource for component in before for resource in component.needed]
+        waits = [source for cluster in self.of("cluster") for source in self._waits_for(cluster)]
         name = f"{prefix(workspace.name)}creation"
         creation = Creation(
             name,
@@ -291,6 +291,11 @@ class Group:
         )
         self.composition.makers[name] = creation.run
         return creation
+
+    def _waits_for(self, cluster: Member) -> Sequence[pulumi.Resource]:
+        depends: Any = cluster.options.depends_on or ()
+        listed = [depends] if isinstance(depends, pulumi.Resource) else depends
+        return [*(listed if isinstance(listed, list | tuple) else ()), *self.given(cluster).sources]
 
     def _alone(self) -> ProviderCreation:
         """Return the creation of clusters by the provider, without a workspace."""

@@ -11,14 +11,14 @@ from slipway.google.live import Unknown
 from slipway.model.state import State
 
 from .group import Group, Setting, prefix
-from .member import Member, WorkspaceMember
+from .member import Member
 from .resolution import Given
 
 
 def groups_of(composition: Setting) -> tuple[Group, ...]:
     """Return the groups of a program's components. Raises ConfigError for a component whose workspace can't be told."""
     workspaces: list[Any] = [component for component in composition.components if component.kind == "workspace"]
-    members: dict[tuple[WorkspaceMember | None, tuple[str, str]], list[Member]] = {}
+    members: dict[tuple[Member | None, tuple[str, str]], list[Member]] = {}
     given = composition.given
     for component in composition.components:
         workspace: Any = component if component.kind == "workspace" else _workspace_of(component, workspaces)
@@ -36,12 +36,11 @@ def groups_of(composition: Setting) -> tuple[Group, ...]:
     return made
 
 
-def _workspace_of(component: Member, workspaces: Sequence[WorkspaceMember]) -> WorkspaceMember | None:
+def _workspace_of(component: Member, workspaces: Sequence[Member]) -> Member | None:
     """Return the workspace that a component names, itself or by its clusters and templates; else the only one."""
-    named: list[Any] = list(dict.fromkeys(component.workspaces()))
+    named = list(dict.fromkeys(component.workspaces))
     if len(named) == 1:
-        only: WorkspaceMember = named[0]
-        return only
+        return named[0]
     if not named and len(workspaces) <= 1:
         return workspaces[0] if workspaces else None
     raise ConfigError(

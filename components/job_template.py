@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,9 @@ from .component import Component
 from .entries import ArgumentError
 from .gcp import storage
 from .group import Group
-from .member import Kind, Member, TemplateMember
 from .persistent_resource import PersistentResource
 from .workspace import Workspace
 
-_FOLDER = Path("templates")
 _PACKAGES = Path(".slipway/packages")
 """The folder of archives: a relative one, as the state keeps the path, and checkouts differ."""
 
@@ -37,14 +35,14 @@ class JobTemplateArgs:
     """The workspace, where the program has several and no cluster tells it."""
 
 
-class JobTemplate(Component, TemplateMember):
+class JobTemplate(Component):
     """A template that people submit by its name, where a `Catalog` lists it.
 
     Its packages are named by hashes of their contents. They stay in the bucket when the template changes or goes:
     queued and restarting jobs still install them.
     """
 
-    kind: Kind = "template"
+    kind = "template"
     args: JobTemplateArgs
     #: The addresses of the packages, as a job's `packageUris` have them; none without a workspace, or for plain images.
     packages: pulumi.Output[list[str]]
@@ -54,20 +52,15 @@ class JobTemplate(Component, TemplateMember):
     ) -> None:
         """Declare a template. Raises ConfigError for a file that no template can have."""
         args = args or JobTemplateArgs()
-        path = Path(args.template) if args.template else _FOLDER / file_of(name)
+        path = Path(args.template) if args.template else self.folder / file_of(name)
         if path.suffix != ".py":
-            raise ArgumentError(f"JobTemplate {name}: {path} is no file of Python", fix=f"{_FOLDER / file_of(name)}")
-        #: The template's own name, by which people submit it.
+            raise ArgumentError(
+                f"JobTemplate {name}: {path} is no file of Python", fix=f"{self.folder / file_of(name)}"
+            )
         self.template, self.folder = path.stem.replace("_", "-"), path.parent
         super().__init__(TEMPLATE, name, args, opts)
         self.start("packages", "package")
         self.packages = self.output("packages")
-
-    def workspaces(self) -> Iterator[Member]:
-        if self.args.workspace:
-            yield self.args.workspace
-        for cluster in self.args.clusters or ():
-            yield from cluster.workspaces()
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
         return (await group.as_made()).facts.templates.get(self.template, {})

@@ -1,15 +1,13 @@
-"""What a composition sees of its components: each kind's part in the decision."""
+"""A component as a composition sees it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pulumi
-
-from slipway.deploying.deployment.workspace_plan import SharedGrant
 
 Kind = Literal["workspace", "cluster", "template", "quota", "catalog"]
 
@@ -17,42 +15,25 @@ Kind = Literal["workspace", "cluster", "template", "quota", "catalog"]
 class Member(pulumi.ComponentResource):
     """A component of a composition."""
 
-    kind: Kind
+    kind: ClassVar[Kind]
     name: str
     args: Any
     options: pulumi.ResourceOptions
     #: Set when its children are declared.
     children: asyncio.Future[None]
+    #: Its children for which clusters wait: what jobs need, and requests for quota.
+    needed: list[pulumi.Resource]
+    #: The name by which people submit a template, and the folder with its file.
+    template: str = ""
+    folder: Path = Path("templates")
 
+    @property
     def workspaces(self) -> Iterator[Member]:
-        """Yield the workspaces that the arguments name."""
-        return iter(())
-
-
-class WorkspaceMember(Member):
-    catalog_bucket: pulumi.Output[str]
-    #: The buckets and accounts that jobs need.
-    needed_by_jobs: list[pulumi.Resource]
-
-    def keep(self, staying: Iterable[SharedGrant]) -> None:
-        """Declare grants that stay, as other stacks need them."""
-        raise NotImplementedError
-
-
-class ClusterMember(Member):
-    cluster_id: pulumi.Output[str]
-    #: The resources without which the cluster is not asked for.
-    waits_for: Sequence[pulumi.Resource]
-    #: What the engine's protection means for its entry.
-    protection: Mapping[str, str]
-
-
-class TemplateMember(Member):
-    #: The template's own name, by which people submit it.
-    template: str
-    folder: Path
-
-
-class QuotaMember(Member):
-    #: The requests as resources, for which clusters wait.
-    requests: list[pulumi.Resource]
+        """The workspaces that the arguments name, themselves or by their clusters and templates."""
+        if self.kind == "workspace":
+            yield self
+        elif (named := getattr(self.args, "workspace", None)) is not None:
+            yield named
+        for key in ("clusters", "templates"):
+            for part in getattr(self.args, key, None) or ():
+                yield from part.workspaces

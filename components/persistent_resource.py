@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
-from slipway.model.cluster import PROTECT
-
-from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key, beside
+from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key
 from .component import Component
 from .generation import RetiringResource, current_resource
 from .group import Group
-from .member import ClusterMember, Kind, Member
 from .workspace import Workspace
 
 
@@ -59,22 +56,22 @@ class PersistentResourceArgs:
     """Time without a job after which it is given up: 3d."""
     id: Text | None = None
     """Id of a cluster that somebody else made, which is used and never changed or deleted. Another id leaves it be."""
-    workspace: Workspace | None = beside()
+    workspace: Workspace | None = None
     """The workspace whose people submit to it, where the program has several."""
-    project: Text | None = beside()
+    project: Text | None = at_key("gcp:project")
     """Project; the workspace's, or `gcp:project`, by default. A change is refused while the cluster lives."""
-    region: Text | None = beside()
+    region: Text | None = at_key("gcp:region")
     """Region; the workspace's, or `gcp:region`, by default. A change is refused while the cluster lives."""
 
 
-class PersistentResource(Component, ClusterMember):
+class PersistentResource(Component):
     """A cluster with autoscaling pools, known by its name.
 
     The cloud changes no field of a living cluster, so an edit makes another generation beside it, with an id of its
     own. The old one takes no new jobs and is deleted when the last has ended. A deletion waits for jobs, or is refused.
     """
 
-    kind: Kind = "cluster"
+    kind = "cluster"
     args: PersistentResourceArgs
     #: Id of the present generation, to which jobs are sent.
     cluster_id: pulumi.Output[str]
@@ -86,20 +83,6 @@ class PersistentResource(Component, ClusterMember):
         super().__init__("slipway:index:PersistentResource", name, args, opts)
         self.start("clusterId", "retiring")
         self.cluster_id, self.retiring = self.output("clusterId"), self.output("retiring")
-
-    def workspaces(self) -> Iterator[Member]:
-        if self.args.workspace:
-            yield self.args.workspace
-
-    @property
-    def waits_for(self) -> Sequence[pulumi.Resource]:  # type: ignore[override]
-        depends: Any = self.options.depends_on or ()
-        listed = [depends] if isinstance(depends, pulumi.Resource) else depends
-        return [*listed, *self.sources] if isinstance(listed, list | tuple) else [*self.sources]
-
-    @property
-    def sources(self) -> frozenset[pulumi.Resource]:
-        return self.composition.given[self].sources
 
     async def declare(self, group: Group) -> Mapping[str, Any]:
         made, creation = await group.as_made(), await group.creating()
@@ -128,9 +111,4 @@ class PersistentResource(Component, ClusterMember):
 
     def _after(self, group: Group) -> list[pulumi.Resource]:
         """Return the resources that outlive the cluster: what jobs need is deleted after it."""
-        return [*self.sources, *([group.workspace] if group.workspace else [])]
-
-    @property
-    def protection(self) -> Mapping[str, str]:  # type: ignore[override]
-        """What the engine's protection means for an edit: the old generation could never go."""
-        return {"replacement": PROTECT} if self.options.protect else {}
+        return [*group.given(self).sources, *([group.workspace] if group.workspace else [])]

@@ -16,7 +16,7 @@ from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
 from slipway.google.provider_errors import ON_ERROR
 
-from .args import from_entry
+from .args import read
 from .catalog import Catalog, CatalogArgs
 from .composition import begin
 from .engine import configured, fail
@@ -86,17 +86,11 @@ def deploy(
 
 
 def _arguments(config: Mapping[str, Any]) -> StackArgs:
-    def entries(key: str) -> Mapping[str, Any]:
-        return config.get(f"slipway:{key}") or {}
-
-    parts = ("trainers", "teams", "machines", "reservations", "budget")
-    beside = {key: config[f"slipway:{key}"] for key in parts if config.get(f"slipway:{key}")}
+    clusters, templates = (config.get(f"slipway:{key}") or () for key in ("persistentResources", "templates"))
     return StackArgs(
-        workspace=from_entry(WorkspaceArgs, entries("workspace"), **beside),
-        clusters={
-            name: from_entry(PersistentResourceArgs, entry) for name, entry in entries("persistentResources").items()
-        },
-        templates={name: JobTemplateArgs() for name in config.get("slipway:templates") or ()},
-        quota=from_entry(QuotaCheckArgs, entries("quota")),
+        workspace=read(WorkspaceArgs, config, "slipway:workspace"),
+        clusters={name: read(PersistentResourceArgs, config, "slipway:persistentResources", name) for name in clusters},
+        templates={name: JobTemplateArgs() for name in templates},
+        quota=read(QuotaCheckArgs, config, "slipway:quota"),
         policy=config.get("slipway:policy"),
     )

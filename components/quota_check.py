@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,11 @@ import pulumi
 from slipway.google.quotas import SERVICE
 from slipway.model.facts import QUOTA
 
-from .args import Switch, Text, beside
+from .args import Switch, Text
 from .component import Component
 from .gcp import cloudquota
 from .group import Group
 from .job_template import JobTemplate
-from .member import Kind, Member, QuotaMember
 from .persistent_resource import PersistentResource
 from .workspace import Workspace
 
@@ -25,9 +24,9 @@ from .workspace import Workspace
 class QuotaCheckArgs:
     """Arguments of `QuotaCheck`. A change holds for this deployment and later ones."""
 
-    clusters: Sequence[PersistentResource] = beside(())
+    clusters: Sequence[PersistentResource] = ()
     """Clusters that draw on-demand quota."""
-    templates: Sequence[JobTemplate] = beside(())
+    templates: Sequence[JobTemplate] = ()
     """Templates whose flex-start and Spot jobs draw preemptible quota."""
     mode: Text | None = None
     """What follows where quota does not suffice: "enforce" (the default) is an error, "warn" a warning, "request" asks
@@ -38,18 +37,18 @@ class QuotaCheckArgs:
     """Why more is needed, for Google to read."""
     strict: Switch | None = None
     """Whether pools at their maximum, and each capacity type of a template, must fit; False by default."""
-    workspace: Workspace | None = beside()
+    workspace: Workspace | None = None
     """The workspace, where the program has several and neither cluster nor template tells it."""
 
 
-class QuotaCheck(Component, QuotaMember):
+class QuotaCheck(Component):
     """A check, before anything is created, that quota suffices. Too little is an error in a preview and in `up`.
 
     In mode "request" it asks Google for more, each as a quota preference. The service deletes no preference, so neither
     does this component: a request that is no longer declared stays granted, and one that exists is taken up again.
     """
 
-    kind: Kind = "quota"
+    kind = "quota"
     args: QuotaCheckArgs
     #: By metric, the limits that are asked for; empty in other modes.
     requested: pulumi.Output[Mapping[str, int]]
@@ -59,16 +58,8 @@ class QuotaCheck(Component, QuotaMember):
     ) -> None:
         """Declare the check of the clusters and templates of its arguments."""
         super().__init__(QUOTA, name, args or QuotaCheckArgs(), opts)
-        #: The requests as resources, for which clusters wait.
-        self.requests: list[pulumi.Resource] = []
         self.start()
         self.requested = self.output("requested")
-
-    def workspaces(self) -> Iterator[Member]:
-        if self.args.workspace:
-            yield self.args.workspace
-        for part in (*self.args.clusters, *self.args.templates):
-            yield from part.workspaces()
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
         # Requests come before the clusters that need them. Without any, the check tells of those that came to be.
@@ -97,5 +88,5 @@ class QuotaCheck(Component, QuotaMember):
                     ignore_changes=None if request.sends else ["*"],
                 ),
             )
-            self.requests.append(preference)
+            self.needed.append(preference)
         return {"requested": {request.metric: request.value for request in planned.report.requests}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pulumi
 
@@ -21,7 +22,7 @@ from slipway.model.cluster import CurrentCluster
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.state import State, StateResource
 
-from .args import entry_of
+from .args import write
 from .group import group_name
 from .persistent_resource import PersistentResourceArgs
 from .resolution import plain
@@ -59,12 +60,8 @@ def cluster(
     given = plain(args)
     if given.unknown:
         raise ValueError(f"an Output is among the arguments of {name}, and a living cluster has values")
-    config = {
-        "gcp:project": project,
-        "gcp:region": region,
-        "gcp:addPulumiAttributionLabel": "false",
-        "slipway:persistentResources": {name: entry_of(args, given.values)},
-    }
+    config: dict[str, Any] = {"gcp:addPulumiAttributionLabel": "false"}
+    write(config, args, {**given.values, "project": project, "region": region}, ("slipway:persistentResources", name))
     owner = group_name(pulumi.get_stack(), workspace)
     (spec,) = parse(Document("", {"config": config}), stack=owner).clusters
     fingerprint = fingerprint_of(owner, project, region, spec)

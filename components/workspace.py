@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -32,11 +32,10 @@ from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
 from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
-from .args import AcceleratorArgs, Amount, Entry, MachineArgs, Number, Switch, Text, beside
+from .args import AcceleratorArgs, Amount, Entry, MachineArgs, Number, Switch, Text, at_key
 from .component import Component
 from .gcp import projects, serviceaccount, storage
 from .group import Group
-from .member import Kind, Member, WorkspaceMember
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
@@ -121,23 +120,25 @@ class WorkspaceArgs:
     """Whether the hourly run writes the board into the catalog's bucket; False by default."""
     notify: Text | None = None
     """Secret with the address that is told what becomes of jobs; none by default."""
-    trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Entry]]] | None = beside()
+    trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Entry]]] | None = at_key("slipway:trainers")
     """Other accounts, by the name that templates give."""
-    teams: pulumi.Input[Mapping[str, pulumi.Input[TeamArgs | Entry]]] | None = beside()
+    teams: pulumi.Input[Mapping[str, pulumi.Input[TeamArgs | Entry]]] | None = at_key("slipway:teams")
     """Teams by name."""
-    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = beside()
+    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = at_key("slipway:machines")
     """Machines by the key that templates may name in place of a machine type."""
-    reservations: pulumi.Input[Mapping[str, pulumi.Input[ReservationArgs | Entry]]] | None = beside()
+    reservations: pulumi.Input[Mapping[str, pulumi.Input[ReservationArgs | Entry]]] | None = at_key(
+        "slipway:reservations"
+    )
     """Reserved machines by the name that templates use."""
-    budget: pulumi.Input[BudgetArgs | Entry] | None = beside()
+    budget: pulumi.Input[BudgetArgs | Entry] | None = at_key("slipway:budget")
     """What it may cost a month; no limit by default."""
-    project: Text | None = beside()
+    project: Text | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
-    region: Text | None = beside()
+    region: Text | None = at_key("gcp:region")
     """Region; `gcp:region` by default. A change is refused."""
 
 
-class Workspace(Component, WorkspaceMember):
+class Workspace(Component):
     """The buckets, the trainer's account, and for each submitter exactly the roles that the verbs need (P5).
 
     The catalog's bucket: the deployer writes, the trainer and submitters read, versioned. The work bucket: jobs write,
@@ -149,7 +150,7 @@ class Workspace(Component, WorkspaceMember):
     templates choose by name have the same roles on the buckets, and submitters of their own, who may act as them alone.
     """
 
-    kind: Kind = "workspace"
+    kind = "workspace"
     args: WorkspaceArgs
     catalog_bucket: pulumi.Output[str]
     work_bucket: pulumi.Output[str]
@@ -160,15 +161,10 @@ class Workspace(Component, WorkspaceMember):
         self, name: str, args: WorkspaceArgs | None = None, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         """Declare the workspace. Raises ConfigError for arguments that no workspace can have."""
-        #: The buckets and accounts that jobs need.
-        self.needed_by_jobs: list[pulumi.Resource] = []
         super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts)
         self.start("catalog", "work", "trainer", "facts")
         self.catalog_bucket, self.work_bucket = self.output("catalog"), self.output("work")
         self.trainer = self.output("trainer")
-
-    def workspaces(self) -> Iterator[Member]:
-        yield self
 
     def facts(self, group: Group) -> Mapping[str, Any]:
         return group.deployment.facts.workspace
@@ -204,7 +200,7 @@ class Workspace(Component, WorkspaceMember):
         for there, bucket in stack.work_elsewhere.items():
             logical = plan.logical.get(work_in(there), f"{BUCKETS_ELSEWHERE}{bucket}")
             works[logical] = self._bucket(logical, bucket, keep=True, rules=rules, region=there)
-        self.needed_by_jobs += works.values()
+        self.needed += works.values()
         account = self._account(trainer, settings.trainer, own=group.own.get("trainer"))
         accounts = {trainer: account}
         roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
@@ -223,7 +219,7 @@ class Workspace(Component, WorkspaceMember):
                 roles[resource.logical] = dict(resource.grants)
             else:
                 works[resource.logical] = self._bucket(resource.logical, resource.name, keep=True)
-        self.needed_by_jobs += accounts.values()
+        self.needed += accounts.values()
         for logical, trainer_account in accounts.items():
             for name, role in roles[logical].items():
                 self._grant(name, role, trainer_account.member)
