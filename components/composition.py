@@ -23,9 +23,7 @@ from pulumi.runtime.settings import get_monitor
 
 from slipway.authoring.stack.yaml_file import Document
 from slipway.base.errors import SlipwayError
-from slipway.deploying.deployment.deletion_guard import GuardSubject
-from slipway.google.live import InUse, Unknown
-from slipway.model.state import StateGrant
+from slipway.deploying.deployment.deletion_guard import StackGuard
 
 from .engine import (
     ADVICE,
@@ -44,7 +42,7 @@ from .engine import (
 from .entries import ArgumentError, refuse_wrong
 from .group import Group
 from .grouping import groups_of
-from .guard import Questions, guard
+from .guard import guard
 from .member import Member
 from .resolution import Given, plain, resolved
 from .world import mocked
@@ -84,7 +82,7 @@ class Composition:
         self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
         self.making = pulumi.ResourceHook(HOOK, self._make)
         #: Bound to all that jobs need: asks for them before a deletion.
-        self.hooks = guard(Questions(self.use, self.let_go, self.left, self.replaced, self.ends), self.engine.state)
+        self.hooks = guard(self._guards, self.engine.state)
         hooks = (trouble, self.making, *(self.hooks.before_delete or ()))
         self._registered = pulumi.Output.from_input(cast(Any, registered(*cast(Any, hooks))))
         self._program = asyncio.current_task()
@@ -163,37 +161,11 @@ class Composition:
         """Tell whether the provider is to try again to make a cluster."""
         return any(group.may_try_again(id_, why) for group in self.groups)
 
-    # -- what the guard asks before a deletion --
-
-    def use(self, subject: GuardSubject) -> InUse | Unknown:
-        """Return the use of a resource, of whichever group it is."""
-        uses = [group.use(subject) for group in self._asked]
-        unknown = next((use for use in uses if isinstance(use, Unknown)), None)
-        return unknown or next(
-            (use for use in uses if isinstance(use, InUse) and (use.jobs or use.busy_without_job)), uses[0]
-        )
-
-    def let_go(self, grant: StateGrant) -> None:
-        """Raise SlipwayError for a grant that another stack needs by now, or may need."""
-        for group in self._asked:
-            group.let_go(grant)
-
-    def left(self, name: str) -> float:
-        return max(group.left(name) for group in self._asked)
-
-    def replaced(self, name: str) -> bool:
-        return any(group.replaced(name) for group in self._asked)
-
-    def ends(self) -> None:
-        for group in self._asked:
-            if group.workspace or len(self._asked) == 1:
-                group.ends()
-
-    @property
-    def _asked(self) -> Sequence[Group]:
-        """The groups; before they are known, all that the engine knows as one."""
-        place = self.engine.project, self.engine.region
-        return self.groups or (Group(self, None, (), place),)
+    def _guards(self) -> Sequence[StackGuard]:
+        """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""
+        engine = self.engine
+        whole = StackGuard(os.environ, engine.name, (engine.project, engine.region), engine.state)
+        return [group.guard for group in self.groups] or [whole]
 
     @property
     def ended(self) -> bool:

@@ -9,9 +9,8 @@ import pulumi
 
 from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
-from slipway.deploying.deployment.deletion_guard import GuardSubject, Neighbourhood, guarded_use
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.destruction import Destruction
-from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import dropped, must_be_unneeded
 from slipway.deploying.deployment.summary import doubtful_grants, outliving, shared_grants
 from slipway.deploying.deployment.workspace_plan import SharedGrant
@@ -19,7 +18,7 @@ from slipway.google.live import Unknown
 from slipway.model.state import State, StateGrant
 
 from .engine import ADVICE, EngineRun, configured, left
-from .guard import Questions, check, guard
+from .guard import check, guard
 from .workspace import leave_grants
 
 
@@ -36,13 +35,11 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         pulumi.log.info(ADVICE)
     destruction = Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)
     destruction.must_leave_none()
-    here = os.environ, lambda: destruction.where, run.name, run.state
-    use, others, grace = guarded_use(*here), Neighbourhood(*here), GracePeriod.of(os.environ)
-    leaving = Leaving(others, run)
-    hooks = guard(Questions(use, leaving.let_go, grace.left, grace.replaced), run.state)
+    leaving = Leaving(run, destruction)
+    hooks = guard(lambda: [leaving], run.state)
     if run.preview:
         try:
-            check(GuardSubject(), use)
+            check(GuardSubject(), leaving.use)
         except SlipwayError as refusal:
             pulumi.log.warn(str(refusal))
     if isinstance(run.state, State):
@@ -53,33 +50,41 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
             leave_grants(leaving.grants, run.project, hooks, run.state.workspace)
 
 
-class Leaving:
-    """The grants that other stacks may need. Each is decided on when the stack's catalog is gone, so that of two stacks
-    that are taken down at once the later one sees that nobody needs it."""
+class Leaving(StackGuard):
+    """A stack that is taken down, and the grants that other stacks may need. Each is decided on when the stack's
+    catalog is gone, so that of two stacks that are taken down at once the later one sees that nobody needs it."""
 
-    def __init__(self, others: Neighbourhood, run: EngineRun) -> None:
+    def __init__(self, run: EngineRun, destruction: Destruction) -> None:
+        super().__init__(os.environ, run.name, (run.project, run.region), run.state)
         self.grants = () if isinstance(run.state, Unknown) else dropped(run.state)
-        self._others, self._project = others, run.project
+        self._destruction = destruction
         self._told: dict[StateGrant, SharedGrant] = {}
+
+    @property
+    def where(self) -> tuple[tuple[str, str], ...]:
+        return self._destruction.where
 
     def foretell(self) -> None:
         """Tell which of them would stay now."""
-        staying = [stays for stays in self._others.need(self.grants) if not stays.passing]
+        staying = [stays for stays in self.need(self.grants) if not stays.passing]
         self._told = {stays.grant: stays for stays in staying}
         if needed := shared_grants(staying):
             pulumi.log.info(needed)
-        for warning in doubtful_grants(staying, self._project):
+        for warning in doubtful_grants(staying, self.place[0]):
             pulumi.log.warn(warning)
 
     def let_go(self, grant: StateGrant) -> None:
         """Take a grant from its member unless another stack needs it. Raises PolicyError where that can't be told now,
         CloudError where it can't be taken."""
-        stays, told = self._others.release(grant), self._told.get(grant)
+        stays, told = self.release(grant), self._told.get(grant)
         if stays and stays.passing:
             must_be_unneeded(grant, stays)
         if stays is None and told:
             pulumi.log.info(f"{grant.role} of {grant.member} goes, as no other stack needs it by now")
         elif stays and not (told and told.stacks == stays.stacks):
-            for text in (shared_grants([stays]), *doubtful_grants([stays], self._project)):
+            for text in (shared_grants([stays]), *doubtful_grants([stays], self.place[0])):
                 if text:
                     pulumi.log.warn(text)
+
+    def must_not_end(self) -> None:
+        """Pass: what a destruction must not leave was asked at its beginning."""

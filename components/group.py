@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,18 +20,15 @@ from slipway.authoring.stack.yaml_file import Document
 from slipway.base.clock import right_time
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
-from slipway.deploying.deployment.deletion_guard import GuardSubject, Neighbourhood, guarded_use
-from slipway.deploying.deployment.destruction import Destruction
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.live_plan import Declared, as_it_stays, read_and_plan
 from slipway.deploying.deployment.plan import Plan, as_made
-from slipway.deploying.deployment.removal import GracePeriod
-from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.summary import made_otherwise
 from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, metric_writers
 from slipway.deploying.generations.action import DELETE, What
 from slipway.google.connection import connect
-from slipway.google.live import InUse, Live, Unknown
-from slipway.model.state import State, StateGrant, refuse_move, stack_locations
+from slipway.google.live import Live, Unknown
+from slipway.model.state import State, refuse_move
 
 from .engine import ADVICE, EngineRun, in_thread
 from .entries import A_NUMBER, config_of, number_networks, refuse_namesakes
@@ -98,13 +95,15 @@ class Group:
         workspace: Any,
         members: Sequence[Member],
         place: tuple[str, str],
+        state: State | Unknown,
     ) -> None:
         self.composition, self.workspace, self.components = composition, workspace, tuple(members)
         self.project, self.region = place
         self.engine = composition.engine
         self.name = group_name(self.engine.name, workspace.name if workspace else "")
-        self.grace = GracePeriod.of(os.environ)
-        self.state: State | Unknown = self.engine.state
+        self.guard = StackGuard(os.environ, self.name, place, state)
+        self.guard.has_workspace = workspace is not None
+        self.state = state
 
     def of(self, kind: Kind) -> list[Any]:
         return [component for component in self.components if component.kind == kind]
@@ -152,7 +151,7 @@ class Group:
         stack breaks a mandatory rule of its own; a preview raises these at its end.
         """
         engine, state = self.engine, self.state
-        self.stack = stack = self.read()
+        self.stack = self.guard.declared = stack = self.read()
         self._errors: tuple[PolicyError, ...] = ()
         if isinstance(state, Unknown):
             pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
@@ -306,7 +305,7 @@ class Group:
         cloud = CreationContext(
             self.name,
             connect(os.environ).vertex(self.project, self.region),
-            lambda cluster: self.use(GuardSubject(cluster)),
+            lambda cluster: self.guard.use(GuardSubject(cluster)),
             pulumi.log.info,
             pulumi.log.warn,
         )
@@ -330,7 +329,7 @@ class Group:
 
         first, planned = self.deployment, self._planned
         trainers = first.catalog.trainers.values()
-        self.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, first.catalog.trainer, *trainers)
+        self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, first.catalog.trainer, *trainers)
         catalogs = DeploymentCatalogs(
             before=first.live.deployed,
             interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
@@ -344,12 +343,12 @@ class Group:
             first.plan,
             os.environ,
             (self.name, self.project, self.region),
-            self.use,
+            self.guard.use,
             say=pulumi.log.info,
             warn=pulumi.log.warn,
             awaited=first.report.awaited,
             catalogs=catalogs,
-            grace=self.grace,
+            grace=self.guard.grace,
         )
 
         def make(ids: Sequence[str]) -> Mapping[str, str]:
@@ -403,30 +402,6 @@ class Group:
             if action.living and action.cluster not in self.clusters
         ]
 
-    # -- what the guard asks before a deletion --
-
-    def where(self) -> tuple[tuple[str, str], ...]:
-        """Return the projects and regions where its clusters may be."""
-        others = self.stack.other_regions if hasattr(self, "stack") else ()
-        return stack_locations(
-            None if isinstance(self.state, Unknown) else self.state, self.project, self.region, others
-        )
-
-    def use(self, subject: GuardSubject) -> InUse | Unknown:
-        return guarded_use(os.environ, self.where, self.name, self.state)(subject)
-
-    @cached_property
-    def others(self) -> Neighbourhood:
-        """The other stacks of the project."""
-        return Neighbourhood(os.environ, self.where, self.name, self.state)
-
-    def let_go(self, grant: StateGrant) -> None:
-        """Take a grant of this group from its member. Raises SlipwayError where another stack needs it, or may."""
-        right = grant.role, grant.member, grant.on
-        if isinstance(self.state, State) and right not in {(g.role, g.member, g.on) for g in self.state.grants}:
-            return
-        must_be_unneeded(grant, self.others.release(grant))
-
     def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
         """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
         member at once, the later one sees that nobody needs the roles."""
@@ -440,28 +415,10 @@ class Group:
         async def keep() -> None:
             from slipway.deploying.deployment.summary import doubtful_grants
 
-            staying = await in_thread(lambda: self.others.need(plan.dropped))
+            staying = await in_thread(lambda: self.guard.need(plan.dropped))
             for warning in doubtful_grants(staying):
                 if warning not in self.deployment.warnings:
                     pulumi.log.warn(warning)
             workspace.keep(staying)
 
         return published.apply(lambda _: keep())
-
-    def left(self, name: str) -> float:
-        return self.grace.left(name)
-
-    def replaced(self, name: str) -> bool:
-        return self.grace.replaced(name)
-
-    def ends(self) -> None:
-        destruction = Destruction(
-            os.environ,
-            self.state,
-            stack=self.name,
-            project=self.project,
-            region=self.region,
-            file=getattr(self, "stack", None),
-        )
-        destruction.must_leave_none()
-        destruction.must_keep_roles(self.others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from slipway.base.errors import ConfigError
@@ -14,11 +14,13 @@ from .group import Group, Setting, prefix
 from .member import Member
 from .resolution import Given
 
+Key = tuple[Member | None, tuple[str, str]]
+
 
 def groups_of(composition: Setting) -> tuple[Group, ...]:
     """Return the groups of a program's components. Raises ConfigError for a component whose workspace can't be told."""
     workspaces: list[Any] = [component for component in composition.components if component.kind == "workspace"]
-    members: dict[tuple[Member | None, tuple[str, str]], list[Member]] = {}
+    members: dict[Key, list[Member]] = {}
     given = composition.given
     for component in composition.components:
         workspace: Any = component if component.kind == "workspace" else _workspace_of(component, workspaces)
@@ -30,10 +32,11 @@ def groups_of(composition: Setting) -> tuple[Group, ...]:
                 fix=f"a Workspace of its own for that region: `workspace=…` of {component.name}",
             )
         members.setdefault((workspace, place), []).append(component)
-    made = tuple(Group(composition, workspace, some, place) for (workspace, place), some in members.items())
-    for group in made:
-        group.state = _part_of_state(composition.engine.state, group, made)
-    return made
+    state = composition.engine.state
+    return tuple(
+        Group(composition, workspace, some, place, _part_of_state(state, (workspace, place), members))
+        for (workspace, place), some in members.items()
+    )
 
 
 def _workspace_of(component: Member, workspaces: Sequence[Member]) -> Member | None:
@@ -63,15 +66,11 @@ def _place(
     return str(values.get("project") or project), str(values.get("region") or region)
 
 
-def _part_of_state(state: State | Unknown, group: Group, groups: Iterable[Group]) -> State | Unknown:
-    """Return what a group has of the engine's state."""
+def _part_of_state(state: State | Unknown, key: Key, keys: Collection[Key]) -> State | Unknown:
+    """Return what one of the groups, known by workspace and place, has of the engine's state."""
     if isinstance(state, Unknown):
         return state
-    others = [other for other in groups if other is not group]
-    if not others:
-        return state.part(prefix(group.workspace.name) if group.workspace else "", (), ())
-    prefixes = [prefix(other.workspace.name) for other in others if other.workspace]
-    here = group.project, group.region
-    places = [place for other in others if (place := (other.project, other.region)) != here]
-    own = prefix(group.workspace.name) if group.workspace else ""
+    others = [other for other in keys if other != key]
+    own, *prefixes = (prefix(workspace.name) if workspace else "" for workspace, _ in (key, *others))
+    places = [place for _, place in others if place != key[1]]
     return state.part(own, [text for text in prefixes if text], places)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pulumi
 
 from slipway.base.formatting import span
-from slipway.deploying.deployment.deletion_guard import GuardSubject, state_of_cluster
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
@@ -36,31 +36,13 @@ _KEPT = {OBJECT: "bucket", BUCKET: "name", ACCOUNT: "email"}
 UseOf = Callable[[GuardSubject], InUse | Unknown]
 
 
-@dataclass(frozen=True)
-class Questions:
-    """What the guard asks before a deletion."""
-
-    #: The use of a resource, as `slipway.deploying.deployment.deletion_guard` reads it.
-    use: UseOf
-    #: Called before a grant goes: raises SlipwayError if it must not.
-    let_go: Callable[[StateGrant], None]
-    #: The seconds to wait for a cluster, an account or a bucket, by its name.
-    left: Callable[[str], float]
-    #: Tells whether this deployment goes on without a bucket or an account of this name.
-    replaced: Callable[[str], bool]
-    #: Raises SlipwayError where a destruction of which the program was not told would leave or harm something.
-    ends: Callable[[], None] = lambda: None
-    #: A cluster's state by its full name, empty where it is gone.
-    state_of: Callable[[str], str | Unknown] = lambda cluster: state_of_cluster(os.environ, cluster)
-
-
-def guard(ask: Questions, state: State | Unknown) -> pulumi.ResourceHookBinding:
+def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
-    `state`: the stack's, for the accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any
-    account. `ask.ends` is called where the catalog, its bucket or the account goes without a replacement, which happens
-    only in a destruction.
+    `stacks`: all of the program. `state`: the engine's, for the accounts that jobs run as, whose grants jobs need;
+    where it is unknown, it may be any account. Where the catalog, its bucket or the account goes without a replacement,
+    which happens only in a destruction, that may not leave or harm anything.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()
@@ -70,21 +52,41 @@ def guard(ask: Questions, state: State | Unknown) -> pulumi.ResourceHookBinding:
             said.add(text)
             pulumi.log.info(text)
 
+    def use(subject: GuardSubject) -> InUse | Unknown:
+        uses = [stack.use(subject) for stack in stacks()]
+        in_use = (use for use in uses if isinstance(use, InUse) and (use.jobs or use.busy_without_job))
+        return next((use for use in uses if isinstance(use, Unknown)), None) or next(in_use, uses[0])
+
+    def left(name: str) -> float:
+        return max(stack.grace.left(name) for stack in stacks())
+
+    def replaced(name: str) -> bool:
+        return any(stack.grace.replaced(name) for stack in stacks())
+
+    def end() -> None:
+        for stack in [stack for stack in stacks() if stack.has_workspace] or stacks():
+            stack.must_not_end()
+
+    def let_go(grant: StateGrant) -> None:
+        for stack in stacks():
+            stack.let_go(grant)
+
     async def before_delete(args: pulumi.ResourceHookArgs) -> None:
         known = args.old_outputs or {}
-        last = ends_stack(args.type, known, ask.replaced)
+        last = ends_stack(args.type, known, replaced)
         if last:
-            await in_thread(ask.ends)
+            await in_thread(end)
         if grant := grant_of(args.urn, args.type, known):
-            await in_thread(lambda: ask.let_go(grant))
+            await in_thread(lambda: let_go(grant))
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
-            await in_thread(lambda: hold(subject, ask.use, ask.left, once))
+            await in_thread(lambda: hold(subject, use, left, once))
             if subject.cluster:  # Not awaited: it looks on while the provider deletes.
-                beside(lambda: tell_of_deletion(subject, ask.state_of, pulumi.log.info))
+                states = partial(state_of_cluster, os.environ)
+                beside(lambda: tell_of_deletion(subject, states, pulumi.log.info))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 

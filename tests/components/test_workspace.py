@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from components.guard import NAME, Questions, guard
+from components.guard import NAME, guard
 from components.workspace import Workspace, leave_grants
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.deploying.generations.action import Why
-from slipway.google.live import InUse, Unknown
+from slipway.google.live import Unknown
 from slipway.model.state import State, StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, SETTINGS, Asked, Decided, composed, declared, every, only
@@ -111,7 +111,6 @@ def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # 
     assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
 
 
-QUESTIONS = Questions(lambda _: InUse(), lambda _: None, lambda _: 0.0, lambda _: False)
 BOB = "user:bob@acme.example"
 SHARED = (
     StateGrant(f"submit-{BOB}", "roles/aiplatform.user", BOB),
@@ -137,7 +136,7 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
-    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(QUESTIONS, State()), FACTS))
+    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(list, State()), FACTS))
     component, *rest = asked
     assert (component.name, component.inputs) == ("workspace", FACTS), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from slipway.deploying.deployment.shared_grants import dropped, shared, stacks_of, stacks_with_catalogs
+from slipway.authoring.stack.stack import Stack
+from slipway.deploying.deployment.destruction import Destruction
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.shared_grants import (
+    dropped,
+    must_be_unneeded,
+    shared,
+    stacks_of,
+    stacks_with_catalogs,
+)
 from slipway.deploying.deployment.workspace_plan import CATALOG, SharedGrant
 from slipway.google.connection import Connection, connect
 from slipway.google.credentials import identity
@@ -20,7 +29,7 @@ from slipway.google.permissions import Bound, Holder
 from slipway.google.snapshot import neighbours
 from slipway.model.kinds import KINDS
 from slipway.model.labels import STACK_LABEL
-from slipway.model.state import State, StateGrant
+from slipway.model.state import State, StateGrant, stack_locations
 
 _AT_ONCE = 8
 # Clusters that are being made are waited for before anything is planned.
@@ -111,23 +120,48 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     )
 
 
-class Neighbourhood:
-    """The other stacks of the project, asked which grants they need. It remembers whose catalogs it has read.
+class StackGuard:
+    """A stack's answers before something of it is deleted. It remembers whose catalogs it has read."""
 
-    `where`: projects and regions of the stack, once known, its own place first; `known`: the stack's state.
-    """
+    #: The stack as its program declares it, once that is known.
+    declared: Stack | None = None
+    #: Clusters alone have no catalog, by whose deletion a destruction begins.
+    has_workspace: bool = True
 
     def __init__(
-        self,
-        environ: Mapping[str, str],
-        where: Callable[[], Iterable[tuple[str, str]]],
-        stack: str,
-        known: State | Unknown = _NOTHING,
+        self, environ: Mapping[str, str], stack: str, place: tuple[str, str], known: State | Unknown = _NOTHING
     ) -> None:
-        self._environ, self._where, self._stack = environ, where, stack
+        """Take a stack with its project and region, and what the engine knows of it. Raises ConfigError for a grace
+        period that can't be read."""
+        self.stack, self.place, self.state = stack, place, known
+        self.grace = GracePeriod.of(environ)
+        self._environ = environ
         self._known = _NOTHING if isinstance(known, Unknown) else known
         self._read: frozenset[str] = frozenset()
         self._one_at_a_time = Lock()
+
+    @property
+    def where(self) -> tuple[tuple[str, str], ...]:
+        """The projects and regions where its clusters may be, its own place first."""
+        return stack_locations(self._known, *self.place, self.declared.other_regions if self.declared else ())
+
+    def use(self, subject: GuardSubject) -> InUse | Unknown:
+        """Return the use of a resource of the stack."""
+        connection = connect(self._environ)
+        if subject.cluster:
+            return use_of_cluster(connection, subject.cluster)
+        # Buckets of other kinds outlive their stack, so their users do not matter.
+        catalogs = [bucket.name for bucket in self._known.buckets if bucket.logical.startswith(CATALOG)]
+        names = [*(account.name for account in self._known.accounts), *catalogs]
+        answers = (use_of_stack(connection, *place, self.stack, names, subject.names) for place in self.where)
+        uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in answers)
+        if isinstance(uses, Unknown):
+            return uses
+        return InUse(
+            jobs=tuple(job for use in uses for job in use.jobs),
+            busy_without_job=tuple(id_ for use in uses for id_ in use.busy_without_job),
+            clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
+        )
 
     def need(self, grants: Collection[StateGrant]) -> tuple[SharedGrant, ...]:
         """Return those of the stack's grants that another stack needs by now, or may need."""
@@ -136,12 +170,12 @@ class Neighbourhood:
             return ()
         connection = connect(self._environ)
         who = identity(self._environ)
-        readers = [Reader(connection, LiveScope(*place), who, where=f" in {place[1]}") for place in self._where()]
+        readers = [Reader(connection, LiveScope(*place), who, where=f" in {place[1]}") for place in self.where]
         seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers))
         catalogs, leaving = neighbours(readers[0]), self._read
         self._read |= stacks_with_catalogs(catalogs)
         project = readers[0].wanted.project
-        return shared(drops, catalogs, self._known, stack=self._stack, project=project, seen=seen, leaving=leaving)
+        return shared(drops, catalogs, self._known, stack=self.stack, project=project, seen=seen, leaving=leaving)
 
     def release(self, grant: StateGrant) -> SharedGrant | None:
         """Take a grant that others may need from its member, or return why it stays; the engine may leave it in the
@@ -154,7 +188,7 @@ class Neighbourhood:
             staying[:] = self.need((grant,))
             return bool(staying)
 
-        (project, _), *_ = self._where()
+        (project, _), *_ = self.where
         what: Holder = "bucket" if grant.on.startswith("gs://") else "account" if grant.on else "project"
         name = grant.on.removeprefix("gs://") or project
         # The engine deletes several at once, and their writings of one policy would be each other's conflicts.
@@ -162,31 +196,18 @@ class Neighbourhood:
             connect(self._environ).permissions(project).revoke(what, name, Bound(grant.role, grant.member), stays)
         return next(iter(staying), None)
 
+    def let_go(self, grant: StateGrant) -> None:
+        """Take a grant from its member, where it is the stack's. Raises SlipwayError where another stack needs it, or
+        may."""
+        of_stack = {replace(known, name=grant.name) for known in self._known.grants}
+        if isinstance(self.state, Unknown) or grant in of_stack:
+            must_be_unneeded(grant, self.release(grant))
 
-def guarded_use(
-    environ: Mapping[str, str],
-    where: Callable[[], Iterable[tuple[str, str]]],
-    stack: str,
-    known: State | Unknown = _NOTHING,
-) -> Callable[[GuardSubject], InUse | Unknown]:
-    """Return the guard's question before a deletion. `where`: projects and regions of the stack, once known."""
-    before = _NOTHING if isinstance(known, Unknown) else known
-    # Buckets of other kinds outlive their stack, so their users do not matter.
-    catalogs = [bucket.name for bucket in before.buckets if bucket.logical.startswith(CATALOG)]
-    names = [*(account.name for account in before.accounts), *catalogs]
-
-    def ask(subject: GuardSubject) -> InUse | Unknown:
-        connection = connect(environ)
-        if subject.cluster:
-            return use_of_cluster(connection, subject.cluster)
-        answers = (use_of_stack(connection, *place, stack, names, subject.names) for place in where())
-        uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in answers)
-        if isinstance(uses, Unknown):
-            return uses
-        return InUse(
-            jobs=tuple(job for use in uses for job in use.jobs),
-            busy_without_job=tuple(id_ for use in uses for id_ in use.busy_without_job),
-            clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
+    def must_not_end(self) -> None:
+        """Raise SlipwayError where a destruction of which the program was not told would leave or harm something."""
+        project, region = self.place
+        destruction = Destruction(
+            self._environ, self.state, stack=self.stack, project=project, region=region, file=self.declared
         )
-
-    return ask
+        destruction.must_leave_none()
+        destruction.must_keep_roles(self.need)

@@ -3,15 +3,15 @@ the state lacks. `up` takes such a cluster over."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
-from slipway.deploying.deployment.deletion_guard import Neighbourhood
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
@@ -21,7 +21,7 @@ from slipway.google.credentials import identity
 from slipway.google.live import Unknown
 from slipway.google.live_reader import LiveScope, Reader
 from slipway.model.fingerprint import fingerprint_of
-from slipway.model.state import State, stack_locations
+from slipway.model.state import State, StateGrant, stack_locations
 
 Clusters = tuple[PersistentResource, ...]
 
@@ -104,10 +104,11 @@ class Destruction:
                 f"or make up STACK={self._stack}, which takes over what lives; then again",
             )
 
-    def must_keep_roles(self, others: Neighbourhood) -> None:
-        """Raise PolicyError when a destruction without SLIPWAY_PURPOSE would take grants that another stack needs."""
+    def must_keep_roles(self, need: Callable[[Collection[StateGrant]], Iterable[SharedGrant]]) -> None:
+        """Raise PolicyError when a destruction without SLIPWAY_PURPOSE would take grants that another stack needs, as
+        `need` tells."""
         grants = () if isinstance(self._known, Unknown) else self._known.grants
-        if stay := by_member(others.need(grants)):
+        if stay := by_member(need(grants)):
             raise PolicyError(
                 f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
                 "may need them",
