@@ -108,6 +108,9 @@ class WorkspaceArgs:
     """Bucket of the catalog and of packages, which jobs need; PROJECT-STACK-catalog by default. A change is refused."""
     work_bucket: storage.Bucket | Text | None = None
     """Bucket of results, in the workspace's region; PROJECT-STACK-work by default. A change is refused."""
+    kms_key: Text | None = at_key("encryption.kmsKey")
+    """Key of the buckets that it makes, in its region, which Cloud Storage's agent must be able to use; Google's own by
+    default. A change is for new objects: the old ones still need the old key."""
     trainer: serviceaccount.Account | Text | None = None
     """Account that jobs run as, or its id; slipway-STACK-trainer by default. A change is refused."""
     code: Switch | None = None
@@ -176,7 +179,7 @@ class Workspace(Component):
         self._group, self._grants = group, set[str]()
         self._child = pulumi.ResourceOptions(parent=self, hooks=self.composition.hooks)
         self._project, self._region, self._hooks = group.project, group.region, self.composition.hooks
-        self._adopted = plan.adopted
+        self._adopted, self._kms_key = plan.adopted, settings.kms_key
         self._existing, self._accounts = _known(live.buckets), _known(live.service_accounts)
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
         catalog_bucket = self._bucket(
@@ -270,6 +273,8 @@ class Workspace(Component):
             "lifecycle_rules": rules,
             "force_destroy": not keep,
         }
+        if self._kms_key:
+            settings["encryption"] = storage.BucketEncryptionArgs(default_kms_key_name=self._kms_key)
         changes = bool(rules) and not theirs
         return storage.Bucket(
             self._group.child(self, logical),

@@ -18,6 +18,7 @@ from slipway.model.kinds import CUSTOM_JOB, JobKind
 AT_ONCE = 256
 """The most threads, which begin as needed: so many that no request waits until another one's thread is free."""
 _BUCKETS_AT_ONCE = 32
+ENCRYPTION_FLAG = "--default-encryption-key"
 CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
 
@@ -222,5 +223,6 @@ def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
         "--public-access-prevention": access.get("publicAccessPrevention") != "enforced",
         "--versioning": catalog and not bucket.get("versioning", {}).get("enabled"),
         "--clear-retention-period": bool(bucket.get("retentionPolicy")),
+        ENCRYPTION_FLAG: not bucket.get("encryption", {}).get("defaultKmsKeyName"),
     }
     return tuple(flag for flag, is_missing in missing.items() if is_missing)

@@ -105,6 +105,8 @@ class Facts:
     #: By member, the roles on the project by their purpose; their trainer is the workspace's.
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     code: bool = False
+    #: The key of the buckets that the stack makes, empty for Google's own; None where it makes none.
+    kms_key: str | None = None
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
     #: By level, the stack file's setting of each rule.
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -145,6 +147,7 @@ class Facts:
             "code": self.code,
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {kept.id: _kept(kept) for kept in self.kept.values() if kept.kind != "cluster"},
+            **({} if self.kms_key is None else {"kmsKey": self.kms_key}),
             **codec.given(
                 workElsewhere=catalog.work_elsewhere,
                 trainers={name: codec.write(trainer) for name, trainer in self.trainers.items()},
@@ -200,6 +203,7 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
             catalog=published or _catalog(declared, workspace, clusters, templates),
             submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
             code=bool(workspace.get("code")),
+            kms_key=workspace.get("kmsKey"),
             quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
             policy=_by_two_keys(declared.get("policy", {}), "policy"),
             kept={id_: codec.read(Kept, {"kind": "cluster", **entry}, id_) for id_, entry in retiring.items()},

@@ -136,6 +136,20 @@ def test_the_deployer_can_hand_out_the_submitters_roles_only(github: Bootstrap) 
     }
 
 
+def test_the_state_is_encrypted_with_the_stacks_key_which_cloud_storage_may_use(github: Bootstrap) -> None:
+    buckets = {item.inputs["name"]: item for item in github.of("gcp:storage/bucket:Bucket")}
+    for stack in ("dev", "prod"):
+        bucket = buckets[f"acme-ml-ci-state-{stack}"]
+        assert bucket.inputs["encryption"] == {"defaultKmsKeyName": f"{stack}-key-id"}
+        assert f"{stack}-state" in bucket.depends_on, "a bucket is refused whose key nobody lent to Cloud Storage"
+        grant = every(github.asked, "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember")[f"{stack}-state"].inputs
+        assert (grant["cryptoKeyId"], grant["role"]) == (
+            f"{stack}-key-id",
+            "roles/cloudkms.cryptoKeyEncrypterDecrypter",
+        )
+        assert grant["member"].endswith("@gs-project-accounts.iam.gserviceaccount.com")
+
+
 @pytest.mark.parametrize("forge", ["github", "gitlab"])
 def test_only_jobs_of_this_repository_are_lent_an_account(forge: str, request: pytest.FixtureRequest) -> None:
     """The reader is lent to pull requests, and to main without an environment; the other to main in a stack's."""

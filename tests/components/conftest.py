@@ -58,6 +58,9 @@ class _Mocks(mocks.Mocks):
         return f"{args.name}-id", {**args.inputs, **computed}
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        if args.token == "gcp:storage/getProjectServiceAccount:getProjectServiceAccount":  # bootstrap's
+            agent = "serviceAccount:service-4711@gs-project-accounts.iam.gserviceaccount.com"
+            return {"member": agent}, []
         raise AssertionError(f"components never talk, but one called {args.token}")
 
 

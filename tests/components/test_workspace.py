@@ -9,6 +9,7 @@ import pytest
 from components.guard import NAME, guard
 from components.workspace import Workspace, leave_grants
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
+from slipway.authoring.stack.entries import EncryptionEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.deploying.generations.action import Why
 from slipway.google.live import Unknown
@@ -62,6 +63,16 @@ def test_peoples_results_outlive_the_stack() -> None:
     assert work.inputs["forceDestroy"] is False
     conditions = [rule["condition"] for rule in work.inputs["lifecycleRules"]]
     assert conditions == [{"age": 30, "matchesPrefixes": ["claims/"]}], "nothing but claims ever ages away"
+
+
+def test_its_buckets_are_encrypted_with_the_key_that_it_is_given() -> None:  # P5
+    assert [bucket.inputs.get("encryption") for bucket in every(workspace(), BUCKET).values()] == [None, None]
+    key = "projects/acme-dev/locations/us-central1/keyRings/r/cryptoKeys/k"
+    settings = SETTINGS.model_copy(update={"encryption": EncryptionEntry(kms_key=key)})
+    keyed = every(workspace(settings, work_elsewhere={"europe-west4": "acme-work-europe-west4"}), BUCKET)
+    assert keyed["catalog"].inputs["encryption"] == keyed["work"].inputs["encryption"] == {"defaultKmsKeyName": key}
+    adopted = WorkspacePlan(adopted=frozenset({"acme-work"}))
+    assert "encryption" not in every(workspace(settings, plan=adopted), BUCKET)["work"].inputs
 
 
 def test_the_roles_are_exactly_these() -> None:  # P5

@@ -42,7 +42,7 @@ def test_an_entry_is_held_against_the_cluster_and_a_bucket_is_told_of_as_the_pag
     assert list(found) == said.splitlines()
     name = of_bucket.workspace.catalog_bucket
     access = {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "inherited"}
-    (kept,) = kept_settings([name], {name: lacks({"iamConfiguration": access}, catalog=True)})
+    (kept,) = kept_settings([name], {name: lacks({"iamConfiguration": access}, catalog=True)}, "")
     assert kept.splitlines() == told.splitlines()
 
 

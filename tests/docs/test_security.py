@@ -204,7 +204,9 @@ def test_everybody_and_everything_has_its_row_and_no_row_is_left_out() -> None:
 
 
 def test_the_stack_file_and_the_template_that_it_shows_are_ones() -> None:
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    block, keyed = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     stack = parse(from_text(block, "stacks/Pulumi.prod.yaml"))
     (chosen,) = re.findall(r"`trainer=\"(\w+)\"`", PAGE)
-    assert stack.trainers[chosen].account in PAGE.split("```sh")[-1]
+    assert stack.trainers[chosen].account in PAGE.partition(block)[2]
+    with_key = parse(from_text(keyed, "stacks/Pulumi.prod.yaml"))
+    assert with_key.workspace.kms_key == with_key.clusters[0].kms_key != ""

@@ -24,7 +24,7 @@ FIELDS = {
     "ReservationArgs": "path machine accelerator machines",
     "TeamArgs": "submitters clusters budget machines",
     "TrainerArgs": "account submitters",
-    "WorkspaceArgs": "submitters catalog_bucket work_bucket trainer code shell confirm_above board notify "
+    "WorkspaceArgs": "submitters catalog_bucket work_bucket kms_key trainer code shell confirm_above board notify "
     "trainers teams machines reservations budget project region",
 }
 COMPONENTS = {"Catalog", "JobTemplate", "PersistentResource", "QuotaCheck", "Workspace"}

@@ -124,6 +124,10 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "WorkspaceEntry.submitters": stack("      - user:ada@acme.example\n", ""),
     "WorkspaceEntry.catalogBucket": stack("acme-catalog", "acme-other"),
     "WorkspaceEntry.workBucket": stack("acme-work", "acme-other"),
+    "WorkspaceEntry.encryption": stack(
+        "trainer: trainer",
+        "trainer: trainer\n    encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k }",
+    ),
     "WorkspaceEntry.trainer": stack("trainer: trainer", "trainer: another"),
     "WorkspaceEntry.code": (
         stack("trainer: trainer", "trainer: trainer\n    code: true"),

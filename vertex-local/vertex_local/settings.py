@@ -54,6 +54,8 @@ class Settings(TrainingSettings):
     job_folder_seconds: float = 3600.0
     # Who is in which group; the service asks the directory.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
+    # Keys of Cloud KMS that Cloud Storage's agent may not use, with blanks between; there is no Cloud KMS here.
+    keys_unusable: str = ""
     # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
     quota: Mapping[str, int] = field(default_factory=dict)
 

@@ -127,6 +127,8 @@ def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
+    if subject.facts.kms_key == "":
+        yield "the stack's buckets", "no encryption.kmsKey under slipway:workspace"
     yield from (
         (f"cluster {cluster.name}", "no encryption.kmsKey") for cluster in subject.clusters if not cluster.kms_key
     )
@@ -179,7 +181,7 @@ RULES = (
     Rule("labels", "Each cluster has these labels.", _labels, "names", "[team, cost-center]"),
     Rule("imagesByDigest", "Container and executor images are pinned by digest.", _digests),
     Rule("ownServiceAccount", "Each template runs as an account of its own, not as everybody's trainer.", _own_account),
-    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _cmek),
+    Rule("cmek", "Buckets, clusters and jobs are encrypted with a key of your own.", _cmek),
     Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _nothing_public),
     Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _roles),
     Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _checkpoints),

@@ -44,19 +44,26 @@ def check_cluster(cluster: DocumentPart, region: str | None) -> None:
         cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
     where = region or "REGION"
     key, attachment = cluster["encryption"]["kmsKey"], cluster["pscInterface"]["networkAttachment"]
-    _in_region(key, _KEY, "key", f"projects/P/locations/{where}/keyRings/R/cryptoKeys/K", region)
+    check_key(key, region)
     full = f"its name, or projects/P/regions/{where}/networkAttachments/NAME"
     _in_region(attachment, _ATTACHMENT, "network attachment", full, region)
     _labels(cluster["labels"])
     _season(cluster)
 
 
-def _in_region(part: DocumentPart, form: re.Pattern[str], what: str, example: str, region: str | None) -> None:
+def check_key(part: DocumentPart, region: str | None, of: str = "cluster") -> None:
+    example = f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+    _in_region(part, _KEY, "key", example, region, of)
+
+
+def _in_region(
+    part: DocumentPart, form: re.Pattern[str], what: str, example: str, region: str | None, of: str = "cluster"
+) -> None:
     match = form.fullmatch(part.of(str) or "")
     if part.of(str) is not None and match is None:
         part.wrong(f"is not a {what}: {shown(part.value)}", example)
     elif match and match["region"] and region not in (None, match["region"]):
-        part.wrong(f"the {what} is in {match['region']}, the cluster in {region}", f"name a {what} in {region}")
+        part.wrong(f"the {what} is in {match['region']}, the {of} in {region}", f"name a {what} in {region}")
 
 
 def _labels(labels: DocumentPart) -> None:

@@ -9,7 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, create_model
 
 from slipway.authoring.policy.rules import RULES
 from slipway.authoring.stack import bounds
-from slipway.authoring.stack.entries import ClusterEntry, Entry, KeyedMachine, QuotaEntry, ReservationEntry
+from slipway.authoring.stack.entries import (
+    ClusterEntry,
+    EncryptionEntry,
+    Entry,
+    KeyedMachine,
+    QuotaEntry,
+    ReservationEntry,
+)
 
 Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
 """IAM members; the file has a list, and their order means nothing."""
@@ -31,6 +38,9 @@ class WorkspaceEntry(Entry):
         description="Bucket of results, in the stack's region; <project>-<stack>-work when left out. An alternative in "
         "another region has a bucket of its own, with the region behind its name.",
         examples=["acme-slipway-work"],
+    )
+    encryption: EncryptionEntry | None = Field(
+        default=None, description="Key of the buckets that the stack makes; Google's own when left out."
     )
     trainer: Annotated[str, bounds.TRAINER] = Field(
         default="",
@@ -67,6 +77,11 @@ class WorkspaceEntry(Entry):
         "(docs/follow.md). The accounts of jobs must be able to read it.",
         examples=["slack-ml"],
     )
+
+    @property
+    def kms_key(self) -> str:
+        """The key of the buckets that the stack makes; empty for Google's own."""
+        return self.encryption.kms_key if self.encryption else ""
 
 
 class TrainerEntry(Entry):

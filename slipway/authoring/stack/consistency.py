@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
-from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_machine, machine_of
+from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_key, check_machine, machine_of
 from slipway.authoring.stack.config import OWN_KEYS
 from slipway.authoring.stack.secrets import FORMS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, KeyPath
@@ -53,7 +53,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
-    _workspace(config, stack)
+    _workspace(config, stack, home)
     _trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
@@ -98,7 +98,7 @@ def _no_repeats(names: DocumentPart) -> None:
         seen.add(name)
 
 
-def _workspace(config: DocumentPart, stack: str) -> None:
+def _workspace(config: DocumentPart, stack: str, home: str | None) -> None:
     """Check derived names, those of work buckets in other regions too; the types check given ones."""
     workspace, project = config["slipway:workspace"], config["gcp:project"].of(str) or ""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
@@ -109,9 +109,14 @@ def _workspace(config: DocumentPart, stack: str) -> None:
     work = names[1] or "".join(usual[1:])
     clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
     others = (part["region"].of(str) for cluster in clusters for part in cluster["alternatives"].entries())
+    kms_key = workspace["encryption"]["kmsKey"]
+    check_key(kms_key, home, "stack")
     for region in filter(None, dict.fromkeys(others)) if BUCKET_NAME.wrong(work) is None else ():
         if mistake := BUCKET_NAME.wrong(bucket_in(region, work)):
             workspace["workBucket"].wrong(mistake[0], f"a shorter name, which {region} has behind it")
+        if kms_key.value is not None:
+            what = f"is of one region, and results in {region}, an alternative's, need a bucket and a key there"
+            kms_key.wrong(what, "leave that alternative out; other machines in the stack's region may be one")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 

@@ -43,7 +43,9 @@ from slipway.deploying.deployment.summary import (
 )
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
+    CATALOG,
     SUBMITTER_ROLES,
+    WORK,
     RetiringWorkspaceResource,
     metric_writers,
 )
@@ -235,7 +237,7 @@ def plan_deployment(
             *(str(refusal.error) for refusal in plan.refusals),
             *doubtful_grants(plan.workspace.shared),
             *lost(plan.workspace.lost),
-            *kept_settings(plan.workspace.adopted, live.lacking),
+            *kept_settings(plan.workspace.adopted, live.lacking, stack.workspace.kms_key),
             *open_to(stack.submitters),
             *(sentence(violation) for violation in broken if violation.grade is Grade.WARNING),
         ),
@@ -248,6 +250,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
         catalog=catalog,
         submitters={member: dict(SUBMITTER_ROLES) for member in stack.workspace.submitters},
         code=stack.workspace.code,
+        kms_key=stack.workspace.kms_key if {CATALOG, WORK} & plan.workspace.logical.keys() else None,
         quota=QuotaFacts(
             region=stack.region,
             mode=stack.quota.mode,

@@ -17,6 +17,7 @@ from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.findings import UNAVAILABLE
 from slipway.google.quota.report import QuotaReport
+from slipway.google.snapshot import ENCRYPTION_FLAG
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import price_in_words, signed, total
@@ -26,6 +27,7 @@ _MEANS: Mapping[str, str] = {
     "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
     "--public-access-prevention": "it may be opened to the public",
     "--versioning": "no earlier catalog is kept when one is published",
+    ENCRYPTION_FLAG: "no key of your own encrypts its new objects",
     "--clear-retention-period": "its retention keeps objects from being replaced, the catalog among them",
 }
 
@@ -118,11 +120,14 @@ def _removal(bucket: str) -> str:
     return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
 
 
-def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Yield a warning for each of these buckets with missing settings, with the command for its owner."""
+def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]], kms_key: str) -> Iterator[str]:
+    """Yield a warning for each of these buckets with missing settings, with the command for its owner. `kms_key`: the
+    stack's, empty where it asks for none."""
     for name in sorted(names):
-        if flags := lacking.get(name, ()):
-            why = join(_MEANS[flag] for flag in flags)
+        missing = [flag for flag in lacking.get(name, ()) if kms_key or flag != ENCRYPTION_FLAG]
+        if missing:
+            why = join(_MEANS[flag] for flag in missing)
+            flags = [f"{flag}={kms_key}" if flag == ENCRYPTION_FLAG else flag for flag in missing]
             yield (
                 f"bucket gs://{name} was there before the stack and keeps its settings: {why}\n"
                 f"  fix: gcloud storage buckets update gs://{name} {' '.join(flags)}"

@@ -192,6 +192,14 @@ CASES = (
         ),
     ),
     Case(
+        "A bucket's key of one's own gives way to another one",
+        names=(hurts("bucket-changed", "acme-work", "encryption"),),
+        steps=edits_work(
+            {"encryption": {"defaultKmsKeyName": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"}},
+            encryption={"defaultKmsKeyName": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/other"},
+        ),
+    ),
+    Case(
         "A database loses its protection, a step before it is gone",
         names=(stops("resource-changed", "runs", "deletionProtection"),),
         steps=updates(SQL, "runs", THE_DB, deletionProtection=False),

@@ -158,6 +158,8 @@ class Buckets:
             fixed = {name: old[name] for name in ("timeCreated", "projectNumber", "locationType", "location")}
             bucket |= fixed | {"metageneration": str(int(old["metageneration"]) + 1), "updated": self._now()}
             rules.check_bucket(bucket)
+            if bucket.get("encryption") != old.get("encryption"):
+                rules.check_key(bucket, bucket["location"], self._world.settings.keys_unusable)
             bucket["iamConfiguration"] = self._iam_configuration(bucket, old)
             self._stamp(bucket, old)
             bucket = _without_empty(bucket)
@@ -169,6 +171,7 @@ class Buckets:
         location = str(body.get("location") or "US").upper()
         kind = rules.location_type(location, bool(body.get("customPlacementConfig")))
         rules.check_bucket(body)
+        rules.check_key(body, location, self._world.settings.keys_unusable)
         bucket = {
             "storageClass": "STANDARD",
             "softDeletePolicy": dict(_SOFT_DELETION),

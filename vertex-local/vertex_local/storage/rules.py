@@ -23,7 +23,7 @@ _CHOICES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("retention", "mode"): ("Locked", "Unlocked"),
 }
 _ACTIONS = ("Delete", "SetStorageClass", "AbortIncompleteMultipartUpload")
-_KEY = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")
+_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
 _DAY = 24 * 3600
 _SOFT_DELETION_S, _LONGEST_RETENTION_S = (7 * _DAY, 90 * _DAY), 3_155_760_000
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]{1,220}[a-z0-9]")
@@ -75,6 +75,18 @@ def check_bucket(bucket: Mapping[str, Any]) -> None:
         raise errors.not_implemented("A hierarchical namespace")
     for why in _mistakes(bucket):
         raise errors.invalid(why)
+
+
+def check_key(bucket: Mapping[str, Any], location: str, unusable: str) -> None:
+    """Raise 400 for a bucket's key of another location, 403 for one that Cloud Storage's agent may not use."""
+    key = bucket.get("encryption", {}).get("defaultKmsKeyName", "")
+    match = _KEY.fullmatch(key)
+    place = "europe" if location == "EU" else location.lower()
+    if match and match[1] != place:
+        raise errors.invalid(f"Cloud KMS region '{match[1]}' not available for use with GCS region '{location}'.")
+    if key in unusable.split():
+        text = "Please ensure that your Cloud Storage service account has been authorized to use this key."
+        raise errors.error(403, "forbidden", f"Permission denied on Cloud KMS key. {text}")
 
 
 def check_object(metadata: Mapping[str, Any]) -> None:

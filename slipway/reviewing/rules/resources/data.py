@@ -59,6 +59,7 @@ def buckets(change: Change) -> Iterator[Consequence]:
                 yield from _edited(touched, Subject("bucket", touched.physical), effects)
     if change.preview is None:
         yield from _elsewhere(change)
+        yield from _encrypted(change)
 
 
 def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
@@ -128,6 +129,14 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
             yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _UNREADABLE, details=details)
+
+
+def _encrypted(change: Change) -> Iterator[Consequence]:
+    """Report another key where the engine was not asked."""
+    before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
+    for name in (name for name in change.new.buckets if name in change.old.buckets):
+        for effect in BUCKET_FIELDS["encryption"](before, after):
+            yield told_by(effect, Subject("bucket", name), field="slipway:workspace.encryption.kmsKey")
 
 
 def _edited(

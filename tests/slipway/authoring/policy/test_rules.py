@@ -50,6 +50,7 @@ GOOD = Facts(
     Catalog("dev", "acme-dev", "us-central1", "", False, "work", TRAINER, {"cpu": CPU}, (), {"lora": LORA}),
     submitters={"group:ml@acme.example": {"submit": "roles/aiplatform.user"}},
     quota=drawn(80),
+    kms_key=KEY,
 )
 
 
@@ -126,6 +127,7 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
         f"template lora (spot): runs as {TRAINER}",
     ),
     ("cmek", True, with_cluster(kms_key=""), "cluster cpu: no encryption.kmsKey"),
+    ("cmek", True, replace(GOOD, kms_key=""), "the stack's buckets: no encryption.kmsKey under slipway:workspace"),
     ("cmek", True, with_request("encryptionSpec", {}), "template lora (spot): no key of your own"),
     ("nothingPublic", True, replace(GOOD, submitters=EVERYBODY), "submitter domain:acme.example"),
     ("nothingPublic", True, replace(GOOD, trainers=EVALS), "submitter domain:acme.example"),

@@ -182,14 +182,18 @@ def test_only_those_who_write_to_vertex_ai_may() -> None:  # P5 W8
     assert metric_writers([job_template(trainer="evals", tensorboard="7")]) == {"evals"}
 
 
-GOOD = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "enforced"}}
+KEY = "projects/acme/locations/us-central1/keyRings/r/cryptoKeys/k"
+GOOD = {
+    "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "enforced"},
+    "encryption": {"defaultKmsKeyName": KEY},
+}
 
 
 def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
     bad = {"retentionPolicy": {"retentionPeriod": "86400"}, "iamConfiguration": {"publicAccessPrevention": "inherited"}}
     every = lacks(bad, catalog=True)
     assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
-    (said,) = kept_settings(["acme", "fine"], {"acme": every, "fine": (), "other": every})
+    (said,) = kept_settings(["acme", "fine"], {"acme": every, "fine": (), "other": every}, "")
     assert said.startswith("bucket gs://acme was there before")
     assert [word for word in said.split() if word.startswith("--")] == [
         "--uniform-bucket-level-access",
@@ -197,6 +201,13 @@ def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
         "--versioning",
         "--clear-retention-period",
     ]
+
+
+def test_a_bucket_without_a_key_is_told_where_the_stack_has_one() -> None:
+    keyless = {"acme": lacks({**GOOD, "encryption": {}}, catalog=False)}
+    assert not [*kept_settings(["acme"], keyless, "")]
+    (said,) = kept_settings(["acme"], keyless, KEY)
+    assert said.endswith(f"gcloud storage buckets update gs://acme --default-encryption-key={KEY}")
 
 
 def test_a_work_bucket_of_ours_is_no_catalog_of_ours_which_a_destruction_empties() -> None:
