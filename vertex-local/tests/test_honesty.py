@@ -33,6 +33,7 @@ APIS = (
     "serviceusage.v1",
     "secretmanager.v1",
     "monitoring.v3",
+    "orgpolicy.v2",
     "cloudquotas.v1",
     "cloudquotas.v1beta",
 )

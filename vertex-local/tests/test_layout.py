@@ -30,11 +30,13 @@ APIS = {
     "quotas": ("cloudquotas.v1", "cloudquotas.v1beta"),
     "secretmanager": ("secretmanager.v1",),
     "monitoring": ("monitoring.v3",),
+    "orgpolicy": ("orgpolicy.v2",),
 }
 # A method alone in its collection, or that makes a resource of another one, stands with what it is about.
 BESIDE = {
     "storage.projects.serviceAccount.get": "buckets",
     "storage.managedFolders.list": "object_listing",
+    "iam.projects.serviceAccounts.keys.create": "service_accounts",
     "logging.projects.logs.list": "entries",
     "secretmanager.projects.secrets.addVersion": "versions",
 }

@@ -11,7 +11,8 @@ _OF_STORAGE = re.compile(r"/storage/v1/projects/([^/]+)")
 _BUCKETS = "/storage/v1/b"
 _BUCKET = re.compile(r"/(?:storage/v1|upload/storage/v1|download/storage/v1)/b/([^/?\s]+)")
 _COPY = re.compile(r"/(?:rewriteTo|copyTo)/b/([^/]+)/o/")
-_METHOD = re.compile(r":[A-Za-z]+$")
+_ID = re.compile(r"(?:[^:]*\.[^:]*:)?[^:]*")
+"""A project's id, with its domain where it has one (`acme.example:ml`), before a method (`:getIamPolicy`)."""
 _IN_BODY = re.compile(rb'"projects/([^/"]+)')
 _IDS_IN_BODY = re.compile(rb'"projectIds"\s*:\s*\[\s*"([^"]+)"')
 
@@ -37,7 +38,8 @@ def target(path: str, query: Mapping[str, str], body: bytes) -> Target:
     if account := _ACCOUNT.match(path):
         return Target(account=unquote(account[1]))
     if project := _OF_STORAGE.match(path) or _PROJECT.match(path):
-        return Target(project=unquote(_METHOD.sub("", project[1])))
+        called = _ID.match(unquote(project[1]))
+        return Target(project=called[0] if called else "")
     if path.startswith("/v2/entries:"):
         named = _IN_BODY.search(body) or _IDS_IN_BODY.search(body)
         return Target(project=unquote(named[1].decode("latin-1")) if named else "")

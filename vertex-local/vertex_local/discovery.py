@@ -25,7 +25,10 @@ _APIS = (
     "aiplatform.v1beta1",
     "secretmanager.v1",
     "monitoring.v3",
+    "orgpolicy.v2",
 )
+_VALUE = re.compile(r"(?:[^:@]*\.[^:@]*:)?[^:]+")
+"""The value of a path's parameter: without a colon, but for that after a project's domain (`acme.example:ml`)."""
 _PARAMETER = re.compile(r"(\{[^}]+\})")
 _SHARED = frozenset(
     {"alt", "callback", "fields", "key", "prettyPrint", "quotaUser", "userIp", "userProject", "xgafv"}
@@ -226,4 +229,4 @@ def _fits_word(template: str, word: str) -> bool:
     if not brace:
         return template == word
     name = word.removesuffix(rest)
-    return bool(name) and word.endswith(rest) and ":" not in name
+    return word.endswith(rest) and _VALUE.fullmatch(name) is not None

@@ -24,6 +24,7 @@ SERVED = {
     "MONITORING": "/v3/",
     "SECRET_MANAGER": "/v1/",
     "SERVICE_USAGE": "/v1/",
+    "ORG_POLICY": "/v2/",
 }
 """Service, as in the names of variables, to the base path that the local cloud serves."""
 

@@ -8,6 +8,8 @@ REGION = "us-central1"
 OWNER = "user:owner@company.example"
 SUBMITTER = "user:ada@company.example"
 GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@company.example": (SUBMITTER,)}
+CUSTOMERS: dict[str, str] = {"company.example": "C0company0"}
+"""Domains to their customers' ids in the directory."""
 
 
 @dataclass(frozen=True)

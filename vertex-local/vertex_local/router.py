@@ -9,6 +9,8 @@ from . import discovery, partial_responses
 from .wire import Call, Handler, Reply, Route
 
 _PARAMETER = re.compile(r"\{(\w+)(?::([^}]+))?\}")
+_PROJECT = r"(?:[^/:]*\.[^/:]*(?::|%3[Aa]))?[^/:]+"
+"""A project's id, with its domain where it has one (`acme.example:ml`)."""
 _KINDS = {None: r"[^/:]+", "any": r"[^/]+", "path": r".+"}
 
 
@@ -26,6 +28,8 @@ def pattern(template: str) -> re.Pattern[str]:
     for match in _PARAMETER.finditer(template):
         parts.append(re.escape(template[at : match.start()]))
         name, kind = match.groups()
+        if name == "project" and kind is None:
+            kind = _PROJECT
         parts.append(f"(?P<{name}>{_KINDS.get(kind) or kind})")
         at = match.end()
     parts.append(re.escape(template[at:]))

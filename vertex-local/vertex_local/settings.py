@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from . import identities
+from . import constraints, identities
 from .training_settings import TrainingSettings
 
 FILE = "settings.toml"
@@ -25,6 +25,10 @@ _MOST = {int: _MOST_WHOLE, float: 1e8}
 """Beyond these a number fits no database, and a delay leads beyond all years."""
 _LEAST_BODY = 1024**2
 """The least limit of a body: below it no setting can be sent any more, not even this one."""
+
+
+_TABLES = ("quota", "groups", "policy", "customers")
+"""Settings with names of their own below them: `quota.METRIC`."""
 
 
 class SettingsError(Exception):
@@ -56,6 +60,23 @@ class Settings(TrainingSettings):
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
     # Keys of Cloud KMS that Cloud Storage's agent may not use, with blanks between; there is no Cloud KMS here.
     keys_unusable: str = ""
+    # An organisation's policies: "CONSTRAINT" to its values.
+    policy: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # The customer's id of each domain that has one; the service asks the directory.
+    customers: Mapping[str, str] = field(default_factory=lambda: dict(identities.CUSTOMERS))
+    # The services that a perimeter restricts, and who a rule of ingress lets in, with blanks between.
+    perimeter: str = ""
+    perimeter_ingress: str = ""
+    # The reason in Cloud Storage's refusal at the perimeter.
+    perimeter_storage_reason: str = "forbidden"
+    # The services that a person's credentials need a quota project for, with blanks between.
+    quota_project: str = ""
+    # Whether Vertex AI's refusals by a policy have details beside their words.
+    vertex_policy_details: bool = True
+    # A policy with an account and a deleted one of its name: `accept` or `reject`.
+    deleted_member: str = "accept"
+    # Metrics whose limits nobody can change, with blanks between.
+    quota_fixed: str = ""
     # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
     quota: Mapping[str, int] = field(default_factory=dict)
 
@@ -63,6 +84,8 @@ class Settings(TrainingSettings):
         super().__post_init__()
         if self.body_bytes < _LEAST_BODY:
             raise ValueError(f"'body_bytes' is at least {_LEAST_BODY}, not {self.body_bytes}")
+        if self.deleted_member not in ("accept", "reject"):
+            raise ValueError(f"'deleted_member' is accept or reject, not '{self.deleted_member}'")
 
     def changed(self, values: Mapping[str, Any]) -> "Settings":
         """Return the settings with some changed; texts are converted. Raises SettingsError."""
@@ -70,9 +93,9 @@ class Settings(TrainingSettings):
         result: dict[str, Any] = {}
         for name, value in values.items():
             head, _, rest = name.partition(".")
-            if head == "quota" and rest:
-                result["quota"] = {**result.get("quota", self.quota), rest: _converted(name, value, 0)}
-            elif name in ("quota", "groups"):
+            if head in _TABLES and rest:
+                result[head] = {**result.get(head, getattr(self, head)), **_table(head, {rest: value})}
+            elif name in _TABLES:
                 result[name] = _table(name, value)
             elif name in known:
                 result[name] = _converted(name, value, known[name])
@@ -113,7 +136,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def dump(values: Mapping[str, Any]) -> str:
-    """Return values as TOML, with tables for `quota` and `groups`."""
+    """Return values as TOML, with a table for each setting that is one."""
     plain = [f"{name} = {_toml(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
     tables = [
         f"\n[{name}]\n" + "\n".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
@@ -149,8 +172,15 @@ def _converted(name: str, value: Any, example: Any) -> Any:
 def _table(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise SettingsError(f"'{name}' is a table")
-    if name == "groups":
-        if not all(isinstance(members, list | tuple) for members in value.values()):
-            raise SettingsError("'groups' has a list of members for each group")
-        return {group: tuple(map(str, members)) for group, members in value.items()}
-    return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}
+    if name == "quota":
+        return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}
+    if name == "customers":
+        return {domain: str(customer) for domain, customer in value.items()}
+    if name == "policy":
+        try:
+            return {constraint: constraints.parsed(constraint, values) for constraint, values in value.items()}
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+    if not all(isinstance(members, list | tuple) for members in value.values()):
+        raise SettingsError("'groups' has a list of members for each group")
+    return {group: tuple(map(str, members)) for group, members in value.items()}

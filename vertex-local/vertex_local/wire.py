@@ -36,12 +36,16 @@ class ApiError(Exception):
     def body(self) -> dict[str, Any]:
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.reason is not None:
-            error["errors"] = [{"message": self.message, "domain": "global", "reason": self.reason}]
+            error["errors"] = [{"message": self.message, "domain": "global", "reason": self.reason, **self._place()}]
         else:
             error["status"] = self.status
         if self.details:
             error["details"] = [dict(detail) for detail in self.details]
         return {"error": error}
+
+    def _place(self) -> dict[str, str]:
+        """Return where a condition stands that did not hold, by Cloud Storage also of one that no header named."""
+        return {"locationType": "header", "location": "If-Match"} if self.code == 412 else {}
 
 
 def invalid_argument(message: str, details: Sequence[Mapping[str, Any]] = ()) -> ApiError:

@@ -51,7 +51,9 @@ class World:
         self.store = Store(state_folder / "cloud.sqlite")
         self.logs = Logs(state_folder / "logs.sqlite")
         self.trash = Trash(state_folder / "trash")
-        self.policies = Policies(self.store, project)
+        self.policies = Policies(
+            self.store, project, lambda: self.settings, lambda: [world.project for world in self.all()]
+        )
         keys = Keys(state_folder, lambda: self.project)
         self.access = Access(self.store, self.policies, clock, lambda: self.settings, keys, project)
         self.limits = Limits(clock, lambda: self.settings, project.number)

@@ -20,6 +20,8 @@ from .keys import Keys
 from .policies import Policies
 
 TOKEN_HEAD = "ya29."
+JOB = "job "
+"""Prefix of the purpose of a job's tokens."""
 _SIGNED_HEAD = "eyJ"
 """Prefix of every JSON web token."""
 _PERMISSION = re.compile(r"[a-z][A-Za-z0-9]*(\.[A-Za-z0-9-]+){2,}")
@@ -77,6 +79,11 @@ class Access:
         """Accept a token that was made before, so that people's shells stay valid after a restart."""
         ends = until.isoformat() if until else None
         _TOKENS.put(self._store, _Token(_digest(token), principal, purpose, ends))
+
+    def is_of_job(self, token: str) -> bool:
+        """Return whether a token is that of a job's processes, which are within the project's perimeter."""
+        token_record = _TOKENS.get(self._store, _digest(token))
+        return token_record is not None and token_record.purpose.startswith(JOB)
 
     def revoke_purpose(self, purpose: str) -> None:
         """Revoke all tokens minted for a purpose."""

@@ -3,13 +3,15 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from .. import organization
 from ..identities import Project
 from ..repository import Repository
+from ..settings import Settings
 from ..store import Store
 from ..wire import ApiError, aborted, invalid_argument, unimplemented
 from . import policy_rules
@@ -69,8 +71,14 @@ ACCOUNTS = Repository(kind="serviceAccount", record=dict, key=itemgetter("email"
 class Policies:
     """The policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
-    def __init__(self, store: Store, project: Project) -> None:
-        self._store, self._project = store, project
+    def __init__(
+        self,
+        store: Store,
+        project: Project,
+        settings: Callable[[], Settings],
+        projects: Callable[[], Collection[Project]],
+    ) -> None:
+        self._store, self._project, self._settings, self._projects = store, project, settings, projects
 
     def get(self, resource: str) -> dict[str, Any]:
         """Return `{version, etag, bindings}`; a resource without a policy has one without bindings."""
@@ -91,6 +99,7 @@ class Policies:
             if policy.get("etag") and policy["etag"] != current.etag:
                 raise conflict()
             policy_rules.check(resource, policy.get("bindings", []), current.bindings, self._project.is_called)
+            self._check_added(resource, bindings, current.bindings)
             _POLICIES.put(self._store, _Policy(resource, bindings, current.changes + 1))
         return self.get(resource)
 
@@ -133,6 +142,14 @@ class Policies:
                 self._check_member(member)
                 merged.setdefault(role, set()).add(member)
         return [{"role": role, "members": sorted(members)} for role, members in sorted(merged.items())]
+
+    def _check_added(self, resource: str, bindings: policy_rules.Bindings, before: policy_rules.Bindings) -> None:
+        """Refuse what an organisation's policy keeps out, of what is new, and live members beside deleted ones."""
+        settings, members = self._settings(), policy_rules.members_of(bindings)
+        subject = "orgpolicy:" + resource.removeprefix("//").partition("/")[2]
+        organization.check_members(settings, self._projects(), subject, members - policy_rules.members_of(before))
+        if settings.deleted_member == "reject":
+            policy_rules.check_deleted(members)
 
     def _check_member(self, member: Any) -> None:
         if not isinstance(member, str) or not _MEMBER.fullmatch(member):

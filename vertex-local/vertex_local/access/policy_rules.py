@@ -4,7 +4,7 @@ Sources: the constraints in the discovery documents (Policy, Binding, projects.s
 roles; the words of errors are those that people report.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..wire import ApiError, invalid_argument
@@ -16,6 +16,7 @@ _HEADS = {"storage": "storage.", "iam": "iam.serviceAccounts.", "secretmanager":
 """Permissions on a kind of resource, by its service: a role is grantable where it has one of them."""
 _OF_STORAGE = ("projectOwner", "projectEditor", "projectViewer")
 _OWNER = "roles/owner"
+_DELETED = "deleted:"
 _MOST_PRINCIPALS, _MOST_GROUPS = 1500, 250
 
 Bindings = Sequence[Mapping[str, Any]]
@@ -25,10 +26,13 @@ def check(resource: str, bindings: Bindings, before: Bindings, ours: Callable[[s
     """Raise 400 for bindings that a resource with `before` can't have; `ours` tells its project's names."""
     service = _service(resource)
     members = [member for binding in bindings for member in binding.get("members", [])]
-    if len(members) > _MOST_PRINCIPALS or sum(member.startswith("group:") for member in members) > _MOST_GROUPS:
+    if len(members) > _MOST_PRINCIPALS:
         raise invalid_argument(
-            f"The bindings of a policy can refer to {_MOST_PRINCIPALS} principals, {_MOST_GROUPS} of them groups."
+            f"The number of members in the policy ({len(members):,}) is larger than the maximum allowed size "
+            f"{_MOST_PRINCIPALS:,}."
         )
+    if sum(member.startswith("group:") for member in members) > _MOST_GROUPS:
+        raise invalid_argument(f"The bindings of a policy can refer to {_MOST_GROUPS} groups.")
     for binding in bindings:
         _check_role(service, binding.get("role", ""), ours)
         # Cloud Storage drops a binding without members.
@@ -44,6 +48,19 @@ def check(resource: str, bindings: Bindings, before: Bindings, ours: Callable[[s
             raise invalid_argument(f"Project {name} does not exist.")
     for error in _owner_errors(bindings, before) if service == "cloudresourcemanager" else ():
         raise error
+
+
+def members_of(bindings: Bindings) -> set[str]:
+    """Return all members, each once."""
+    return {member for binding in bindings for member in binding["members"]}
+
+
+def check_deleted(members: Collection[str]) -> None:
+    """Raise 400 for an account beside a deleted one of its name."""
+    for gone in sorted(member for member in members if member.startswith(_DELETED)):
+        live = gone.removeprefix(_DELETED).partition("?uid=")[0]
+        if live in members:
+            raise invalid_argument(f"Inconsistent representation of deleted member: '{gone}' and '{live}'.")
 
 
 def check_permission(resource: str, permission: str) -> None:

@@ -6,10 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from .. import bodies, documents, policy_methods
+from .. import bodies, documents, organization, policy_methods
 from ..access import policies
 from ..access.policies import ACCOUNTS
-from ..wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
+from ..wire import (
+    Call,
+    Reply,
+    Route,
+    already_exists,
+    camel,
+    failed_precondition,
+    invalid_argument,
+    not_found,
+    unimplemented,
+)
 from ..world import World
 
 _ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
@@ -30,6 +40,7 @@ class Accounts:
             Route("GET", path, self.get),
             Route("PATCH", path, self.patch),
             Route("DELETE", path, self.delete),
+            Route("POST", path + "/keys", self.create_key),
             Route("POST", path + ":disable", self.disable),
             Route("POST", path + ":enable", self.enable),
             *policy_methods.routes(self._world, path, "iam.v1", "iam.serviceAccounts", self._resource),
@@ -59,6 +70,7 @@ class Accounts:
                 raise already_exists(
                     f"Service account {identifier} already exists within project projects/{self._world.project.id}."
                 )
+            organization.check_account_creation(self._world.settings, self._world.project.id, email)
             return Reply(body=make(self._world, email, declared))
 
     def get(self, call: Call) -> Reply:
@@ -94,6 +106,14 @@ class Accounts:
             gone = f"deleted:serviceAccount:{email}?uid={account['uniqueId']}"
             self._world.policies.rename_member(f"serviceAccount:{email}", gone)
         return Reply()
+
+    def create_key(self, call: Call) -> Reply:
+        """Refuse a key: by an organisation's policy in its words, else because a key is here a role's file alone."""
+        account = self.find(call.params["project"], call.params["account"])
+        resource = policies.account_name(self._world.project.id, account["email"])
+        self._access.require(call.principal, "iam.serviceAccountKeys.create", self._world.project.id, resource)
+        organization.check_key_creation(self._world.settings, self._world.project.id, account["email"])
+        raise unimplemented("iam.projects.serviceAccounts.keys.create is not implemented by the local cloud.")
 
     def disable(self, call: Call) -> Reply:
         return self._switched(call, "disable")

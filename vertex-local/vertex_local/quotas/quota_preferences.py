@@ -143,6 +143,10 @@ class QuotaPreferences:
         if preferred < UNLIMITED:
             raise invalid_argument("The preferred value must be at least -1.")
         now, settings = self._world.clock.now(), self._world.settings
+        if quota.metric in settings.quota_fixed.split():
+            raise invalid_argument(
+                f"Could not change quota value because 'is_fixed' field is set for quota id '{quota.quota_id}'."
+            )
         region = item.dimensions.get("region")
         present = limits.limit(self._world, quota, region or identities.REGION, limits.granted(self._world))
         increase = present != UNLIMITED and (preferred == UNLIMITED or preferred > present)

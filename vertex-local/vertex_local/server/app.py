@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .. import discovery
+from .. import discovery, organization
 from ..access.keys import TOKEN_PATH
 from ..access.permissions import TOKEN_HEAD
 from ..endpoints import UNSERVED
@@ -156,16 +156,30 @@ class _App:
         own = path.startswith(control.PREFIX)
         world = self._world if own else self._projects.addressed(path, dict(call.pairs), call.raw)
 
-        def check_enabled(route: Route) -> None:
-            if route.api and world.store.get("disabledApi", route.api) is not None:
-                raise service_disabled(route.api, world.project.number)
+        def admit(route: Route) -> None:
+            if route.api:
+                self._admit(world, route.api, call)
 
-        reply = self._routers[world.project.id].answer(call, check_enabled)
+        reply = self._routers[world.project.id].answer(call, admit)
         if reply is None:
             raise _unserved(call.method, path)
         if call.method != "GET":
             world.trouble = ""
         return reply
+
+    def _admit(self, world: World, api: str, call: Call) -> None:
+        """Raise 403 for a call to an API that is off, that nobody pays for, or that a perimeter keeps out."""
+        payer = call.headers.get("x-goog-user-project", "")
+        organization.check_quota_project(world.settings, api, call.principal, payer)
+        if payer and not any(
+            of.project.is_called(payer) and of.access.granted(call.principal, "serviceusage.services.use")
+            for of in self._projects.worlds()
+        ):
+            raise organization.user_project_denied(api, call.principal, payer)
+        if world.store.get("disabledApi", api) is not None:
+            raise service_disabled(api, world.project.number)
+        if not any(of.access.is_of_job(call.token) for of in self._projects.worlds()):
+            organization.check_perimeter(world.settings, api, call.principal, world.project.number)
 
     def _broken(self, error: OSError | sqlite3.Error, method: str, path: str) -> Reply:
         full = getattr(error, "errno", None) in _FULL or getattr(error, "sqlite_errorname", "") in _SQLITE_FULL

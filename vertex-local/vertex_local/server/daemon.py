@@ -233,7 +233,7 @@ def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
     for name in chosen:
         head, _, rest = name.partition(".")
         if rest:
-            kept.setdefault(head, {})[rest] = typed.quota[rest]
+            kept.setdefault(head, {})[rest] = getattr(typed, head)[rest]
         else:
             kept[name] = getattr(typed, name)
     draft = file.with_suffix(".new")

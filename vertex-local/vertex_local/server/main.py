@@ -36,6 +36,7 @@ SERVICES = (
     "quotas",
     "secretmanager",
     "monitoring",
+    "orgpolicy",
 )
 _TURN_S = 0.0005
 _FREE_PORTS = range(20_000, 32_000)

@@ -16,6 +16,7 @@ _TITLES = {
     "iamcredentials.googleapis.com": "IAM Service Account Credentials API",
     "logging.googleapis.com": "Cloud Logging API",
     "monitoring.googleapis.com": "Cloud Monitoring API",
+    "orgpolicy.googleapis.com": "Organization Policy API",
     "secretmanager.googleapis.com": "Secret Manager API",
     "serviceusage.googleapis.com": "Service Usage API",
     "storage.googleapis.com": "Cloud Storage API",

@@ -15,7 +15,7 @@ _MOST_PERMISSIONS = 84
 
 class BucketPolicy:
     def __init__(self, world: World, records: Records, guard: Guard) -> None:
-        self._policies, self._records, self._guard = world.policies, records, guard
+        self._world, self._policies, self._records, self._guard = world, world.policies, records, guard
 
     def routes(self) -> list[Route]:
         base = "/storage/v1/b/{bucket:any}/iam"
@@ -38,7 +38,8 @@ class BucketPolicy:
         self._guard.bucket(call, "storage.buckets.setIamPolicy", name)
         sent = checked(call, "Policy")
         members = {member for binding in sent.get("bindings", []) for member in binding.get("members", [])}
-        if is_private(bucket) and members & PUBLIC:
+        private = is_private(bucket) or self._world.settings.policy.get("storage.publicAccessPrevention")
+        if private and members & PUBLIC:
             raise errors.not_public()
         with errors.shaped():
             policy = self._policies.set(policies.bucket_name(name), sent, errors.condition_not_met)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from operator import itemgetter
 from typing import Any
 
+from .. import organization
 from ..access import policies
 from ..wire import Call, Reply, Route
 from ..world import World
@@ -72,6 +73,8 @@ class Buckets:
             raise errors.required("name")
         rules.check_bucket_name(name)
         bucket = self._completed(_settable(body), name)
+        if violation := organization.bucket_violation(self._world.settings, bucket):
+            raise errors.violated(violation)
         with _NAMING, self._store.transaction():
             if any(world is not self._world and BUCKETS.get(world.store, name) for world in self._world.all()):
                 raise errors.conflict(

@@ -38,6 +38,11 @@ def condition_not_met() -> ApiError:
     return error(412, "conditionNotMet", "At least one of the pre-conditions you specified did not hold.")
 
 
+def violated(message: str) -> ApiError:
+    """Return the 412 for what an organisation's policy does not let through."""
+    return error(412, "conditionNotMet", message)
+
+
 def not_public() -> ApiError:
     """Return the 412 for a grant to everybody on a bucket that must not be public."""
     return error(
@@ -54,6 +59,8 @@ def shaped() -> Iterator[None]:
     try:
         yield
     except ApiError as problem:
+        if problem.status == "FAILED_PRECONDITION" and problem.reason is None:
+            raise violated(problem.message) from problem
         if problem.code == 400 and problem.reason is None:
             raise invalid(problem.message) from problem
         if problem.code == 501 and problem.reason is None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
-from .. import document_filters, documents, filter_fields
+from .. import discovery, document_filters, documents, filter_fields, organization
 from ..clock import timestamp
 from ..document_filters import Function
 from ..documents import Body, Pages
@@ -88,7 +88,20 @@ class Collection:
         rate = self.kind.rate if rate is None else rate
         if rate:
             self.world.limits.take(rate, location)
+        if verb in ("create", "upload"):
+            organization.check_resource(self.world.settings, self.world.project, location, self._key(call))
         return location
+
+    def _key(self, call: Call) -> str | None:
+        """Return the key that a new resource is to be encrypted with: "" without one, None where it takes none."""
+        version = call.params["version"]
+        schema = f"GoogleCloudAiplatform{version.capitalize()}{self.kind.message}"
+        if "encryptionSpec" not in discovery.document(f"aiplatform.{version}")["schemas"][schema]["properties"]:
+            return None
+        sent = call.object()
+        body = sent.get("model") or sent
+        key = body.get("encryptionSpec") or body.get("encryption_spec") if isinstance(body, dict) else None
+        return str(key.get("kmsKeyName") or key.get("kms_key_name") or "") if isinstance(key, dict) else ""
 
     def parent(self, call: Call) -> str:
         """Return the full name of the parent of the call's collection."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ... import images
+from ...access.permissions import JOB
 from ...endpoints import cloud_variables
 from ...identities import Project
 from ...nodes import environment, mounts
@@ -130,7 +131,7 @@ def _forgotten(world: World, root: Path, now: datetime) -> list[Path]:
 
 def purpose(run: Run) -> str:
     """Return the purpose of the job's tokens."""
-    return f"job {run.name}"
+    return JOB + run.name
 
 
 def _identity(project: Project, run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
