@@ -90,23 +90,35 @@ def check_resource(settings: Settings, project: Project, location: str, key: str
         )
 
 
-def bucket_violation(settings: Settings, bucket: Mapping[str, Any]) -> str:
-    """Return the words in which Cloud Storage refuses a new bucket, "" for one that all policies let through."""
+def bucket_violation(settings: Settings, bucket: Mapping[str, Any], old: Mapping[str, Any]) -> str:
+    """Return the words in which Cloud Storage refuses a bucket, "" for one that all policies let through. `old` is what
+    it was, empty for a new one: what does not change is not looked at."""
     policy = settings.policy
     places = bucket.get("customPlacementConfig", {}).get("dataLocations") or [bucket["location"]]
     for place in places:
-        if not constraints.allows_location(policy.get("gcp.resourceLocations", ()), place):
+        if not old and not constraints.allows_location(policy.get("gcp.resourceLocations", ()), place):
             return f"'{place.lower()}' violates constraint '{_PREFIX}gcp.resourceLocations'"
-    key = bucket.get("encryption", {}).get("defaultKmsKeyName", "")
-    uniform = bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled")
+    key, before = (_default_key(item) for item in (bucket, old))
+    rekeyed = not old or key != before
     violated = {
-        "storage.uniformBucketLevelAccess": not uniform,
-        "gcp.restrictNonCmekServices": not key and _STORAGE in policy.get("gcp.restrictNonCmekServices", ()),
-        "gcp.restrictCmekCryptoKeyProjects": key
+        "storage.uniformBucketLevelAccess": not _is_uniform(bucket) and (not old or _is_uniform(old)),
+        "gcp.restrictNonCmekServices": rekeyed
+        and not key
+        and _STORAGE in policy.get("gcp.restrictNonCmekServices", ()),
+        "gcp.restrictCmekCryptoKeyProjects": rekeyed
+        and key
         and not constraints.allows_key_project(policy.get("gcp.restrictCmekCryptoKeyProjects", ()), key),
     }
     name = next((name for name, found in violated.items() if policy.get(name) and found), "")
     return f"Request violates constraint '{_PREFIX}{name}'" if name else ""
+
+
+def _default_key(bucket: Mapping[str, Any]) -> str:
+    return str(bucket.get("encryption", {}).get("defaultKmsKeyName", ""))
+
+
+def _is_uniform(bucket: Mapping[str, Any]) -> bool:
+    return bool(bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled"))
 
 
 def check_perimeter(settings: Settings, api: str, principal: str, number: str) -> None:

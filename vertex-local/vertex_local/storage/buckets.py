@@ -73,7 +73,7 @@ class Buckets:
             raise errors.required("name")
         rules.check_bucket_name(name)
         bucket = self._completed(_settable(body), name)
-        if violation := organization.bucket_violation(self._world.settings, bucket):
+        if violation := organization.bucket_violation(self._world.settings, bucket, {}):
             raise errors.violated(violation)
         with _NAMING, self._store.transaction():
             if any(world is not self._world and BUCKETS.get(world.store, name) for world in self._world.all()):
@@ -166,6 +166,8 @@ class Buckets:
             bucket["iamConfiguration"] = self._iam_configuration(bucket, old)
             self._stamp(bucket, old)
             bucket = _without_empty(bucket)
+            if violation := organization.bucket_violation(self._world.settings, bucket, old):
+                raise errors.violated(violation)
             BUCKETS.put(self._store, bucket)
         return Reply(body=show_bucket(bucket))
 
