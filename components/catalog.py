@@ -15,7 +15,7 @@ from slipway.model.facts import CATALOG
 from .args import Entry, at_key
 from .component import Component
 from .gcp import storage
-from .group import Group
+from .group import Group, all_declared
 from .job_template import JobTemplate
 from .quota_check import QuotaCheck
 from .workspace import Workspace
@@ -72,7 +72,7 @@ class Catalog(Component):
         made, creation, workspace = await group.as_made(), await group.creating(), self.args.workspace
         rest = await group.rest()
         others = [component for component in group.components if component is not self]
-        await self.composition.after_all(others)
+        await all_declared(others)
         published = storage.BucketObject(
             group.child(self, "catalog"),
             bucket=workspace.catalog_bucket,
@@ -83,17 +83,17 @@ class Catalog(Component):
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[*others, *rest, *([creation.object] if creation else [])],
-                hooks=self.composition.hooks,
+                hooks=group.hooks.guard,
                 # An overwritten object may have others of these. They would replace it: the new object is written over
                 # the old one, whose deletion then takes the new publication.
                 ignore_changes=["cacheControl", "contentType"],
             ),
         )
-        self._kept = group.keep_shared(published.name)
+        self._kept = workspace.keep_shared(published.name)
         return {
             "object": published.name,
             "clusters": {
-                cluster.spec.name: group.clusters[cluster.spec.name].cluster_id for cluster in made.plan.current
+                cluster.spec.name: group.of("cluster")[cluster.spec.name].cluster_id for cluster in made.plan.current
             },
             "retiring": [action.id for action in made.plan.retiring],
             "address": pulumi.Output.concat("gs://", workspace.catalog_bucket, "/", published.name),

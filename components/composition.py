@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -22,30 +21,24 @@ import pulumi
 from pulumi.runtime.settings import get_monitor
 
 from slipway.authoring.stack.yaml_file import Document
-from slipway.base.errors import SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.google.live import Unknown
+from slipway.model.state import State
 
-from .engine import (
-    ADVICE,
-    HOOK,
-    EngineRun,
-    as_shown,
-    bound,
-    explaining,
-    fail,
-    give_advice,
-    in_thread,
-    known,
-    program_error,
-    registered,
-)
+from .engine import ADVICE, EngineRun, as_shown, fail, give_advice, in_thread, known, program_error
 from .entries import ArgumentError, refuse_wrong
-from .group import Group
-from .grouping import groups_of
-from .guard import guard
+from .group import Group, all_declared, prefix
+from .hooks import Hooks
 from .member import Member
 from .resolution import Given, plain, resolved
 from .world import mocked
+
+Place = tuple[str, str]
+"""Project and region."""
+Key = tuple[Member | None, Place]
+"""The workspace of a group, and its place."""
 
 
 class Composition:
@@ -55,39 +48,27 @@ class Composition:
     """
 
     #: The stack file that the components' arguments come from, whose lines errors name.
-    file: Document | None
+    file: Document | None = None
+    groups: Sequence[Group] = ()
+    #: Whether no component may join any more.
+    complete = False
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
-    _registered: pulumi.Output[None]
+    _deciding: asyncio.Task[None] | None = None
 
     def __init__(self, checkout: Path, *, everywhere: bool = False) -> None:
         """Begin. `everywhere`: errors of all resources of the program are explained, not only those of components."""
-        self.checkout, self.began = checkout, datetime.now(UTC)
-        self.file = None
         # Slow imports run while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
         with ThreadPoolExecutor(1) as background:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
-            #: What lives in a test with mocks; None in a real run.
-            self.world = mocked()
-            self.engine = EngineRun.of(checkout, self.world.state if self.world else known())
-        trouble = explaining(os.environ, self.may_try_again)
-        explained = bound(trouble)
-        self.explained = [] if everywhere else [explained]
+            world = mocked()
+            self.run = EngineRun.of(checkout, world.state if world else known(), world)
+        self.hooks = Hooks(self._guards, self.run.state, self._may_try_again)
+        self.explained = [] if everywhere else [self.hooks.explained]
         if everywhere:
-            pulumi.runtime.register_stack_transformation(explained)
+            pulumi.runtime.register_stack_transformation(self.hooks.explained)
         self.components: list[Member] = []
-        self.given: Mapping[Member, Given] = {}
-        self.groups: tuple[Group, ...] = ()
-        #: Bound to what is written or made when a cluster comes to be, by the engine's name of that.
-        self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
-        self.making = pulumi.ResourceHook(HOOK, self._make)
-        #: Bound to all that jobs need: asks for them before a deletion.
-        self.hooks = guard(self._guards, self.engine.state)
-        hooks = (trouble, self.making, *(self.hooks.before_delete or ()))
-        self._registered = pulumi.Output.from_input(cast(Any, registered(*cast(Any, hooks))))
         self._program = asyncio.current_task()
-        self.complete = False
-        self._deciding: asyncio.Task[None] | None = None
 
     def join(self, component: Member) -> None:
         if self.complete:
@@ -97,14 +78,14 @@ class Composition:
                 fix="construct it in the program itself, and give it the output as an argument",
             )
         if self.file is None:  # The entries of a stack file are checked, with their lines.
-            refuse_wrong(component, self.engine.name)
+            refuse_wrong(component, self.run.name)
         self.components.append(component)
 
     async def group(self, component: Member) -> Group:
         """Wait for the decision, and return the group of components that one of them belongs to."""
         # The engine awaits what is constructed also where the program has failed: half a program decides nothing.
         if (error := program_error()) is not None:
-            await self._registered.future()
+            await self.hooks.registered.future()
             raise as_shown(error)
         if not self.complete:
             self.complete = True
@@ -121,60 +102,94 @@ class Composition:
         self._group(given)
         self.complete = True
         for group in self.groups:
-            group.decide()
+            group.decide(self.file)
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _decide(self) -> None:
         try:
-            self._group(await self._resolved())
+            self._group({component: await resolved(component.args) for component in self.components})
             for group in self.groups:
-                await in_thread(group.decide)
+                await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
         except SlipwayError as error:
             fail(error)
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
-    async def _resolved(self) -> Mapping[Member, Given]:
-        return {component: await resolved(component.args) for component in self.components}
-
-    def _group(self, given: Mapping[Member, Given]) -> None:
-        self.given = given
-        self.groups = groups_of(self)
-        if self.engine.begins:
-            pulumi.log.info(ADVICE)
-            if self.file:
-                give_advice()
-
     async def _end(self) -> None:
         """Refuse a preview of what `up` refuses, at its end: a review reads the whole declaration first."""
-        await self.after_all(self.components)
+        await all_declared(self.components)
         try:
             for group in self.groups:
                 group.end()
         except SlipwayError as error:
             fail(error)
 
-    async def _make(self, args: pulumi.ResourceHookArgs) -> None:
-        if maker := self.makers.get(args.name):
-            await maker()
+    def _group(self, given: Mapping[Member, Given]) -> None:
+        """Group the components by their workspaces, and those without one by their places."""
+        run, parts = self.run, dict[Key, dict[Member, Given]]()
+        for component, values in given.items():
+            parts.setdefault(_key(component, given, (run.project, run.region)), {})[component] = values
+        self.groups = [
+            Group(run, self.hooks, *key, part, _part_of_state(run.state, key, parts)) for key, part in parts.items()
+        ]
+        if run.begins:
+            pulumi.log.info(ADVICE)
+            if self.file:
+                give_advice()
 
-    def may_try_again(self, id_: str, why: str) -> bool:
-        """Tell whether the provider is to try again to make a cluster."""
+    def _may_try_again(self, id_: str, why: str) -> bool:
         return any(group.may_try_again(id_, why) for group in self.groups)
 
     def _guards(self) -> Sequence[StackGuard]:
         """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""
-        engine = self.engine
-        whole = StackGuard(os.environ, engine.name, (engine.project, engine.region), engine.state)
-        return [group.guard for group in self.groups] or [whole]
+        run = self.run
+        return [group.guard for group in self.groups] or [
+            StackGuard(os.environ, run.name, (run.project, run.region), run.state)
+        ]
 
     @property
     def ended(self) -> bool:
         """Tell whether its program has ended."""
         return self._program is None or self._program.done()
 
-    async def after_all(self, of: Sequence[Member]) -> None:
-        """Wait until these components have declared their children."""
-        await asyncio.gather(*(component.children for component in of))
+
+def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
+    """Return a component's workspace, which it names, itself or by its clusters and templates, or else the only one;
+    and its place. Raises ConfigError where that can't be told."""
+    named = list(dict.fromkeys(component.workspaces))
+    workspaces = [each for each in given if each.kind == "workspace"]
+    found = named or workspaces
+    if len(found) > 1:
+        raise ConfigError(
+            f"the workspace of {type(component).__name__} {component.name} can't be told",
+            why=f"the program has {join(workspace.name for workspace in workspaces)}"
+            + (f", and it belongs to {join(workspace.name for workspace in named)}" if named else ""),
+            fix="`workspace=…` among its arguments",
+        )
+    workspace = found[0] if found else None
+    place = _place(workspace or component, given, usual)
+    if workspace and _place(component, given, place) != place:
+        raise ConfigError(
+            f"{component.name} is not in {place[1]} of {place[0]}, as workspace {workspace.name} is",
+            why="jobs write to a bucket in their own region, and a catalog offers one region",
+            fix=f"a Workspace of its own for that region: `workspace=…` of {component.name}",
+        )
+    return workspace, place
+
+
+def _place(component: Member, given: Mapping[Member, Given], usual: Place) -> Place:
+    """Return a component's project and region, which are its own, its provider's or the stack's."""
+    values = given[component].values
+    return str(values.get("project") or usual[0]), str(values.get("region") or usual[1])
+
+
+def _part_of_state(state: State | Unknown, key: Key, keys: Collection[Key]) -> State | Unknown:
+    """Return what one of the groups has of the engine's state."""
+    if isinstance(state, Unknown):
+        return state
+    others = [other for other in keys if other != key]
+    own, *prefixes = (prefix(workspace.name) if workspace else "" for workspace, _ in (key, *others))
+    places = [place for _, place in others if place != key[1]]
+    return state.part(own, [text for text in prefixes if text], places)
 
 
 _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()
@@ -182,10 +197,9 @@ _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()
 
 def composition() -> Composition:
     """Return the composition of the running program, which begins with its first component."""
-    monitor = get_monitor()
-    current = _COMPOSITIONS.get(monitor)
+    current = _COMPOSITIONS.get(get_monitor())
     # A test's mocks serve several programs, one after another.
-    if current is None or (current.complete and current.world and current.ended):
+    if current is None or (current.complete and current.run.world and current.ended):
         current = begin(Path.cwd())
     return current
 

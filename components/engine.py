@@ -1,5 +1,5 @@
 """The engine: its answers before anything is declared (the stack's configuration, checked like the file that it mostly
-comes from, and its state), a thread for its hooks' waits, and the hook that explains its errors."""
+comes from, and its state), the end of a program that fails, and a thread for its hooks' waits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -21,12 +20,12 @@ from pulumi.runtime.config import get_config_env
 
 from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_config
 from slipway.authoring.stack.yaml_file import Document, load
-from slipway.base.errors import ConfigError, Fault, SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
 from slipway.google.live import Unknown
-from slipway.google.provider_errors import ON_ERROR, meaning_of
-from slipway.model.state import CLUSTER, State, read
+from slipway.google.provider_errors import ON_ERROR
+from slipway.model.state import State, read
 
-from .world import mocked
+from .world import World, mocked
 
 Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
@@ -47,12 +46,14 @@ class EngineRun:
     region: str
     state: State | Unknown
     preview: bool
+    #: What lives in a test with mocks; None in a real run.
+    world: World | None = None
 
     @classmethod
-    def of(cls, checkout: Path, state: State | Unknown) -> EngineRun:
+    def of(cls, checkout: Path, state: State | Unknown, world: World | None = None) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
-        return cls(checkout, pulumi.get_stack(), *place, state, pulumi.runtime.is_dry_run())
+        return cls(checkout, pulumi.get_stack(), *place, state, pulumi.runtime.is_dry_run(), world)
 
     @property
     def deployed(self) -> bool:
@@ -174,65 +175,3 @@ async def in_thread(work: Callable[[], Result]) -> Result:
 
     threading.Thread(target=copy_context().run, args=(run,), name="hook", daemon=True).start()
     return await asyncio.wrap_future(done)
-
-
-HOOK = "slipway-create-v1"
-"""The hook that makes clusters."""
-TROUBLE = "slipway-trouble-v1"
-"""The hook's name, which the state keeps with every resource: it is registered always, and the name never changes."""
-_DONE = {"create": "made", "update": "changed", "delete": "deleted"}
-
-
-Transformation = Callable[[pulumi.ResourceTransformationArgs], pulumi.ResourceTransformationResult | None]
-
-
-def explaining(
-    environ: Mapping[str, str], may_try_again: Callable[[str, str], bool] = lambda *_: False
-) -> pulumi.ErrorHook:
-    """Register the hook that explains a provider's error, whose words name no way out. Each way out is told once,
-    however many errors lead to it. `may_try_again` is asked first where the provider could not make a cluster, by its
-    id and the error.
-
-    Errors of the engine's own reading never reach the hook: the stack's output `onError` is for those.
-    """
-    said: set[str] = set()
-
-    async def on_error(args: pulumi.ErrorHookArgs) -> bool:
-        meaning = meaning_of(args.errors[0] if args.errors else "", environ)
-        creates = args.type == CLUSTER and args.failed_operation == "create"
-        if creates and await in_thread(lambda: may_try_again(args.name, meaning.what)):
-            return True
-        if meaning.fix not in said:
-            said.add(meaning.fix)
-            pulumi.log.error(words(args.name, args.type, args.failed_operation, meaning))
-        return False  # The provider has repeated the request for long enough.
-
-    return pulumi.ErrorHook(TROUBLE, on_error)
-
-
-async def registered(*hooks: pulumi.ErrorHook | pulumi.ResourceHook) -> None:
-    """Wait until the engine knows these hooks: the interpreter crashes where the program ends in an error before."""
-    await asyncio.gather(*(hook._registered for hook in hooks))
-
-
-def bound(hook: pulumi.ErrorHook) -> Transformation:
-    """Return the transformation that binds a hook to resources, once to each."""
-
-    def transformed(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-        if not isinstance(args.resource, pulumi.CustomResource):
-            return None
-        # Resources share a binding, so it stays unchanged.
-        hooks = copy(args.opts.hooks or pulumi.ResourceHookBinding())
-        if any(each.name == hook.name for each in hooks.on_error or () if isinstance(each, pulumi.ErrorHook)):
-            return None
-        hooks.on_error = [*(hooks.on_error or ()), hook]
-        args.opts.hooks = hooks
-        return pulumi.ResourceTransformationResult(args.props, args.opts)
-
-    return transformed
-
-
-def words(name: str, type_: str, operation: str, fault: Fault) -> str:
-    done = _DONE.get(operation, operation)
-    what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
-    return str(fault._replace(what=what))

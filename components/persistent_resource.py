@@ -10,7 +10,7 @@ import pulumi
 
 from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key
 from .component import Component
-from .generation import RetiringResource, current_resource
+from .generation import current
 from .group import Group
 from .workspace import Workspace
 
@@ -87,28 +87,13 @@ class PersistentResource(Component):
     async def declare(self, group: Group) -> Mapping[str, Any]:
         made, creation = await group.as_made(), await group.creating()
         await group.rest()
-        opts = pulumi.ResourceOptions(parent=self, depends_on=self._after(group))
-        facts = made.facts.clusters
-        current = [
-            current_resource(
-                cluster, stack=group.name, facts=facts[cluster.id], creation=creation, **group.guarded(cluster.id, opts)
-            )
+        # What jobs need is deleted after the cluster.
+        outlive = [*group.given[self].sources, *([group.workspace] if group.workspace else [])]
+        opts = pulumi.ResourceOptions(parent=self, depends_on=outlive)
+        now = [
+            current(cluster, group.name, made.facts.clusters[cluster.id], group.around(cluster.id, opts), creation)
             for cluster in made.plan.current
             if cluster.spec.name == self.name
         ]
-        retiring = [
-            RetiringResource(
-                action.id,
-                action.living.spec.pools,
-                location=action.living.region,
-                facts=facts[action.id],
-                **group.guarded(action.id, opts),
-            )
-            for action in made.plan.retiring
-            if action.living and action.cluster == self.name
-        ]
-        return {"clusterId": current[0].id if current else None, "retiring": [old.id for old in retiring]}
-
-    def _after(self, group: Group) -> list[pulumi.Resource]:
-        """Return the resources that outlive the cluster: what jobs need is deleted after it."""
-        return [*group.given(self).sources, *([group.workspace] if group.workspace else [])]
+        old = [generation.id for generation in group.retire(self.name, opts)]
+        return {"clusterId": now[0].id if now else None, "retiring": old}

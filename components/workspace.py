@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import pulumi
 
+from slipway.deploying.deployment.summary import doubtful_grants
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -34,6 +35,7 @@ from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
 from .args import AcceleratorArgs, Amount, Entry, MachineArgs, Number, Switch, Text, at_key
 from .component import Component
+from .engine import in_thread
 from .gcp import projects, serviceaccount, storage
 from .group import Group
 
@@ -177,8 +179,8 @@ class Workspace(Component):
         stack, live, plan, settings = planned.stack, planned.live, planned.plan.workspace, planned.stack.workspace
         writers = planned.writers
         self._group, self._grants = group, set[str]()
-        self._child = pulumi.ResourceOptions(parent=self, hooks=self.composition.hooks)
-        self._project, self._region, self._hooks = group.project, group.region, self.composition.hooks
+        self._child = pulumi.ResourceOptions(parent=self, hooks=group.hooks.guard)
+        self._project, self._region, self._hooks = group.project, group.region, group.hooks.guard
         self._adopted, self._kms_key = plan.adopted, settings.kms_key
         self._existing, self._accounts = _known(live.buckets), _known(live.service_accounts)
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
@@ -241,6 +243,26 @@ class Workspace(Component):
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
         outputs = {"catalog": catalog_bucket.name, "work": work_bucket.name, "trainer": account.email}
         return {**outputs, "facts": dict(self.facts(group))}
+
+    def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
+        """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
+        member at once, the later one sees that nobody needs the roles."""
+        group, planned = self._group, self._group.deployment
+        drops = planned.plan.workspace.dropped
+        if not drops:
+            return None
+        if group.run.preview:
+            self.keep(planned.plan.workspace.shared)
+            return None
+
+        async def keep() -> None:
+            staying = await in_thread(lambda: group.guard.need(drops))
+            for warning in doubtful_grants(staying):
+                if warning not in planned.warnings:
+                    pulumi.log.warn(warning)
+            self.keep(staying)
+
+        return published.apply(lambda _: keep())
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""

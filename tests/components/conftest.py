@@ -120,7 +120,7 @@ class Decided:
     name, project, region = "dev", PROJECT, REGION
     own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
     components: list[Member] = field(default_factory=list)
-    clusters: Mapping[str, Any] = field(default_factory=dict)
+    hooks: Any = None
 
     @property
     def deployment(self) -> Any:
@@ -160,9 +160,6 @@ class Decided:
     async def rest(self) -> tuple[pulumi.Resource, ...]:
         return ()
 
-    def keep_shared(self, published: pulumi.Output[str]) -> None:
-        return None
-
 
 def unique(asked: list[Asked]) -> None:
     """The engine refuses a second resource of a name, below whichever component of a type."""
@@ -174,7 +171,7 @@ def composed(program: Callable[[], Any], decided: Decided) -> list[Asked]:
     """Return all that a program of components registers where this is decided about them."""
 
     async def group(composition: Composition, _: Member) -> Decided:
-        decided.components = composition.components
+        decided.components, decided.hooks = composition.components, composition.hooks
         return decided
 
     with patch.object(Composition, "group", group), patch.object(Composition, "_end", _nothing):

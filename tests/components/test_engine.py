@@ -8,7 +8,8 @@ import pytest
 from pulumi.runtime import mocks
 
 from components import PersistentResource, PersistentResourceArgs, PoolArgs
-from components.engine import EngineRun, configured, words
+from components.engine import EngineRun, configured
+from components.hooks import words
 from slipway.authoring.stack.yaml_file import StackErrors
 from slipway.google.provider_errors import meaning_of
 from slipway.model.state import State

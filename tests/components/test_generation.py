@@ -5,9 +5,12 @@ from datetime import UTC, datetime
 
 import pulumi
 
-from components.engine import HOOK
-from components.generation import Creation, Generation, OtherRegions, RetiringResource
-from slipway.google.clusters import ResourcePool
+from components.creation import Creation
+from components.generation import Surroundings, record_regions
+from components.generation import current as declare
+from components.generation import retiring as declare_retiring
+from components.hooks import MAKES
+from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
 from tests.builders.clusters import cluster_spec
@@ -18,23 +21,24 @@ from .conftest import FACTS, PROJECT, REGION, Asked, declared, only
 COMPONENT = "slipway:components:PersistentResource"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
+AROUND = Surroundings(PROJECT, REGION)
 LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=2, min=1, max=4)
 
 
 def current(spec: ClusterSpec, *, exists: bool = False) -> list[Asked]:
     cluster = CurrentCluster(spec, "cpu-1a2b3c4", "1a2b3c4", import_=exists)
-    marked = cluster.marked("dev")
-    return declared(lambda: Generation(cluster.id, marked, project=PROJECT, region=REGION, exists=exists, facts=FACTS))
+    return declared(lambda: declare(cluster, "dev", FACTS, AROUND))
 
 
 def retiring() -> list[Asked]:
-    pools = [LIVING.spec]
-    return declared(lambda: RetiringResource("cpu-1a2b3c4", pools, project=PROJECT, region=REGION, facts=FACTS))
+    living = PersistentResource(FULL, "RUNNING", {}, (LIVING,))
+    return declared(lambda: declare_retiring(living, FACTS, AROUND))
 
 
 def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
     asked = only(
-        declared(lambda: OtherRegions("other-regions", ("us-east4", "europe-west4"))), "slipway:components:OtherRegions"
+        declared(lambda: record_regions("other-regions", ("us-east4", "europe-west4"))),
+        "slipway:components:OtherRegions",
     )
     assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
 
@@ -110,12 +114,11 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         ids = [] if import_ else [ID]
-        hook = pulumi.ResourceHook(HOOK, lambda _: None)
+        hook = pulumi.ResourceHook(MAKES, lambda _: None)
         creation = Creation(
             "creation", ids, lambda _: {}, hook=hook, bucket="acme-catalog", workspace=workspace, now=NOW
         )
-        cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_).marked("dev")
-        Generation(ID, cluster, project=PROJECT, region=REGION, exists=import_, creation=creation)
+        declare(CurrentCluster(spec, ID, "1a2b3c4", import_=import_), "dev", FACTS, AROUND, creation)
 
     return declared(run)
 

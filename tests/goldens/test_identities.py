@@ -8,15 +8,15 @@ import pulumi
 import pytest
 
 from components import Catalog as CatalogComponent
-from components import CatalogArgs, JobTemplate, JobTemplateArgs, Workspace, engine, guard
-from components.generation import Generation, OtherRegions
+from components import CatalogArgs, JobTemplate, JobTemplateArgs, Workspace, guard, hooks
+from components.generation import Surroundings, current, record_regions
 from slipway.authoring.packages.source_package import SourcePackage
 from slipway.base import errors
 from slipway.base.errors import SlipwayError
 from slipway.google.catalog.lookup import default_buckets
 from slipway.model import labels
 from slipway.model.catalog.model import Catalog, Parameter
-from slipway.model.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.submission.candidates import SubmissionRequest
@@ -156,8 +156,9 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
         workspace = Workspace("workspace")
         parent = pulumi.ComponentResource("slipway:index:PersistentResource", "h100")
         opts = pulumi.ResourceOptions(parent=parent)
-        Generation("h100-1a2b3c4", PLAIN, project=PROJECT, region=REGION, facts=FACTS, opts=opts)
-        OtherRegions("other-regions", ("us-east4",))
+        cluster = CurrentCluster(PLAIN, "h100-1a2b3c4", "1a2b3c4", import_=False)
+        current(cluster, "dev", FACTS, Surroundings(PROJECT, REGION, opts=opts))
+        record_regions("other-regions", ("us-east4",))
         template = JobTemplate("nap", JobTemplateArgs(workspace=workspace))
         CatalogComponent("catalog", CatalogArgs(workspace=workspace, templates=[template]))
 
@@ -186,7 +187,7 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
         "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-reads-catalog",
         "workspace gcp:storage/bucketIAMMember:BucketIAMMember trainer-writes-work",
     ]
-    assert (guard.NAME, engine.HOOK) == ("slipway-guard-v1", "slipway-create-v1")
+    assert (guard.NAME, hooks.MAKES) == ("slipway-guard-v1", "slipway-create-v1")
 
 
 def test_each_kind_of_error_has_its_code() -> None:

@@ -11,9 +11,11 @@ from typing import Any, Literal
 from slipway.base.clock import poll
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import join, last_part, span
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.removal import Removal
 from slipway.google import unfinished_jobs
 from slipway.google.clusters import PersistentResource
+from slipway.google.connection import connect
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.live import InUse, Live, Unknown
 from slipway.google.live_reader import limits
@@ -60,6 +62,14 @@ class CreationContext:
     pause: Callable[[float], object] = time.sleep
     #: The time of day, for messages; `now` measures.
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    @classmethod
+    def of(
+        cls, environ: Mapping[str, str], guard: StackGuard, say: Callable[[str], None], warn: Callable[[str], None]
+    ) -> CreationContext:
+        """Return the surroundings of a stack's creations."""
+        vertex = connect(environ).vertex(*guard.place)
+        return cls(guard.stack, vertex, lambda cluster: guard.use(GuardSubject(cluster)), say, warn)
 
     def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
         """Return the removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""

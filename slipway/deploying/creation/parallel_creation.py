@@ -10,7 +10,7 @@ from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeou
 from slipway.base.formatting import join, seconds
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
-from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, InterimCatalog
 from slipway.deploying.deployment.patience import PASSING
 from slipway.deploying.deployment.plan import Plan
@@ -19,7 +19,6 @@ from slipway.deploying.generations.action import What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.connection import connect
 from slipway.google.failures import CloudError
-from slipway.google.live import InUse, Unknown
 from slipway.google.quota.usage import drawn
 from slipway.model.cluster import CurrentCluster
 
@@ -31,14 +30,12 @@ PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 def creator(
     plan: Plan,
     environ: Mapping[str, str],
-    place: tuple[str, str, str],
-    use: Callable[[GuardSubject], InUse | Unknown],
+    guard: StackGuard,
     *,
     say: Callable[[str], None],
     warn: Callable[[str], None],
     awaited: Mapping[str, int],
     catalogs: DeploymentCatalogs,
-    grace: GracePeriod,
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
     """Return a function that makes clusters of the plan, given their ids, and returns the ids of those that run, by the
     first ids: an alternative has an id of its own. A cluster that its season brings may be missing.
@@ -46,9 +43,9 @@ def creator(
     The function begins when everything else is offered and unneeded clusters are gone. It makes each cluster when its
     limits in `awaited`, by metric, are in force and the one that it replaces in place is gone.
 
-    `place` is stack, project and region. Raises ConfigError.
+    `guard` answers for the stack before something of it is deleted. Raises ConfigError.
     """
-    policy, (stack, project, region) = creation_policy(environ), place
+    policy, (project, region), grace = creation_policy(environ), guard.place, guard.grace
     asked = {item.id: item for item in plan.current if not item.import_}
     needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
@@ -57,13 +54,7 @@ def creator(
         if not ids:
             return {}
         connection = connect(environ)
-        cloud = CreationContext(
-            stack=stack,
-            vertex=connection.vertex(project, region),
-            use=lambda cluster: use(GuardSubject(cluster)),
-            say=say,
-            warn=warn,
-        )
+        cloud = CreationContext.of(environ, guard, say, warn)
         quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
         catalog = InterimCatalog(catalogs, connection.storage, warn)
 

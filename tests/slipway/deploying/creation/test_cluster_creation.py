@@ -13,8 +13,8 @@ from slipway.base.errors import ConfigError, PolicyError, ResourceError, Slipway
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
 from slipway.deploying.creation.parallel_creation import PATIENCE, creator
+from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import Plan
-from slipway.deploying.deployment.removal import GracePeriod
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
@@ -301,13 +301,11 @@ def test_a_patience_that_is_none_is_refused_before_anything() -> None:
         creator(
             Plan(),
             {PATIENCE: "long"},
-            ("dev", "p", "r"),
-            lambda _: InUse(),
+            StackGuard({}, "dev", ("p", "r")),
             say=print,
             warn=print,
             awaited={},
             catalogs=catalogs(),
-            grace=GracePeriod(0),
         )
     assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"
     assert "15m" in caught.value.fix

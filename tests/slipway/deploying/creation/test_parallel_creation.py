@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
-from slipway.deploying.creation import parallel_creation
+from slipway.deploying.creation import creation_context, parallel_creation
 from slipway.deploying.creation.parallel_creation import PATIENCE, create_all, creator
+from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import Plan
-from slipway.deploying.deployment.removal import GracePeriod
 from slipway.google.live import InUse, Unknown
 from slipway.google.quotas import QuotaInfo, QuotaPreference
 from slipway.model.cluster import ClusterSpec, PoolSpec
@@ -71,17 +71,18 @@ def play(
     awaited: dict[str, int] | None = None,
 ) -> Played:
     cloud, said = Cloud(Script([post], [RUNS]), Bucket(None)), [""][:0]
-    monkeypatch.setattr(parallel_creation, "connect", lambda _: cloud)
+    for module in (parallel_creation, creation_context):
+        monkeypatch.setattr(module, "connect", lambda _: cloud)
+    guard = StackGuard({"SLIPWAY_GRACE": "0"}, STACK, (PROJECT, REGION))
+    monkeypatch.setattr(guard, "use", lambda _: use or InUse())
     create = creator(
         plan,
         {PATIENCE: "0.01s"},
-        (STACK, PROJECT, REGION),
-        lambda _: use or InUse(),
+        guard,
         say=said.append,
         warn=said.append,
         awaited=awaited or {},
         catalogs=catalogs(before=BEFORE, interim=INTERIM),
-        grace=GracePeriod(0),
     )
     try:
         create([item.id for item in plan.current if not item.import_])

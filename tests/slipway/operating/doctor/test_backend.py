@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from components.generation import NAME, OBJECT
+from components.creation import NAME, OBJECT
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.findings.finding import Grade

@@ -1,0 +1,106 @@
+"""The hooks of the engine: one explains its errors, one makes clusters, one may refuse a deletion (`guard.py`).
+
+Each is registered once in a deployment, always, by a name that never changes: the state keeps it with every resource.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, cast
+
+import pulumi
+
+from slipway.base.errors import Fault
+from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.google.live import Unknown
+from slipway.google.provider_errors import meaning_of
+from slipway.model.state import CLUSTER, State
+
+from .engine import in_thread
+from .guard import guard
+
+MAKES = "slipway-create-v1"
+TROUBLE = "slipway-trouble-v1"
+_DONE = {"create": "made", "update": "changed", "delete": "deleted"}
+
+Transformation = Callable[[pulumi.ResourceTransformationArgs], pulumi.ResourceTransformationResult | None]
+
+
+class Hooks:
+    """The hooks of a program."""
+
+    def __init__(
+        self,
+        stacks: Callable[[], Sequence[StackGuard]],
+        state: State | Unknown,
+        may_try_again: Callable[[str, str], bool],
+    ) -> None:
+        """Register them, with the program's stacks and the engine's state as in `guard`, and `may_try_again` as in
+        `explaining`."""
+        #: Bound to all that jobs need: asks for them before a deletion.
+        self.guard = guard(stacks, state)
+        #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
+        self.making = pulumi.ResourceHook(MAKES, self._make)
+        self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
+        trouble = explaining(os.environ, may_try_again)
+        #: Binds the explanation of errors to a resource.
+        self.explained = bound(trouble)
+        every: Sequence[Any] = (trouble, self.making, *(self.guard.before_delete or ()))
+        self.registered = pulumi.Output.from_input(cast(Any, registered(every)))
+
+    async def _make(self, args: pulumi.ResourceHookArgs) -> None:
+        if maker := self.makers.get(args.name):
+            await maker()
+
+
+def explaining(environ: Mapping[str, str], may_try_again: Callable[[str, str], bool]) -> pulumi.ErrorHook:
+    """Register the hook that explains a provider's error, whose words name no way out. Each way out is told once,
+    however many errors lead to it. `may_try_again` is asked first where the provider could not make a cluster, by its
+    id and the error.
+
+    Errors of the engine's own reading never reach the hook: the stack's output `onError` is for those.
+    """
+    said: set[str] = set()
+
+    async def on_error(args: pulumi.ErrorHookArgs) -> bool:
+        meaning = meaning_of(args.errors[0] if args.errors else "", environ)
+        creates = args.type == CLUSTER and args.failed_operation == "create"
+        if creates and await in_thread(lambda: may_try_again(args.name, meaning.what)):
+            return True
+        if meaning.fix not in said:
+            said.add(meaning.fix)
+            pulumi.log.error(words(args.name, args.type, args.failed_operation, meaning))
+        return False  # The provider has repeated the request for long enough.
+
+    return pulumi.ErrorHook(TROUBLE, on_error)
+
+
+async def registered(hooks: Sequence[pulumi.ErrorHook | pulumi.ResourceHook]) -> None:
+    """Wait until the engine knows these hooks: the interpreter crashes where the program ends in an error before."""
+    await asyncio.gather(*(hook._registered for hook in hooks))
+
+
+def bound(hook: pulumi.ErrorHook) -> Transformation:
+    """Return the transformation that binds a hook to resources, once to each."""
+
+    def transformed(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+        if not isinstance(args.resource, pulumi.CustomResource):
+            return None
+        # Resources share a binding, so it stays unchanged.
+        hooks = copy(args.opts.hooks or pulumi.ResourceHookBinding())
+        if any(each.name == hook.name for each in hooks.on_error or () if isinstance(each, pulumi.ErrorHook)):
+            return None
+        hooks.on_error = [*(hooks.on_error or ()), hook]
+        args.opts.hooks = hooks
+        return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+    return transformed
+
+
+def words(name: str, type_: str, operation: str, fault: Fault) -> str:
+    done = _DONE.get(operation, operation)
+    what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
+    return str(fault._replace(what=what))
