@@ -10,6 +10,7 @@ from enum import StrEnum
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
+from slipway.google.permissions import Bound
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
@@ -128,6 +129,8 @@ class Live:
     recent: tuple[VertexJob, ...] | Unknown = ()
     #: Read where the stack drops a grant that another stack may need.
     neighbours: Neighbours = field(default_factory=dict)
+    #: Everybody's roles on the project; read where the stack grants new ones.
+    policy: frozenset[Bound] | Unknown = frozenset()
 
     @property
     def deployed(self) -> Catalog | None:

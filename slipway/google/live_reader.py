@@ -20,6 +20,7 @@ from slipway.google.failures import Call, CloudError, Denied, NotFound, Unauthen
 from slipway.google.jobs import VertexJob, last_ends
 from slipway.google.live import Increase, QuotaLimit, Unknown
 from slipway.google.messages import message
+from slipway.google.permissions import Bound
 from slipway.google.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
 from slipway.google.storage import Location
 from slipway.model.catalog.model import NAME
@@ -82,6 +83,8 @@ class LiveScope:
     spared: Mapping[str, str] = field(default_factory=dict)
     #: Other stacks' catalogs matter.
     neighbours: bool = False
+    #: So does the project's policy.
+    policy: bool = False
     kinds: tuple[JobKind, ...] = tuple(KINDS.values())
 
 
@@ -152,6 +155,14 @@ class Reader:
             return {preference.quota_id: preference for preference in quotas.preferences(self.wanted.region)}
         except CloudError as error:
             return unanswered(error, "cloudquotas.googleapis.com quotaPreferences.list", _QUOTAS, self.identity)
+
+    def policy(self) -> frozenset[Bound] | Unknown:
+        """Return everybody's roles on the project."""
+        project = self.wanted.project
+        try:
+            return self.connection.permissions(project).policy("project", project)
+        except CloudError as error:
+            return unanswered(error, "cloudresourcemanager.googleapis.com getIamPolicy", error.role, self.identity)
 
     def _of_vertex(
         self, method: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False

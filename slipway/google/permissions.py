@@ -17,6 +17,8 @@ Holder = Literal["project", "account", "bucket"]
 """A kind of resource with a policy of its own."""
 
 _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccounts", "bucket": "storage.buckets"}
+MOST_PRINCIPALS = 1500
+"""The most principals in a policy, each as often as it has a role (docs.cloud.google.com/iam/quotas)."""
 _ATTEMPTS = 10
 """So often may somebody else write the same policy first."""
 

@@ -21,6 +21,7 @@ _BUCKETS_AT_ONCE = 32
 ENCRYPTION_FLAG = "--default-encryption-key"
 CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
+_POLICY = "the project's policy"
 
 
 class Snapshot:
@@ -117,6 +118,7 @@ class Snapshot:
             preferences=self.found(_REQUESTS, {}),
             time=time,
             neighbours=self.found(_NEIGHBOURS, {}),
+            policy=self.found(_POLICY, frozenset()),
             recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
         )
 
@@ -167,7 +169,7 @@ def read(
 ) -> tuple[Live, list[str]]:
     """Read the wanted live resources, with warnings.
 
-    With `off_is_empty` a disabled API has nothing in it, with a warning. Sends nothing but GETs. Raises nothing for an
+    With `off_is_empty` a disabled API has nothing in it, with a warning. Changes nothing. Raises nothing for an
     API's refusal: that becomes `Unknown`, with `identity` in it.
     """
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="live") as threads:
@@ -180,6 +182,8 @@ def read(
             snapshot.ask(CATALOG, reader.catalog)
         if wanted.neighbours:
             snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
+        if wanted.policy:
+            snapshot.ask(_POLICY, reader.policy)
         for name in wanted.buckets:
             snapshot.ask(name, partial(reader.bucket, name))
         for name in wanted.accounts:

@@ -22,7 +22,7 @@ from slipway.model.season import moment_in_words
 
 _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 # The roles that Workspace grants, and no others (P5).
-_ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
+ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
 
 
 def crowd(member: str) -> str:
@@ -147,7 +147,7 @@ def _nothing_public(subject: DeclaredStack) -> Iterator[Breach]:
 
 def _roles(subject: DeclaredStack) -> Iterator[Breach]:
     for member, roles in subject.facts.submitters.items():
-        above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
+        above = [role for role in roles.values() if role.removeprefix("roles/") not in ROLES]
         if above:
             yield f"submitter {member}", f"{join(above)} is more than submitting needs"
 

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_key, check_machine, machine_of
 from slipway.authoring.stack.config import OWN_KEYS
+from slipway.authoring.stack.members import check_crowd
 from slipway.authoring.stack.secrets import FORMS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, KeyPath
 from slipway.base.formatting import meant, nearest, quoted
@@ -58,6 +59,8 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     _teams(config)
+    with_submitters = (part for key in ("slipway:trainers", "slipway:teams") for _, part in config[key].items())
+    check_crowd((config["slipway:workspace"], *with_submitters))
     return tuple(root.mistakes)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from slipway.authoring.policy.rules import crowd
+from slipway.authoring.policy.rules import ROLES, crowd
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
 from slipway.base.formatting import quoted, short
+from slipway.google.permissions import MOST_PRINCIPALS
 from slipway.model.cluster import SERVICE_ACCOUNT
 
 EXAMPLE = "group:ml-engineers@acme.example"
@@ -64,6 +65,16 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     if not right.startswith("principal") and re.fullmatch(form, rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
     return unknown, fix
+
+
+def check_crowd(entries: Iterable[DocumentPart]) -> None:
+    """Check that a project's policy can have all submitters; a group is one principal."""
+    listed = [part for entry in entries for part in entry["submitters"].entries()]
+    members = {part.of(str): part for part in listed}
+    needed = len(members) * len(ROLES)
+    if needed > MOST_PRINCIPALS:
+        what = f"with this one, {len(members):,} submitters have {len(ROLES)} roles each: {needed:,} principals in the "
+        listed[-1].wrong(f"{what}project's policy, which takes {MOST_PRINCIPALS:,}", f"take a group: {EXAMPLE}")
 
 
 _MAY = "may submit, spend money and read all results"

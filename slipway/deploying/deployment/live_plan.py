@@ -13,7 +13,14 @@ from slipway.base.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.plan import Plan, Waits, plan
 from slipway.deploying.deployment.schedule import wait_for_quota
-from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
+from slipway.deploying.deployment.shared_grants import (
+    asked_of,
+    dropped,
+    new_on_project,
+    refuse_crowd,
+    shared,
+    stacks_of,
+)
 from slipway.deploying.deployment.workspace_plan import (
     CATALOG,
     TRAINER,
@@ -83,9 +90,10 @@ def read_and_plan(
         role: name for role, name in asked_for(stack).items() if declared.workspace and role not in declared.own
     }
     skips = _skips(environ, preview=preview)
-    drops = dropped(before, asked_of(stack, writers))
-    # Other stacks matter only where a grant goes that they may need.
-    scope = replace(_scope(stack, before, metrics, preview=preview), neighbours=bool(drops))
+    asked = asked_of(stack, writers)
+    drops, new = dropped(before, asked), new_on_project(before, asked) if declared.workspace else frozenset()
+    # Other stacks matter only where a grant goes that they may need, the project's policy where one comes.
+    scope = replace(_scope(stack, before, metrics, preview=preview), neighbours=bool(drops), policy=bool(new))
     if not declared.workspace:
         scope = replace(scope, buckets=(), accounts=())
     if not declared.catalog:
@@ -153,6 +161,7 @@ def read_and_plan(
             fix=f"correct that and run it again (SLIPWAY_LIVE=skip make preview STACK={stack.name} reads nothing; "
             f"make destroy STACK={stack.name} asks only what is in use)",
         )
+    refuse_crowd(new, live.policy, stack.project, stack.name)
     refuse(decided.refusals, preview=preview)
     seen = stacks_of(live.clusters)
     stay = shared(drops, live.neighbours, before, stack=stack.name, project=stack.project, seen=seen)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import PolicyError
+from slipway.base.errors import ConfigError, PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
@@ -29,6 +29,7 @@ from slipway.deploying.deployment.workspace_plan import (
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Neighbours, Unknown
+from slipway.google.permissions import MOST_PRINCIPALS, Bound
 from slipway.model.catalog.model import NAME, Catalog
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, is_adopted_bucket
@@ -74,6 +75,29 @@ def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
     metrics = (accounts[name] for name in writers)
     works = (stack.workspace.work_bucket, *stack.work_elsewhere.values())
     return rights(submitters_of(stack), works, accounts.values(), metrics)
+
+
+def new_on_project(known: State, asked: Iterable[Right]) -> frozenset[Right]:
+    """Return the rights on the project that the stack asks for and the engine has not granted."""
+    return frozenset(right for right in asked if not right[2]) - {_right(grant) for grant in known.grants}
+
+
+def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, project: str, stack: str) -> None:
+    """Raise ConfigError where a project's policy has no room for new rights. One that can't be read may have."""
+    if isinstance(policy, Unknown):
+        return
+    added = {(role, member) for role, member, _ in new} - {
+        (bound.role, bound.member.lower()) for bound in policy if not bound.condition
+    }
+    if added and len(policy) + len(added) > MOST_PRINCIPALS:
+        people = len({member for _, member in added})
+        raise ConfigError(
+            f"the policy of project {project} would name {len(policy) + len(added):,} principals, and Google takes "
+            f"{MOST_PRINCIPALS:,}",
+            why=f"it names {len(policy):,}, each once for every role, and stacks/Pulumi.{stack}.yaml adds "
+            f"{len(added):,}, for {people:,} submitters",
+            fix="take a group in place of its people, under `submitters`: group:ml-engineers@acme.example",
+        )
 
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:

@@ -98,7 +98,7 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     assert seen.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
     assert seen.buckets == seen.by_hand == frozenset({"acme-catalog"})
     assert seen.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
-    flags = ("--uniform-bucket-level-access", "--public-access-prevention", "--versioning")
+    flags = ("--uniform-bucket-level-access", "--public-access-prevention", "--versioning", "--default-encryption-key")
     assert seen.lacking == {"acme-catalog": flags}
 
 

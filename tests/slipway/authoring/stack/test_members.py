@@ -57,6 +57,20 @@ def test_crowds_are_told_by_who_they_are(snapshot: SnapshotAssertion) -> None:
     assert open_to(("group:ml@acme.example", "domain:acme.example", f"principalSet://{POOL}/*")) == snapshot
 
 
+def test_more_submitters_than_a_projects_policy_takes_are_refused_and_a_group_is_one() -> None:
+    """Google takes 1,500 principals in a policy, each as often as it has a role."""
+    people = [f"user:ada{number}@acme.example" for number in range(376)]
+    crowd, last = ", ".join(people[:-1]), people[-1]
+    assert read(with_config(f"slipway:workspace: {{submitters: [{crowd}]}}"))
+    for also in (f"trainers: {{evals: {{submitters: [{last}]}}}}", f"teams: {{evals: {{submitters: [{last}]}}}}"):
+        (mistake,) = wrong(with_config(f"slipway:workspace: {{submitters: [{crowd}]}}\nslipway:{also}"))
+        assert mistake.what == (
+            "with this one, 376 submitters have 4 roles each: 1,504 principals in the project's policy, which takes "
+            "1,500"
+        )
+        assert mistake.key.endswith("evals.submitters[0]") and mistake.fix.startswith("take a group: group:")
+
+
 def test_the_contact_is_an_address_in_letters_of_either_case() -> None:
     assert read(with_config("slipway:quota: {contactEmail: ML.Platform@Acme.example}")).quota.contact_email
 

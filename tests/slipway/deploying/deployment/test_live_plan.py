@@ -10,17 +10,18 @@ from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeou
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.live_plan import await_provisioned, read_and_plan
 from slipway.deploying.deployment.plan import Plan
-from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
 from slipway.google.credentials import identity
 from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope, quota_info
+from slipway.google.permissions import Bound
 from slipway.google.quotas import QuotaInfo, ReadQuota
 from slipway.google.snapshot import read
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster
-from slipway.model.state import State, StateResource
+from slipway.model.state import State, StateGrant, StateResource
 from tests.builders.stacks import workspace_entry
 from tests.slipway.google.live_service import WANTED, Service
 
@@ -133,6 +134,34 @@ def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, buc
     seen.live = replace(LIVE, buckets=denied)
     with pytest.raises(ResourceError, match=r"it needs roles/storage\.bucketViewer"):
         read_plan()
+
+
+PEOPLE = tuple(f"user:ada{n}@acme.example" for n in range(50))
+OWNERS = frozenset(Bound("roles/owner", f"user:owner{n}@acme.example") for n in range(1301))
+ALREADY = frozenset(Bound("roles/aiplatform.user", member.replace("ada", "Ada")) for member in PEOPLE[:1])
+
+
+def test_a_project_whose_policy_has_no_room_for_the_submitters_is_refused_before_anything_is_made(seen: Seen) -> None:
+    """Google takes 1,500 principals, each as often as it has a role, whoever granted it."""
+    stack = replace(STACK, workspace=workspace_entry(PEOPLE, "acme-catalog", "acme-work", "trainer"))
+    seen.live = replace(LIVE, policy=OWNERS)
+    with pytest.raises(ConfigError) as error:
+        read_plan(stack)
+    assert error.value.what == "the policy of project acme-dev would name 1,501 principals, and Google takes 1,500"
+    assert "it names 1,301" in error.value.why and "adds 200, for 50 submitters" in error.value.why
+    assert "take a group" in error.value.fix
+    for room in (frozenset([*OWNERS][1:]), frozenset([*OWNERS][1:]) | ALREADY, Unknown("denied", "iam", "roles/x")):
+        seen.live = replace(LIVE, policy=room)
+        read_plan(stack)
+    assert all(wanted.policy for wanted in seen.asked), "a policy that gets new members is read"
+
+
+def test_a_policy_is_read_only_where_the_stack_grants_something_new(seen: Seen) -> None:  # D9
+    stack = replace(STACK, workspace=workspace_entry(PEOPLE[:1], "acme-catalog", "acme-work", "trainer"))
+    granted = tuple(StateGrant(f"{purpose}-x", role, PEOPLE[0]) for purpose, role in SUBMITTER_ROLES.items())
+    read_plan(stack, known=State(grants=granted))
+    read_plan()
+    assert [wanted.policy for wanted in seen.asked] == [False, False]
 
 
 @pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
