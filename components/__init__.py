@@ -8,18 +8,22 @@ object contents.
 from .args import (
     AcceleratorArgs,
     AlternativeArgs,
+    BudgetArgs,
     DiskArgs,
     DnsPeeringArgs,
     MachineArgs,
     PoolArgs,
     PscInterfaceArgs,
     ReplicasArgs,
+    ReservationArgs,
+    TeamArgs,
+    TrainerArgs,
 )
 from .catalog import Catalog, CatalogArgs
 from .job_template import JobTemplate, JobTemplateArgs
 from .persistent_resource import PersistentResource, PersistentResourceArgs
 from .quota_check import QuotaCheck, QuotaCheckArgs
-from .workspace import BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs, Workspace, WorkspaceArgs
+from .workspace import Workspace, WorkspaceArgs
 
 __all__ = (
     "AcceleratorArgs",

@@ -117,6 +117,58 @@ class AlternativeArgs:
     """Pools that differ, each whole; the cluster's own by default."""
 
 
+@dataclass(kw_only=True)
+class TrainerArgs:
+    """Another account for the jobs of templates that name it."""
+
+    account: Text | None = None
+    """Account id; slipway-STACK-NAME by default. A new one comes beside the old one, which goes after its last job."""
+    submitters: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members that may submit its templates, and so may run any code as it; nobody by default."""
+
+
+@dataclass(kw_only=True)
+class TeamArgs:
+    """A team of a workspace."""
+
+    submitters: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members of the team; each may submit."""
+    clusters: pulumi.Input[Sequence[Text]] | None = None
+    """Names of clusters for this team's jobs alone; those that no team lists are for everybody."""
+    budget: Amount | None = None
+    """USD a month."""
+    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = None
+    """Machines of its jobs, by keys of the workspace's `machines`."""
+
+
+@dataclass(kw_only=True)
+class ReservationArgs:
+    """Machines that a project has reserved in Compute Engine."""
+
+    path: Text
+    """Full path: projects/P/zones/Z/reservations/R."""
+    machine: Text | None = None
+    """Machine type, so that a template that needs another one is refused."""
+    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
+    """GPUs of N1 machines."""
+    machines: Number | None = None
+    """Number of machines."""
+
+
+@dataclass(kw_only=True)
+class BudgetArgs:
+    """What a workspace may cost a month. A change holds for the next submission."""
+
+    stack: Amount | None = None
+    """USD a month in all, idle machines included."""
+    teams: pulumi.Input[Mapping[str, Amount]] | None = None
+    """USD a month by team."""
+    users: pulumi.Input[Mapping[str, Amount]] | None = None
+    """USD a month by user; it only warns."""
+    enforce: Switch | None = None
+    """Whether a job beyond the budget is refused; False by default."""
+
+
 def key_of(declared: Field[Any]) -> str:
     """Return a field's key in its entry of a stack file."""
     return declared.metadata.get(_KEY) or camel(declared.name)

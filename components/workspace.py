@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import pulumi
 
+from slipway.deploying.deployment.shared_grants import grants, submitters_of
 from slipway.deploying.deployment.summary import doubtful_grants
 from slipway.deploying.deployment.workspace_plan import (
-    ACT_AS,
     CATALOG,
-    CREATES,
-    READS,
-    SUBMITTER_ROLES,
     TRAINER,
     WORK,
-    WRITES,
     WRITES_METRICS,
     SharedGrant,
-    WorkspacePlan,
     other_logical,
     other_trainer,
     trainer_display_name,
@@ -33,10 +28,22 @@ from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
 from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
-from .args import AcceleratorArgs, Amount, Entry, MachineArgs, Number, Switch, Text, at_key
+from .args import (
+    Amount,
+    BudgetArgs,
+    Entry,
+    MachineArgs,
+    ReservationArgs,
+    Switch,
+    TeamArgs,
+    Text,
+    TrainerArgs,
+    at_key,
+)
 from .component import Component
 from .engine import in_thread
-from .gcp import projects, serviceaccount, storage
+from .gcp import serviceaccount, storage
+from .grants import declare_grant
 from .group import Group
 
 _PACKAGE_AGE_DAYS = 730
@@ -45,58 +52,6 @@ _OLD_CATALOGS = 50
 _BOARD_AGE_DAYS = 7
 """The age of a page that no run writes any more."""
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
-
-
-@dataclass(kw_only=True)
-class TrainerArgs:
-    """Another account for the jobs of templates that name it."""
-
-    account: Text | None = None
-    """Account id; slipway-STACK-NAME by default. A new one comes beside the old one, which goes after its last job."""
-    submitters: pulumi.Input[Sequence[Text]] | None = None
-    """IAM members that may submit its templates, and so may run any code as it; nobody by default."""
-
-
-@dataclass(kw_only=True)
-class TeamArgs:
-    """A team of a workspace."""
-
-    submitters: pulumi.Input[Sequence[Text]] | None = None
-    """IAM members of the team; each may submit."""
-    clusters: pulumi.Input[Sequence[Text]] | None = None
-    """Names of clusters for this team's jobs alone; those that no team lists are for everybody."""
-    budget: Amount | None = None
-    """USD a month."""
-    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = None
-    """Machines of its jobs, by keys of the workspace's `machines`."""
-
-
-@dataclass(kw_only=True)
-class ReservationArgs:
-    """Machines that a project has reserved in Compute Engine."""
-
-    path: Text
-    """Full path: projects/P/zones/Z/reservations/R."""
-    machine: Text | None = None
-    """Machine type, so that a template that needs another one is refused."""
-    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
-    """GPUs of N1 machines."""
-    machines: Number | None = None
-    """Number of machines."""
-
-
-@dataclass(kw_only=True)
-class BudgetArgs:
-    """What a workspace may cost a month. A change holds for the next submission."""
-
-    stack: Amount | None = None
-    """USD a month in all, idle machines included."""
-    teams: pulumi.Input[Mapping[str, Amount]] | None = None
-    """USD a month by team."""
-    users: pulumi.Input[Mapping[str, Amount]] | None = None
-    """USD a month by user; it only warns."""
-    enforce: Switch | None = None
-    """Whether a job beyond the budget is refused; False by default."""
 
 
 @dataclass(kw_only=True)
@@ -175,19 +130,13 @@ class Workspace(Component):
         return group.deployment.facts.workspace
 
     def declare(self, group: Group) -> Mapping[str, Any]:
-        planned = group.deployment
-        stack, live, plan, settings = planned.stack, planned.live, planned.plan.workspace, planned.stack.workspace
-        writers = planned.writers
-        self._group, self._grants = group, set[str]()
-        self._child = pulumi.ResourceOptions(parent=self, hooks=group.hooks.guard)
-        self._project, self._region, self._hooks = group.project, group.region, group.hooks.guard
-        self._adopted, self._kms_key = plan.adopted, settings.kms_key
-        self._existing, self._accounts = _known(live.buckets), _known(live.service_accounts)
-        catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
-        catalog_bucket = self._bucket(
-            catalog,
+        planned, own = group.deployment, group.own
+        stack, plan, settings = planned.stack, planned.plan.workspace, planned.stack.workspace
+        self._group, self._named, self._made = group, dict[str, str](), dict[str, Any]()
+        catalog = self._bucket(
+            plan.logical.get(CATALOG, CATALOG),
             settings.catalog_bucket,
-            own=group.own.get("catalog_bucket"),
+            own=own.get("catalog_bucket"),
             keep=False,
             versioned=True,
             rules=[
@@ -200,49 +149,34 @@ class Workspace(Component):
             ],
         )
         rules = [_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])]
-        work_bucket = self._bucket(work, settings.work_bucket, own=group.own.get("work_bucket"), keep=True, rules=rules)
-        works = {work: work_bucket}
-        for there, bucket in stack.work_elsewhere.items():
-            logical = plan.logical.get(work_in(there), f"{BUCKETS_ELSEWHERE}{bucket}")
-            works[logical] = self._bucket(logical, bucket, keep=True, rules=rules, region=there)
-        self.needed += works.values()
-        account = self._account(trainer, settings.trainer, own=group.own.get("trainer"))
-        accounts = {trainer: account}
-        roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
-        members = dict.fromkeys(settings.submitters)
-        acting = {(trainer, member): account for member in settings.submitters}
-        for name, value in stack.trainers.items():
-            role = other_trainer(name)
-            logical = plan.logical.get(role, other_logical(value.account))
-            accounts[logical] = self._account(logical, value.account)
-            roles[logical] = _roles(plan, role, logical, writes=name in writers)
-            members |= dict.fromkeys(value.submitters)
-            acting |= {(logical, member): accounts[logical] for member in value.submitters}
+        work = plan.logical.get(WORK, WORK)
+        works = [self._bucket(work, settings.work_bucket, own=own.get("work_bucket"), rules=rules)]
+        for region, name in stack.work_elsewhere.items():
+            logical = plan.logical.get(work_in(region), f"{BUCKETS_ELSEWHERE}{name}")
+            works.append(self._bucket(logical, name, rules=rules, region=region))
+        accounts: dict[str, Mapping[str, str]] = {}
+        named = {"": settings.trainer, **{name: trainer.account for name, trainer in stack.trainers.items()}}
+        for name, account_id in named.items():
+            role = other_trainer(name) if name else TRAINER
+            logical = plan.logical.get(role, other_logical(account_id) if name else TRAINER)
+            account = self._account(logical, account_id, own=None if name else own.get("trainer"))
+            metrics = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS}
+            accounts[account] = {**plan.grants.get(role, {}), **(metrics if name in planned.writers else {})}
+        trainer, *_ = accounts
         for resource in plan.retiring:
             if resource.role == TRAINER:
-                accounts[resource.logical] = self._account(resource.logical, resource.name.partition("@")[0], old=True)
-                roles[resource.logical] = dict(resource.grants)
+                account_id = resource.name.partition("@")[0]
+                accounts[self._account(resource.logical, account_id, old=True)] = resource.grants
             else:
-                works[resource.logical] = self._bucket(resource.logical, resource.name, keep=True)
-        self.needed += accounts.values()
-        for logical, trainer_account in accounts.items():
-            for name, role in roles[logical].items():
-                self._grant(name, role, trainer_account.member)
-            self._grant(f"{logical}-reads-{catalog}", READS, trainer_account.member, catalog_bucket)
-            for place, target in works.items():
-                self._grant(f"{logical}-writes-{place}", WRITES, trainer_account.member, target)
-        for member in members:
-            for purpose, role in SUBMITTER_ROLES.items():
-                self._grant(f"{purpose}-{member}", role, member)
-            self._grant(f"reads-{catalog}-{member}", READS, member, catalog_bucket)
-            for place, target in works.items():
-                self._grant(f"reads-{place}-{member}", READS, member, target)
-            self._grant(f"creates-{work}-{member}", CREATES, member, work_bucket)
-        for (logical, member), acted in acting.items():
-            self._grant(f"act-as-{logical}-{member}", ACT_AS, member, acted)
+                works.append(self._bucket(resource.logical, resource.name))
+        self.needed += (self._made[address] for address in (*works, *accounts))
+        self._grants = {
+            grant.name: grant for grant in grants(self._named, catalog, works, accounts, submitters_of(stack))
+        }
+        self._declare_grants(self._grants.values())
+        outputs = {"catalog": self._made[catalog].name, "work": self._made[works[0]].name}
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
-        outputs = {"catalog": catalog_bucket.name, "work": work_bucket.name, "trainer": account.email}
-        return {**outputs, "facts": dict(self.facts(group))}
+        return {**outputs, "trainer": self._made[trainer].email, "facts": dict(self.facts(group))}
 
     def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
         """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
@@ -266,126 +200,93 @@ class Workspace(Component):
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""
-        for stays in staying:
-            if stays.grant.name not in self._grants:
-                named = replace(stays.grant, name=self._group.child(self, stays.grant.name))
-                declare_grant(named, self._project, self._child)
+        self._declare_grants(stays.grant for stays in staying if stays.grant.name not in self._grants)
+
+    def _declare_grants(self, some: Iterable[StateGrant]) -> None:
+        opts = pulumi.ResourceOptions(parent=self, hooks=self._group.hooks.guard)
+        for grant in some:
+            named = replace(grant, name=self._group.child(self, grant.name))
+            declare_grant(named, self._group.project, opts, self._made)
 
     def _bucket(
         self,
         logical: str,
         bucket: str,
         *,
-        keep: bool,
+        keep: bool = True,
         own: pulumi.Resource | None = None,
         versioned: bool = False,
         rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
         region: str = "",
-    ) -> storage.Bucket:
-        """Declare a bucket, or return the program's `own`. A retiring one, which comes without rules, and an adopted
-        one stay unchanged."""
-        if own is not None:
-            return cast(storage.Bucket, own)
-        theirs = bucket in self._adopted
+    ) -> str:
+        """Declare a bucket, unless it is the program's `own`, and return its address. A retiring one, which comes
+        without rules, and an adopted one stay unchanged."""
+        group, address, existing = self._group, f"gs://{bucket}", _known(self._group.deployment.live.buckets)
+        theirs = bucket in group.deployment.plan.workspace.adopted
         keep = keep or theirs
-        settings: dict[str, Any] = {
-            "uniform_bucket_level_access": True,
-            "public_access_prevention": "enforced",
-            "versioning": storage.BucketVersioningArgs(enabled=versioned),
-            "lifecycle_rules": rules,
-            "force_destroy": not keep,
-        }
-        if self._kms_key:
-            settings["encryption"] = storage.BucketEncryptionArgs(default_kms_key_name=self._kms_key)
+        settings: dict[str, Any] = {}
         changes = bool(rules) and not theirs
-        return storage.Bucket(
-            self._group.child(self, logical),
-            name=bucket,
-            project=self._project,
-            location=(region or self._region).upper(),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=bucket if bucket in self._existing and (changes or theirs) else None,
-                ignore_changes=None if changes else ["*"],
-                retain_on_delete=keep,
-                hooks=None if keep else self._hooks,
-            ),
-            **(settings if changes else {}),
-        )
-
-    def _account(
-        self, logical: str, account_id: str, *, own: pulumi.Resource | None = None, old: bool = False
-    ) -> serviceaccount.Account:
-        if own is not None:
-            return cast(serviceaccount.Account, own)
-        email = trainer_email(account_id, self._project)
-        there = email in self._accounts
-        return serviceaccount.Account(
-            self._group.child(self, logical),
-            account_id=account_id,
-            project=self._project,
-            display_name=trainer_display_name(self._group.name),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=f"projects/{self._project}/serviceAccounts/{email}" if there and not old else None,
-                ignore_changes=["*"] if old else ["displayName", "description"],
-                # An adopted account: its display name tells, which is never changed.
-                retain_on_delete=there and not trainer_owner(self._accounts[email]),
-                hooks=self._hooks,
+        if changes:
+            settings = {
+                "uniform_bucket_level_access": True,
+                "public_access_prevention": "enforced",
+                "versioning": storage.BucketVersioningArgs(enabled=versioned),
+                "lifecycle_rules": rules,
+                "force_destroy": not keep,
+            }
+            if key := group.deployment.stack.workspace.kms_key:
+                settings["encryption"] = storage.BucketEncryptionArgs(default_kms_key_name=key)
+        self._named[address], self._made[address] = (
+            logical,
+            own
+            or storage.Bucket(
+                group.child(self, logical),
+                name=bucket,
+                project=group.project,
+                location=(region or group.region).upper(),
+                opts=pulumi.ResourceOptions(
+                    parent=self,
+                    import_=bucket if bucket in existing and (changes or theirs) else None,
+                    ignore_changes=None if changes else ["*"],
+                    retain_on_delete=keep,
+                    hooks=None if keep else group.hooks.guard,
+                ),
+                **settings,
             ),
         )
+        return address
 
-    def _grant(
-        self,
-        name: str,
-        role: str,
-        member: pulumi.Input[str],
-        on: storage.Bucket | serviceaccount.Account | None = None,
-    ) -> None:
-        """Declare a role on a bucket, on an account, or on the project."""
-        self._grants.add(name)
-        name = self._group.child(self, name)
-        if on is None:
-            projects.IAMMember(name, project=self._project, role=role, member=member, opts=self._child)
-        elif isinstance(on, storage.Bucket):
-            storage.BucketIAMMember(name, bucket=on.name, role=role, member=member, opts=self._child)
-        else:
-            serviceaccount.IAMMember(name, service_account_id=on.name, role=role, member=member, opts=self._child)
-
-
-def leave_grants(
-    grants: Iterable[StateGrant], project: str, hooks: pulumi.ResourceHookBinding, facts: Mapping[str, Any]
-) -> None:
-    """Let the engine leave these grants in the cloud, when a destruction declares nothing else: the hooks take those
-    that no other stack needs, once it is their turn. `facts`: the workspace's as they are, for where the destruction is
-    refused: the next review compares with them."""
-    workspace = pulumi.ComponentResource(WORKSPACE, "workspace", dict(facts))
-    workspace.register_outputs({"facts": dict(facts)})
-    for grant in grants:
-        declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True, hooks=hooks))
-
-
-def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions) -> None:
-    given: dict[str, Any] = {"role": grant.role, "member": grant.member, "opts": opts}
-    if not grant.on:
-        projects.IAMMember(grant.name, project=project, **given)
-    elif grant.on.startswith("gs://"):
-        storage.BucketIAMMember(grant.name, bucket=grant.on.removeprefix("gs://"), **given)
-    else:
-        account = f"projects/{project}/serviceAccounts/{grant.on}"
-        serviceaccount.IAMMember(grant.name, service_account_id=account, **given)
+    def _account(self, logical: str, account_id: str, *, own: pulumi.Resource | None = None, old: bool = False) -> str:
+        """Declare an account, unless it is the program's `own`, and return its address. An `old` one stays
+        unchanged."""
+        group, known = self._group, _known(self._group.deployment.live.service_accounts)
+        email = trainer_email(account_id, group.project)
+        there = email in known
+        self._named[email], self._made[email] = (
+            logical,
+            own
+            or serviceaccount.Account(
+                group.child(self, logical),
+                account_id=account_id,
+                project=group.project,
+                display_name=trainer_display_name(group.name),
+                opts=pulumi.ResourceOptions(
+                    parent=self,
+                    import_=f"projects/{group.project}/serviceAccounts/{email}" if there and not old else None,
+                    ignore_changes=["*"] if old else ["displayName", "description"],
+                    # An adopted account: its display name tells, which is never changed.
+                    retain_on_delete=there and not trainer_owner(known[email]),
+                    hooks=group.hooks.guard,
+                ),
+            ),
+        )
+        return email
 
 
 def _known(existing: Known | Unknown) -> Known:
     if isinstance(existing, Unknown):
         raise ValueError(f"what exists must be known before anything is declared: {existing.why}")
     return existing
-
-
-def _roles(plan: WorkspacePlan, role: str, logical: str, *, writes: bool) -> dict[str, str]:
-    """Return an account's roles on the project, by logical name: its present ones, and those of its templates' jobs."""
-    asked = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS} if writes else {}
-    return {**plan.grants.get(role, {}), **asked}
 
 
 def _delete(**when: Any) -> storage.BucketLifecycleRuleArgs:

@@ -132,6 +132,7 @@ class Decided:
             trainers=self.trainers,
             work_elsewhere=self.work_elsewhere,
             quota=self.quota,
+            project=PROJECT,
         )
         return SimpleNamespace(
             stack=stack,

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import components as slipway
-from components.args import COMPONENTS, key_of, read, write
+from components.args import COMPONENTS, BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs, key_of, read, write
 from components.entries import config_of
 from components.resolution import resolved
-from components.workspace import BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document

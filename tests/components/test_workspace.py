@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from components.grants import leave_grants
 from components.guard import NAME, guard
-from components.workspace import Workspace, leave_grants
+from components.workspace import Workspace
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.entries import EncryptionEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan

@@ -1,4 +1,5 @@
-"""Grants that another stack of the project needs as well: a deployment that drops one, and a destruction, leave it.
+"""Grants of a stack, and those that another stack of the project needs as well: a deployment that drops one of these,
+and a destruction, leave it.
 
 A role has a member once, however many stacks ask for it, and its removal takes it from all of them. So whoever lets go
 of one first publishes a catalog without the member, or deletes its catalog, and looks at the others' catalogs after
@@ -9,7 +10,8 @@ is reported. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, PolicyError
@@ -41,24 +43,42 @@ Right = tuple[str, str, str]
 """Role, member (as IAM compares it), and the resource, as in StateGrant."""
 
 
+def grants(
+    named: Mapping[str, str],
+    catalog: str,
+    works: Sequence[str],
+    accounts: Mapping[str, Mapping[str, str]],
+    submitters: Mapping[str, Iterable[str]],
+) -> Iterator[StateGrant]:
+    """Yield exactly the roles that the verbs need.
+
+    `named`: the logical names of accounts, by their addresses, and of buckets, by `gs://BUCKET`, as the others are.
+    `works`: the work buckets, that of the stack's own region first.
+    `accounts`: the trainers' roles on the project, by the grants' names. `submitters`: by the trainer that they submit
+    as.
+    """
+    for account, roles in accounts.items():
+        trainer = f"serviceAccount:{account}"
+        yield from (StateGrant(name, role, trainer) for name, role in roles.items())
+        yield StateGrant(f"{named[account]}-reads-{named[catalog]}", READS, trainer, catalog)
+        yield from (StateGrant(f"{named[account]}-writes-{named[work]}", WRITES, trainer, work) for work in works)
+    for member in dict.fromkeys(member for members in submitters.values() for member in members):
+        yield from (StateGrant(f"{purpose}-{member}", role, member) for purpose, role in SUBMITTER_ROLES.items())
+        yield from (StateGrant(f"reads-{named[on]}-{member}", READS, member, on) for on in (catalog, *works))
+        yield StateGrant(f"creates-{named[works[0]]}-{member}", CREATES, member, works[0])
+    for account, members in submitters.items():
+        yield from (StateGrant(f"act-as-{named[account]}-{member}", ACT_AS, member, account) for member in members)
+
+
 def rights(
     submitters: Mapping[str, Iterable[str]], works: Sequence[str], accounts: Iterable[str], writers: Iterable[str]
 ) -> frozenset[Right]:
     """Return the rights on the resources that two stacks can share: the project, work buckets, and accounts that
-    somebody else made.
-
-    `submitters` by the address of the trainer that they submit as; `works`: the work buckets, that of the stack's own
-    region first; `accounts`: the trainers' addresses, `writers` those that write metrics.
-    """
-    listed: list[Right] = []
-    for account, members in submitters.items():
-        for member in members:
-            listed += ((role, member, "") for role in SUBMITTER_ROLES.values())
-            listed += [(ACT_AS, member, account), (CREATES, member, f"gs://{works[0]}")]
-            listed += ((READS, member, f"gs://{work}") for work in works)
-    listed += ((WRITES, f"serviceAccount:{account}", f"gs://{work}") for account in accounts for work in works)
-    listed += ((WRITES_METRICS, f"serviceAccount:{account}", "") for account in writers)
-    return frozenset((role, member.lower(), on) for role, member, on in listed)
+    somebody else made. `works` are names, the rest is as for `grants`; `writers` are trainers that write metrics."""
+    roles: dict[str, dict[str, str]] = {account: {} for account in accounts}
+    roles |= {account: {"": WRITES_METRICS} for account in writers}
+    of_stack = grants(defaultdict(str), "", [f"gs://{work}" for work in works], roles, submitters)
+    return frozenset(_right(grant) for grant in of_stack if grant.on or grant.role != READS)  # the catalog is its own
 
 
 def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
