@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
+from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_notify import LastLine
 from slipway.authoring.packages.slipway_results import say
-from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, StorageError
+from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage
 
 SCRIPT = "slipway_script"
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"

@@ -15,7 +15,8 @@ import urllib.parse
 from pathlib import Path
 from typing import Mapping  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_storage import RefusedError, StorageError, patiently, token
+from slipway.authoring.packages.slipway_http import StorageError, patiently, token
+from slipway.authoring.packages.slipway_storage import RefusedError
 
 REQUIREMENTS = "slipway_requirements"
 """The module with the `LINES` of requirements.txt; only packages whose requirements name an index have it."""

@@ -12,16 +12,9 @@ import time
 from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
+from slipway.authoring.packages.slipway_http import NO_ROOM, StorageError, account
 from slipway.authoring.packages.slipway_results import say
-from slipway.authoring.packages.slipway_storage import (
-    NO_ROOM,
-    RefusedError,
-    ReplacedError,
-    Storage,
-    StorageError,
-    account,
-    split,
-)
+from slipway.authoring.packages.slipway_storage import RefusedError, ReplacedError, Storage, split
 
 INPUT = "SLIPWAY_INPUT_"
 TOLD_EVERY_S = 5.0

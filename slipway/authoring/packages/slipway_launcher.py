@@ -40,24 +40,12 @@ from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, scripted
+from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied, fix
 from slipway.authoring.packages.slipway_notify import Teller
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
-from slipway.authoring.packages.slipway_storage import (
-    ROLE,
-    RefusedError,
-    Storage,
-    StorageError,
-    account,
-    call,
-    patiently,
-    quoted,
-    split,
-    storage_base,
-    text,
-    token,
-)
+from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, quoted, split
 
 SECRET, READER = "__SECRET", "roles/secretmanager.secretAccessor"
 GRANT = f"gcloud secrets add-iam-policy-binding {{}} --role={READER} --member=serviceAccount:{{}}"

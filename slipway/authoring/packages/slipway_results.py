@@ -17,18 +17,8 @@ from pathlib import Path
 from typing import IO, Callable  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
-from slipway.authoring.packages.slipway_storage import (
-    BLOCK,
-    NO_ROOM,
-    REPLICA,
-    STATE,
-    TRIES,
-    WRITTEN,
-    Body,
-    ChangedError,
-    Storage,
-    StorageError,
-)
+from slipway.authoring.packages.slipway_http import NO_ROOM, TRIES, StorageError
+from slipway.authoring.packages.slipway_storage import BLOCK, REPLICA, STATE, WRITTEN, Body, ChangedError, Storage
 
 CHIEF = "workerpool0-0"
 EVERY_S = 5.0

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from slipway.authoring.packages import slipway_index
-from slipway.authoring.packages.slipway_storage import RefusedError, patiently
+from slipway.authoring.packages.slipway_http import patiently
+from slipway.authoring.packages.slipway_storage import RefusedError
 from tests import package_index
 from tests.package_index import TOKEN
 

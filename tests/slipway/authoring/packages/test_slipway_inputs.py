@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages import slipway_storage
+from slipway.authoring.packages.slipway_http import patiently
 from slipway.authoring.packages.slipway_inputs import AGAIN, DISK, LATER, Progress, copied
-from slipway.authoring.packages.slipway_storage import RefusedError, Storage, patiently
+from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 
 from .conftest import Between, Bucket
 from .test_slipway_launcher import Replica

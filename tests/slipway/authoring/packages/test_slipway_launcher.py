@@ -21,9 +21,10 @@ import pytest
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import source_package
 from slipway.authoring.packages.slipway_command import Command
+from slipway.authoring.packages.slipway_http import TRIES, StorageError
 from slipway.authoring.packages.slipway_inputs import DISK
 from slipway.authoring.packages.slipway_results import CHIEF, Results
-from slipway.authoring.packages.slipway_storage import TRIES, Storage, StorageError
+from slipway.authoring.packages.slipway_storage import Storage
 from slipway.model.labels import IMAGE_START
 from tests.checkouts.shell import wait_for
 

@@ -20,8 +20,8 @@ import pytest
 
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import slipway_notify as notify
+from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_notify import CRASHED, FAILED, STARTED, SUCCEEDED, after, message, private, tell
-from slipway.authoring.packages.slipway_storage import StorageError
 from tests import loopback
 from tests.checkouts.shell import wait_for
 from tests.room import Room, a_room

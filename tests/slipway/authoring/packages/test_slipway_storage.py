@@ -12,14 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_storage import (
-    Body,
-    ChangedError,
-    Storage,
-    StorageError,
-    patiently,
-    storage_base,
-)
+from slipway.authoring.packages.slipway_http import StorageError, patiently, storage_base
+from slipway.authoring.packages.slipway_storage import Body, ChangedError, Storage
 
 from .conftest import Between, Bucket
 
