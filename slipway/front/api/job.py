@@ -121,7 +121,7 @@ class Job:
         expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
         that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
-        from slipway.using.jobs.claim import original
+        from slipway.using.jobs.claimant import original
         from slipway.using.jobs.follower import follower_of
         from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
@@ -271,7 +271,7 @@ def jobs(
 
     Raises ConfigError and CloudError.
     """
-    from slipway.using.jobs.claim import claimant
+    from slipway.using.jobs.claimant import claimant
     from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
     from slipway.using.sweeps.runs import latest, sweep_filter
 

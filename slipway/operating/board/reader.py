@@ -33,7 +33,7 @@ from slipway.operating.history.model import History
 from slipway.operating.history.reader import read_history
 from slipway.operating.pool_rows import rows
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant
+from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.finding import find_jobs
 from slipway.using.jobs.metrics import read_metrics

@@ -16,7 +16,7 @@ from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 from slipway.using.context import Context
-from slipway.using.jobs.claim import JobGoneError, OtherJobError, original
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError, original
 from slipway.using.jobs.earlier_jobs import earlier_filter
 
 _RECENT = 100

@@ -10,7 +10,8 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import CODE_LABEL, RECORDS
-from slipway.using.jobs.claim import OtherJobError, work_buckets
+from slipway.using.jobs.claim import work_buckets
+from slipway.using.jobs.claimant import OtherJobError
 from slipway.using.submission.request import Request
 
 Compared = str | list[tuple[str, ...]]

@@ -22,18 +22,8 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.model.kinds import KINDS
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
-from slipway.using.jobs.claim import (
-    CANCELLED,
-    GIVEN_UP,
-    Claim,
-    JobGoneError,
-    OtherJobError,
-    claim_for_sender,
-    claimant,
-    holder,
-    note_accepted,
-    read_claim,
-)
+from slipway.using.jobs.claim import CANCELLED, GIVEN_UP, Claim, claim_for_sender, note_accepted, read_claim
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError, claimant, holder
 from slipway.using.submission.delivery import RetryPolicy, SendState, after
 from slipway.using.submission.journal import DamagedEntry, JournalEntry, SubmissionJournal
 from slipway.using.submission.lookup import JobLookup

@@ -19,7 +19,8 @@ from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import Claim, JobGoneError, bucket_of, read_claim
+from slipway.using.jobs.claim import Claim, bucket_of, read_claim
+from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.using.submission.checks import Checks

@@ -12,7 +12,7 @@ from slipway.base.formatting import first_lines
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import REQUEST_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant, has_claim
+from slipway.using.jobs.claimant import claimant, has_claim
 from slipway.using.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.using.submission.lookup import PAGE, JobLookup
 from slipway.using.submission.request import Request

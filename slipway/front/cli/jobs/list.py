@@ -22,7 +22,7 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import RUN_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant
+from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs, with_parts

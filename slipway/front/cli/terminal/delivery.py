@@ -8,7 +8,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments
 from slipway.front.cli.terminal.submission import TerminalDisplay
 from slipway.using.context import Context
-from slipway.using.jobs.claim import JobGoneError, OtherJobError
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import SubmissionJournal

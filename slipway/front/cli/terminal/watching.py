@@ -16,7 +16,7 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.model.prices import UNKNOWN_PRICE, spent
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.claim import original
+from slipway.using.jobs.claimant import original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.listing import with_parts

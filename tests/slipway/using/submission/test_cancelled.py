@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slipway.base.errors import AnswerUnknown, Cancelled, ResourceError
 from slipway.google.failures import CloudError
-from slipway.using.jobs.claim import original
+from slipway.using.jobs.claimant import original
 from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
 from slipway.using.submission.candidates import SubmissionRequest
 

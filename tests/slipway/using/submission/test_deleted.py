@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
-from slipway.using.jobs.claim import JobGoneError, OtherJobError, original
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError, original
 from slipway.using.submission.candidates import SubmissionRequest
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
