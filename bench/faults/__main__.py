@@ -26,7 +26,7 @@ from bench.faults.processes import deaf
 from bench.faults.report import Entry, Report, commit
 from bench.faults.rules import rules
 from bench.faults.side_by_side import Crowd, Lane
-from bench.faults.stage import Workshop, workshop
+from bench.faults.workshop import Workshop, workshop
 from bench.ground import CHECKOUT
 
 REPORTS = CHECKOUT / ".slipway" / "faults"

@@ -15,7 +15,8 @@ from bench.faults.journeys import BASES, Journey
 from bench.faults.points import Point
 from bench.faults.proxy import Strike
 from bench.faults.report import GOOD, Entry
-from bench.faults.stage import SETTINGS, Ran, Stage, Workshop, stage
+from bench.faults.stage import SETTINGS, Ran, Stage, stage
+from bench.faults.workshop import Workshop
 from slipway.google.provider_errors import ON_ERROR, meanings
 from tests.checkouts.shell import wait_for
 
