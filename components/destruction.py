@@ -18,8 +18,8 @@ from slipway.google.live import Unknown
 from slipway.model.state import State, StateGrant
 
 from .engine import ADVICE, EngineRun, configured, left
-from .grants import leave_grants
 from .guard import check, guard
+from .workspace_resources import leave_grants
 
 
 def take_down(checkout: Path, edit: Edit | None) -> None:

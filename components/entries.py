@@ -12,7 +12,8 @@ import pulumi
 from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.errors import ConfigError
-from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.deploying.deployment.live_plan import asked_for
+from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.model.cluster import PROTECT
 from slipway.model.state import State
 
@@ -88,16 +89,13 @@ def refuse_wrong(component: Member, stack: str) -> None:
 
 def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:
     """Raise ConfigError where a workspace was given a resource of the program by its name alone, and so would declare
-    it a second time. `own`: the arguments that are resources."""
-    settings = stack.workspace
-    named = {"catalog_bucket": settings.catalog_bucket, "work_bucket": settings.work_bucket}
-    trainer = trainer_email(settings.trainer, stack.project)
-    for argument, name in {**named, "trainer": trainer}.items():
-        if argument not in own and (logical := state.others.get(name)):
+    it a second time. `own`: the roles of those that it was given as resources."""
+    for role, name in asked_for(stack).items():
+        if role in FIELDS and role not in own and (logical := state.others.get(name)):
             raise ConfigError(
-                f"Workspace {workspace}: {argument}: {name} is the program's resource {logical}",
+                f"Workspace {workspace}: {FIELDS[role]}: {name} is the program's resource {logical}",
                 why="by its name alone the workspace would declare it a second time, and nothing would wait for it",
-                fix=f"{argument}=<the variable of resource {logical}>",
+                fix=f"{FIELDS[role]}=<the variable of resource {logical}>",
             )
 
 

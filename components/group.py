@@ -16,7 +16,7 @@ from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.live_plan import Declared, as_it_stays
-from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK
+from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 PLAIN_NAMES = ("workspace", "catalog", "quota")
 """The names of components whose children bear no prefix. Frozen: the stacks of stack files have them."""
-_ROLES = {"catalog_bucket": CATALOG, "work_bucket": WORK, "trainer": TRAINER}
 
 
 def prefix(name: str) -> str:
@@ -88,8 +87,9 @@ class Group:
 
     @property
     def own(self) -> Mapping[str, pulumi.Resource]:
-        """The resources of the program that stand for the workspace's, by the names of its arguments."""
-        return self.given[self.workspace].own if self.workspace else {}
+        """The resources of the program that stand for the workspace's, by their roles."""
+        own = self.given[self.workspace].own if self.workspace else {}
+        return {role: own[argument] for role, argument in FIELDS.items() if argument in own}
 
     def child(self, component: Member | None, name: str) -> str:
         """Return the engine's name of a component's child, of which another component may have one alike."""
@@ -113,9 +113,7 @@ class Group:
                 refuse_namesakes(self.workspace.name, stack, self.own.keys(), state)
             if run.preview:
                 stack, self._errors = as_it_stays(stack, state)
-        declared = Declared(
-            self.workspace is not None, bool(self.of("catalog")), frozenset(_ROLES[key] for key in self.own)
-        )
+        declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         self._decision = decide(run, stack, state, declared, folders)
         self.deployment = self.made = self._decision.deployment

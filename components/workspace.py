@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 
+from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.shared_grants import grants, submitters_of
 from slipway.deploying.deployment.summary import doubtful_grants
 from slipway.deploying.deployment.workspace_plan import (
@@ -16,17 +17,11 @@ from slipway.deploying.deployment.workspace_plan import (
     WORK,
     WRITES_METRICS,
     SharedGrant,
-    other_logical,
+    family,
     other_trainer,
-    trainer_display_name,
-    trainer_email,
-    trainer_owner,
-    work_in,
 )
-from slipway.google.live import Unknown
 from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
-from slipway.model.state import BUCKETS_ELSEWHERE, StateGrant
 
 from .args import (
     Amount,
@@ -43,15 +38,18 @@ from .args import (
 from .component import Component
 from .engine import in_thread
 from .gcp import serviceaccount, storage
-from .grants import declare_grant
 from .group import Group
+from .workspace_resources import WorkspaceResources
 
-_PACKAGE_AGE_DAYS = 730
-_CLAIM_AGE_DAYS = 30
-_OLD_CATALOGS = 50
-_BOARD_AGE_DAYS = 7
-"""The age of a page that no run writes any more."""
-Known = TypeVar("Known", frozenset[str], Mapping[str, str])
+_CATALOG_RULES: Sequence[Mapping[str, Any]] = (
+    {"age": 730, "matches_prefixes": ["packages/"]},
+    {"num_newer_versions": 50, "with_state": "ARCHIVED"},
+    {"age": HISTORY_DAYS, "matches_prefixes": [HISTORY]},
+    {"age": 7, "matches_prefixes": [BOARD]},  # pages that no run writes any more
+    # An object that is written every hour has a version of every hour.
+    {"days_since_noncurrent_time": 1, "matches_prefixes": [HISTORY, BOARD], "with_state": "ARCHIVED"},
+)
+_WORK_RULES: Sequence[Mapping[str, Any]] = ({"age": 30, "matches_prefixes": ["claims/"]},)
 
 
 @dataclass(kw_only=True)
@@ -130,53 +128,35 @@ class Workspace(Component):
         return group.deployment.facts.workspace
 
     def declare(self, group: Group) -> Mapping[str, Any]:
-        planned, own = group.deployment, group.own
-        stack, plan, settings = planned.stack, planned.plan.workspace, planned.stack.workspace
-        self._group, self._named, self._made = group, dict[str, str](), dict[str, Any]()
-        catalog = self._bucket(
-            plan.logical.get(CATALOG, CATALOG),
-            settings.catalog_bucket,
-            own=own.get("catalog_bucket"),
-            keep=False,
-            versioned=True,
-            rules=[
-                _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
-                _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
-                _delete(age=HISTORY_DAYS, matches_prefixes=[HISTORY]),
-                _delete(age=_BOARD_AGE_DAYS, matches_prefixes=[BOARD]),
-                # An object that is written every hour has a version of every hour.
-                _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY, BOARD], with_state="ARCHIVED"),
-            ],
-        )
-        rules = [_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])]
-        work = plan.logical.get(WORK, WORK)
-        works = [self._bucket(work, settings.work_bucket, own=own.get("work_bucket"), rules=rules)]
-        for region, name in stack.work_elsewhere.items():
-            logical = plan.logical.get(work_in(region), f"{BUCKETS_ELSEWHERE}{name}")
-            works.append(self._bucket(logical, name, rules=rules, region=region))
-        accounts: dict[str, Mapping[str, str]] = {}
-        named = {"": settings.trainer, **{name: trainer.account for name, trainer in stack.trainers.items()}}
-        for name, account_id in named.items():
-            role = other_trainer(name) if name else TRAINER
-            logical = plan.logical.get(role, other_logical(account_id) if name else TRAINER)
-            account = self._account(logical, account_id, own=None if name else own.get("trainer"))
-            metrics = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS}
-            accounts[account] = {**plan.grants.get(role, {}), **(metrics if name in planned.writers else {})}
+        planned, plan, own = group.deployment, group.deployment.plan.workspace, group.own
+        self._group, self._resources = group, (resources := WorkspaceResources(self, group))
+        writers = {other_trainer(name) if name else TRAINER for name in planned.writers}
+        catalog, works, accounts = "", list[str](), dict[str, Mapping[str, str]]()
+        for role, name in asked_for(planned.stack).items():
+            logical = plan.logical.get(role, role)
+            if family(role) == TRAINER:
+                resources.account(logical, name, own.get(role))
+                metrics = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS}
+                accounts[name] = {**plan.grants.get(role, {}), **(metrics if role in writers else {})}
+            elif role == CATALOG:
+                catalog = resources.bucket(logical, name, own.get(role), rules=_CATALOG_RULES, of_catalog=True)
+            else:
+                region = role.removeprefix(WORK).strip()
+                works.append(resources.bucket(logical, name, own.get(role), rules=_WORK_RULES, region=region))
         trainer, *_ = accounts
         for resource in plan.retiring:
             if resource.role == TRAINER:
-                account_id = resource.name.partition("@")[0]
-                accounts[self._account(resource.logical, account_id, old=True)] = resource.grants
+                resources.account(resource.logical, resource.name, old=True)
+                accounts[resource.name] = resource.grants
             else:
-                works.append(self._bucket(resource.logical, resource.name))
-        self.needed += (self._made[address] for address in (*works, *accounts))
-        self._grants = {
-            grant.name: grant for grant in grants(self._named, catalog, works, accounts, submitters_of(stack))
-        }
-        self._declare_grants(self._grants.values())
-        outputs = {"catalog": self._made[catalog].name, "work": self._made[works[0]].name}
+                works.append(resources.bucket(resource.logical, resource.name))
+        self.needed += (resources.made[address] for address in (*works, *accounts))
+        asked = list(grants(resources.named, catalog, works, accounts, submitters_of(planned.stack)))
+        self._grants = {grant.name for grant in asked}
+        resources.declare(asked)
+        outputs = {"catalog": resources.made[catalog].name, "work": resources.made[works[0]].name}
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
-        return {**outputs, "trainer": self._made[trainer].email, "facts": dict(self.facts(group))}
+        return {**outputs, "trainer": resources.made[trainer].email, "facts": dict(self.facts(group))}
 
     def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
         """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
@@ -200,97 +180,4 @@ class Workspace(Component):
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""
-        self._declare_grants(stays.grant for stays in staying if stays.grant.name not in self._grants)
-
-    def _declare_grants(self, some: Iterable[StateGrant]) -> None:
-        opts = pulumi.ResourceOptions(parent=self, hooks=self._group.hooks.guard)
-        for grant in some:
-            named = replace(grant, name=self._group.child(self, grant.name))
-            declare_grant(named, self._group.project, opts, self._made)
-
-    def _bucket(
-        self,
-        logical: str,
-        bucket: str,
-        *,
-        keep: bool = True,
-        own: pulumi.Resource | None = None,
-        versioned: bool = False,
-        rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
-        region: str = "",
-    ) -> str:
-        """Declare a bucket, unless it is the program's `own`, and return its address. A retiring one, which comes
-        without rules, and an adopted one stay unchanged."""
-        group, address, existing = self._group, f"gs://{bucket}", _known(self._group.deployment.live.buckets)
-        theirs = bucket in group.deployment.plan.workspace.adopted
-        keep = keep or theirs
-        settings: dict[str, Any] = {}
-        changes = bool(rules) and not theirs
-        if changes:
-            settings = {
-                "uniform_bucket_level_access": True,
-                "public_access_prevention": "enforced",
-                "versioning": storage.BucketVersioningArgs(enabled=versioned),
-                "lifecycle_rules": rules,
-                "force_destroy": not keep,
-            }
-            if key := group.deployment.stack.workspace.kms_key:
-                settings["encryption"] = storage.BucketEncryptionArgs(default_kms_key_name=key)
-        self._named[address], self._made[address] = (
-            logical,
-            own
-            or storage.Bucket(
-                group.child(self, logical),
-                name=bucket,
-                project=group.project,
-                location=(region or group.region).upper(),
-                opts=pulumi.ResourceOptions(
-                    parent=self,
-                    import_=bucket if bucket in existing and (changes or theirs) else None,
-                    ignore_changes=None if changes else ["*"],
-                    retain_on_delete=keep,
-                    hooks=None if keep else group.hooks.guard,
-                ),
-                **settings,
-            ),
-        )
-        return address
-
-    def _account(self, logical: str, account_id: str, *, own: pulumi.Resource | None = None, old: bool = False) -> str:
-        """Declare an account, unless it is the program's `own`, and return its address. An `old` one stays
-        unchanged."""
-        group, known = self._group, _known(self._group.deployment.live.service_accounts)
-        email = trainer_email(account_id, group.project)
-        there = email in known
-        self._named[email], self._made[email] = (
-            logical,
-            own
-            or serviceaccount.Account(
-                group.child(self, logical),
-                account_id=account_id,
-                project=group.project,
-                display_name=trainer_display_name(group.name),
-                opts=pulumi.ResourceOptions(
-                    parent=self,
-                    import_=f"projects/{group.project}/serviceAccounts/{email}" if there and not old else None,
-                    ignore_changes=["*"] if old else ["displayName", "description"],
-                    # An adopted account: its display name tells, which is never changed.
-                    retain_on_delete=there and not trainer_owner(known[email]),
-                    hooks=group.hooks.guard,
-                ),
-            ),
-        )
-        return email
-
-
-def _known(existing: Known | Unknown) -> Known:
-    if isinstance(existing, Unknown):
-        raise ValueError(f"what exists must be known before anything is declared: {existing.why}")
-    return existing
-
-
-def _delete(**when: Any) -> storage.BucketLifecycleRuleArgs:
-    return storage.BucketLifecycleRuleArgs(
-        action=storage.BucketLifecycleRuleActionArgs(type="Delete"),
-        condition=storage.BucketLifecycleRuleConditionArgs(**when),
-    )
+        self._resources.declare(stays.grant for stays in staying if stays.grant.name not in self._grants)

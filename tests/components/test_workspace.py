@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.grants import leave_grants
 from components.guard import NAME, guard
 from components.workspace import Workspace
+from components.workspace_resources import leave_grants
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.entries import EncryptionEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
@@ -101,7 +101,8 @@ def test_the_roles_are_exactly_these() -> None:  # P5
 
 def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
     """Vertex AI takes no job whose output is elsewhere. Claims and code stay at home, so submitters only read there."""
-    asked = workspace(work_elsewhere={"europe-west4": "acme-work-europe-west4"})
+    names = {**WorkspacePlan().logical, "work europe-west4": "work@acme-work-europe-west4"}
+    asked = workspace(work_elsewhere={"europe-west4": "acme-work-europe-west4"}, plan=WorkspacePlan(names))
     bucket = every(asked, BUCKET)["work@acme-work-europe-west4"]
     assert (bucket.inputs["name"], bucket.inputs["location"]) == ("acme-work-europe-west4", "EUROPE-WEST4")
     assert bucket.request.retainOnDelete and bucket.inputs["forceDestroy"] is False

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 """Roles of buckets and accounts in a stack."""
-_FIELDS = {CATALOG: "catalog_bucket", WORK: "work_bucket", TRAINER: "trainer"}
+FIELDS = {CATALOG: "catalog_bucket", WORK: "work_bucket", TRAINER: "trainer"}
+"""The workspace's own roles, and its fields that name them."""
 _STAYS = {
     CATALOG: "templates, packages and the jobs' records stay in the old one, and nothing moves them",
     WORK: "results, checkpoints of running jobs and claims stay in the old one, and nothing moves them",
@@ -152,7 +153,7 @@ def plan_workspace(
 def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
     """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
     name: jobs, people and packages know it by that name."""
-    for role, entry in _FIELDS.items():
+    for role, entry in FIELDS.items():
         far = {name for other, name in wanted.items() if family(other) != other}
         names = [
             name
