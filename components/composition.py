@@ -28,7 +28,7 @@ from slipway.google.live import Unknown
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, as_shown, fail, give_advice, in_thread, known, program_error
-from .entries import ArgumentError, refuse_wrong
+from .entries import ArgumentError, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
@@ -107,6 +107,8 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
+            for component in self.components:
+                await refuse_sign_in(component, component.options.provider)
             self._group({component: await resolved(component.args) for component in self.components})
             for group in self.groups:
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]

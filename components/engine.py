@@ -53,6 +53,7 @@ class EngineRun:
     def of(cls, checkout: Path, state: State | Unknown, world: World | None = None) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
+        _act_as_provider(gcp, place[0])
         return cls(checkout, pulumi.get_stack(), *place, state, pulumi.runtime.is_dry_run(), world)
 
     @property
@@ -63,6 +64,16 @@ class EngineRun:
     def begins(self) -> bool:
         """Tell whether this is the first deployment of the stack, and no preview."""
         return not self.preview and isinstance(self.state, State) and not self.state.catalog_bucket
+
+
+def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
+    """Have the program ask as the account, and at the cost of the project, that the provider is told of."""
+    if account := gcp.get("impersonateServiceAccount"):
+        os.environ["GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"] = account
+    if (gcp.get("userProjectOverride") or "").lower() == "true":
+        os.environ["USER_PROJECT_OVERRIDE"] = "true"
+        payer = gcp.get("billingProject") or os.environ.get("GOOGLE_BILLING_PROJECT", project)
+        os.environ["GOOGLE_BILLING_PROJECT"] = payer
 
 
 def configured(checkout: Path, edit: Edit | None = None) -> tuple[Document, Stack]:

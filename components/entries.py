@@ -11,6 +11,7 @@ import pulumi
 
 from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.yaml_file import Document, StackErrors
+from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.workspace_plan import FIELDS
@@ -23,6 +24,7 @@ from .resolution import Given, plain
 
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
 _CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
+_SIGN_IN = ("impersonate_service_account", "billing_project", "access_token", "credentials")
 A_NUMBER = "123456789012"
 """The number of any project, where none is read."""
 
@@ -85,6 +87,18 @@ def refuse_wrong(component: Member, stack: str) -> None:
         }
         if shown:
             raise ArgumentError("\n".join(shown), fix="\n".join(dict.fromkeys(shown.values()))) from None
+
+
+async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | None) -> None:
+    """Raise ArgumentError for a provider that signs in by itself: what a deployment reads, and what its hooks do, would
+    be somebody else's view."""
+    for argument in _SIGN_IN if provider is not None else ():
+        if await pulumi.Output.from_input(vars(provider).get(argument)).future():
+            raise ArgumentError(
+                f"{type(component).__name__} {component.name}: its provider has {argument}",
+                why="a deployment has one identity, by which its components read what is there and delete as well",
+                fix=f"leave it out, and set gcp:{camel(argument)} in the stack's configuration, or Google's variables",
+            )
 
 
 def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:

@@ -99,10 +99,15 @@ def authorised(environ: Mapping[str, str]) -> Transport:
             why="it has characters that no token has: spaces, lines or letters beyond ASCII",
             fix="export it again, whole and alone: export GOOGLE_OAUTH_ACCESS_TOKEN=$(gcloud auth print-access-token)",
         )
-    quota_project = environ.get("GOOGLE_CLOUD_QUOTA_PROJECT", "").strip()
+    payer, quota_project = "GOOGLE_BILLING_PROJECT", ""
+    if environ.get("USER_PROJECT_OVERRIDE", "").strip().lower() == "true":  # as the provider takes it
+        quota_project = environ.get(payer, "").strip()
+    if not quota_project:
+        payer = "GOOGLE_CLOUD_QUOTA_PROJECT"
+        quota_project = environ.get(payer, "").strip()
     if quota_project and not _PROJECT.fullmatch(quota_project):
         raise ConfigError(
-            f"invalid GOOGLE_CLOUD_QUOTA_PROJECT: {quota_project!r}",
+            f"invalid {payer}: {quota_project!r}",
             fix="a project's id or number, or unset it",
         )
     headers = {"x-goog-user-project": quota_project} if quota_project else {}

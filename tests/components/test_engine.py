@@ -1,6 +1,7 @@
 """The stack's configuration, the hook for errors, and the program: what they tell the engine. # D6"""
 
 import json
+import os
 from pathlib import Path
 
 import pulumi
@@ -63,6 +64,31 @@ def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.Monke
 def test_project_and_region_alone_need_nothing_else(checkout: Path) -> None:
     run = EngineRun.of(checkout, State())
     assert (run.project, run.region) == ("acme-dev", "us-central1")
+
+
+VARIABLES = ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "USER_PROJECT_OVERRIDE", "GOOGLE_BILLING_PROJECT")
+
+
+@pytest.mark.parametrize(
+    ("config", "becomes"),
+    [
+        ({}, ("", "", "")),
+        ({"gcp:impersonateServiceAccount": "up@acme.iam"}, ("up@acme.iam", "", "")),
+        ({"gcp:userProjectOverride": "true", "gcp:billingProject": "acme-pays"}, ("", "true", "acme-pays")),
+        ({"gcp:billingProject": "acme-pays"}, ("", "", "")),
+        ({"gcp:userProjectOverride": "true"}, ("", "true", "acme-dev")),
+    ],
+)
+def test_the_program_asks_as_the_provider_does(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, config: dict[str, str], becomes: tuple[str, ...]
+) -> None:
+    """What a deployment reads, and what its hooks delete, would be another identity's view."""
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    monkeypatch.delenv("GOOGLE_BILLING_PROJECT")
+    monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, **config}))
+    EngineRun.of(checkout, State())
+    assert tuple(os.environ.get(name, "") for name in VARIABLES) == becomes
 
 
 def test_the_words_name_the_thing_and_the_way_out() -> None:

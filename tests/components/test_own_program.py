@@ -240,6 +240,17 @@ def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
     assert "pulumi:providers:gcp::ml" in made.request.provider
 
 
+@pytest.mark.parametrize(
+    "signs_in",
+    [{"impersonate_service_account": "up@acme.iam"}, {"billing_project": "acme-pays"}, {"credentials": "{}"}],
+)
+def test_a_provider_that_signs_in_by_itself_is_refused(signs_in: dict[str, Any]) -> None:
+    """What the components read, and what their hooks delete, would be another identity's view."""
+    refused(
+        lambda: cluster_of(Provider("ml", project="acme-ml", **signs_in)), f"its provider has {next(iter(signs_in))}"
+    )
+
+
 def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
     args = slipway.PersistentResourceArgs(pools=POOLS)
     return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))

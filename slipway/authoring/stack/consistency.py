@@ -82,6 +82,9 @@ def _keys(config: DocumentPart) -> None:
                 "endpoints come from the environment, so that provider, program and CLI agree",
                 f"leave it out and export GOOGLE_{words.upper()}",
             )
+        elif key == "gcp:impersonateServiceAccountDelegates":
+            what = "a chain of accounts is for the provider alone, and what a deployment reads would be another's view"
+            part.wrong(what, "leave it out; let who deploys act as the account itself")
         elif key == "gcp:defaultLabels":
             what = "labels of the provider reach every cluster, and a change of them replaces it"
             part.wrong(what, "leave it out; give clusters their own `labels`")

@@ -212,6 +212,13 @@ def test_a_token_needs_no_library_and_shows_nowhere() -> None:
     assert "secret" not in repr(http.auth) + repr(vars(http))
 
 
+@pytest.mark.parametrize(("override", "payer"), [("true", "acme-pays"), ("", "billing")])
+def test_the_providers_billing_project_pays_for_what_is_read_too(override: str, payer: str) -> None:
+    both = {"GOOGLE_CLOUD_QUOTA_PROJECT": "billing", "GOOGLE_BILLING_PROJECT": "acme-pays"}
+    connection = connect({"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "USER_PROJECT_OVERRIDE": override, **both})
+    assert connection.session._http.headers["x-goog-user-project"] == payer
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -333,3 +340,7 @@ def test_a_token_or_a_quota_project_that_can_be_none_is_refused_and_not_repeated
     assert token not in str(error.value)
     with pytest.raises(ConfigError, match="GOOGLE_CLOUD_QUOTA_PROJECT"):
         authorised({"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "GOOGLE_CLOUD_QUOTA_PROJECT": "acme\nX-Evil: 1"})
+    with pytest.raises(ConfigError, match="GOOGLE_BILLING_PROJECT"):
+        authorised(
+            {"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "USER_PROJECT_OVERRIDE": "true", "GOOGLE_BILLING_PROJECT": "acme\nX: 1"}
+        )
