@@ -174,4 +174,13 @@ def _parsed(answer: _Answer) -> Any:
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict) or not error.get("message"):
         raise GoogleError(answer.status, f"got HTTP response code {answer.status} with body: {answer.data[:500]!r}")
-    raise GoogleError(int(error.get("code") or answer.status), str(error["message"]), str(error.get("status") or ""))
+    raise GoogleError(int(error.get("code") or answer.status), _told(error), str(error.get("status") or ""))
+
+
+def _told(error: Mapping[str, Any]) -> str:
+    """Return an error as Go's client writes it: the message, the details, and the older APIs' word for the reason."""
+    text = str(error["message"])
+    if error.get("details"):
+        text += "\nDetails:\n" + json.dumps(error["details"], indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    reasons = [str(item.get("reason")) for item in error.get("errors", ()) if item.get("message") == error["message"]]
+    return f"{text}, {reasons[0]}" if len(reasons) == 1 else text.rstrip()

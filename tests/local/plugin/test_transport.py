@@ -38,6 +38,29 @@ def test_an_error_is_shown_with_googles_text(recorder: Recorder, transport: Tran
     assert (error.value.code, error.value.status, len(recorder.asked)) == (403, "PERMISSION_DENIED", 1)
 
 
+def test_an_error_s_details_and_its_older_reason_are_written_as_by_gos_client(
+    recorder: Recorder, transport: Transport
+) -> None:
+    """As the provider's users report it: terraform-example-foundation 1454."""
+    message = "One or more users named in the policy do not belong to a permitted customer."
+    violation = {"type": "constraints/iam.allowedPolicyMemberDomains", "subject": "orgpolicy:projects/p"}
+    details = [{"violations": [violation], "@type": "type.googleapis.com/google.rpc.PreconditionFailure"}]
+    error = {"code": 400, "message": message, "status": "FAILED_PRECONDITION", "details": details}
+    older = {"errors": [{"message": message, "domain": "global", "reason": "failedPrecondition"}]}
+    shown = (
+        f"googleapi: Error 400: {message}\nDetails:\n[\n  {{\n"
+        '    "@type": "type.googleapis.com/google.rpc.PreconditionFailure",\n    "violations": [\n      {\n'
+        '        "subject": "orgpolicy:projects/p",\n        "type": "constraints/iam.allowedPolicyMemberDomains"\n'
+        "      }\n    ]\n  }\n]"
+    )
+    recorder.answer(_LINE, {"error": error}, 400)
+    recorder.answer(_LINE, {"error": error | older}, 400)
+    for end in ("", "\n, failedPrecondition"):
+        with pytest.raises(GoogleError) as refused:
+            transport.send("vertexAi", "GET", "x")
+        assert str(refused.value) == shown + end
+
+
 @pytest.mark.parametrize(
     ("answer", "status"), [({"error": {"code": 400, "message": MUCH}}, 400), (MUCH.encode(), 502), ([MUCH], 200)]
 )
