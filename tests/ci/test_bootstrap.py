@@ -34,13 +34,13 @@ class Bootstrap:
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bootstrap]:
-    def run(forge: str) -> Bootstrap:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bootstrap]:
+    def run(forge: str, ci: str = "acme-ml-ci", prod: str = "acme-ml-prod") -> Bootstrap:
         folder = tmp_path_factory.mktemp(forge)
-        well(folder, "init", "training", *FLAGS, "--ci", forge, "--prod", "acme-ml-prod")
+        well(folder, "init", "training", *FLAGS, "--ci", forge, "--prod", prod)
         program = folder / "training" / "bootstrap"
         config = yaml.safe_load((program / "Pulumi.ci.yaml").read_text())["config"]
-        set_all_config({**config, "gcp:project": "acme-ml-ci", "bootstrap:repository": "4711"})
+        set_all_config({**config, "gcp:project": ci, "bootstrap:repository": "4711"})
         told: list[str] = []
         asked = declared(lambda: runpy.run_path(str(program))["settings"].apply(told.append))
         set_all_config({})
@@ -148,6 +148,17 @@ def test_the_state_is_encrypted_with_the_stacks_key_which_cloud_storage_may_use(
             "roles/cloudkms.cryptoKeyEncrypterDecrypter",
         )
         assert grant["member"].endswith("@gs-project-accounts.iam.gserviceaccount.com")
+
+
+def test_a_domains_project_has_addresses_and_buckets_without_its_colon(begun: Callable[..., Bootstrap]) -> None:
+    bootstrap = begun("github", "acme.example:ml-ci", "acme.example:ml-prod")
+    told = {command[3]: command[-1] for command in bootstrap.settings if command[:3] == ["gh", "variable", "set"]}
+    assert told["PREVIEW_SERVICE_ACCOUNT_prod"] == "slipway-preview@ml-prod.acme.example.iam.gserviceaccount.com"
+    assert told["PULUMI_BACKEND_URL_prod"] == "gs://ml-ci-state-prod"
+    assert told["PULUMI_SECRETS_PROVIDER_prod"].startswith("gcpkms://projects/acme.example:ml-ci/")
+    assert not [item for item in bootstrap.of("gcp:storage/bucket:Bucket") if ":" in item.inputs["name"]]
+    conditions = [item.inputs.get("condition", {}).get("expression", "") for item in bootstrap.asked]
+    assert any("buckets/ml-prod-prod-catalog" in condition for condition in conditions)
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])

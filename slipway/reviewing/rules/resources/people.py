@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
+from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
@@ -107,9 +108,9 @@ def _stranger(member: AccessChange) -> tuple[str, str, Grade | None]:
     stack's, with the way out and the grade; nothing where one of them has it."""
     change, before, nothing = member.change, member.change.before.people, ("", "", None)
     if member.member.startswith("serviceAccount:"):
-        project = member.member.rpartition("@")[2].partition(".")[0]
-        known = {change.new.project, *(other.rpartition("@")[2].partition(".")[0] for other in before)}
-        if project in known or not member.member.endswith(f"@{project}.iam.gserviceaccount.com"):
+        accounts = (trainer_email("", change.new.project), *before)
+        host, known = member.member.rpartition("@")[2], {account.rpartition("@")[2] for account in accounts}
+        if host in known or not host.endswith(".iam.gserviceaccount.com"):
             return nothing
         return "of another project", "ask who may act as that account: they may submit too", Grade.WARNING
     domain, domains = _domain(member.member), {_domain(other) for other in before} - {""}

@@ -71,7 +71,8 @@ def _naming(touched: Touched, change: Change) -> Iterator[str]:
     if touched.old and touched.fate is not Fate.FORGOTTEN:
         where = {"location": "", "project": change.old.project, **touched.was}
         images = "repositoryId" in where and "{location}-docker.pkg.dev/{project}/{repositoryId}".format_map(where)
-        called = re.escape(images or "/".join(touched.old.id.split("/")[-2:]))
+        # A path of images has a domain's project (`acme.example:ml`) with a slash.
+        called = re.escape(images.replace(":", "/") if images else "/".join(touched.old.id.split("/")[-2:]))
         for name, template in change.new.templates.items():
             if "/" in called and any(re.search(rf"{called}(?![\w-])", str(offer.request)) for offer in template.offers):
                 yield name

@@ -78,7 +78,9 @@ def _is_googles(image: str) -> bool:
 
 def _owner(image: str) -> str:
     """Return whose image it is: of a project of Google Cloud, or of an account of another registry."""
-    host, account, *_ = (*_parts(image)[0].split("/"), "")
+    host, account, *rest = (*_parts(image)[0].split("/"), "")
+    if _is_googles(image) and "." in account:  # A domain's project: acme.example/ml.
+        account = f"{account}/{rest[0]}"
     return account if _is_googles(image) else f"{host}/{account}"
 
 
