@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pulumi
 
-from slipway.authoring.stack.stack import Edit
+from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
-from slipway.deploying.deployment.destruction import Destruction
+from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.shared_grants import dropped, must_be_unneeded
 from slipway.deploying.deployment.summary import doubtful_grants, outliving, shared_grants
 from slipway.deploying.deployment.workspace_plan import SharedGrant
@@ -33,9 +33,8 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
     if not run.preview:
         pulumi.log.info(ADVICE)
-    destruction = Destruction(os.environ, run.state, stack=run.name, project=run.project, region=run.region, file=file)
-    destruction.must_leave_none()
-    leaving = Leaving(run, destruction)
+    leaving = Leaving(run, file)
+    must_leave_none(leaving)
     hooks = guard(lambda: [leaving], run.state)
     if run.preview:
         try:
@@ -54,15 +53,13 @@ class Leaving(StackGuard):
     """A stack that is taken down, and the grants that other stacks may need. Each is decided on when the stack's
     catalog is gone, so that of two stacks that are taken down at once the later one sees that nobody needs it."""
 
-    def __init__(self, run: EngineRun, destruction: Destruction) -> None:
-        super().__init__(os.environ, run.name, (run.project, run.region), run.state)
-        self.grants = () if isinstance(run.state, Unknown) else dropped(run.state)
-        self._destruction = destruction
-        self._told: dict[StateGrant, SharedGrant] = {}
+    taken_down = True
 
-    @property
-    def where(self) -> tuple[tuple[str, str], ...]:
-        return self._destruction.where
+    def __init__(self, run: EngineRun, file: Stack | None) -> None:
+        super().__init__(os.environ, run.name, (run.project, run.region), run.state)
+        self.declared = file
+        self.grants = () if isinstance(run.state, Unknown) else dropped(run.state)
+        self._told: dict[StateGrant, SharedGrant] = {}
 
     def foretell(self) -> None:
         """Tell which of them would stay now."""
@@ -85,6 +82,3 @@ class Leaving(StackGuard):
             for text in (shared_grants([stays]), *doubtful_grants([stays], self.place[0])):
                 if text:
                     pulumi.log.warn(text)
-
-    def must_not_end(self) -> None:
-        """Pass: what a destruction must not leave was asked at its beginning."""

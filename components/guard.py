@@ -22,6 +22,7 @@ import pulumi
 
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
+from slipway.deploying.deployment.destruction import must_keep_roles, must_leave_none
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
@@ -65,7 +66,9 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
 
     def end() -> None:
         for stack in [stack for stack in stacks() if stack.has_workspace] or stacks():
-            stack.must_not_end()
+            if not stack.taken_down:
+                must_leave_none(stack)
+                must_keep_roles(stack)
 
     def let_go(grant: StateGrant) -> None:
         for stack in stacks():

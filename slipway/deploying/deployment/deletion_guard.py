@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from slipway.authoring.stack.stack import Stack
-from slipway.deploying.deployment.destruction import Destruction
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import (
     dropped,
@@ -125,8 +124,12 @@ class StackGuard:
 
     #: The stack as its program declares it, once that is known.
     declared: Stack | None = None
+    #: Other regions in its published catalog, where that was read.
+    published_regions: Collection[str] = ()
     #: Clusters alone have no catalog, by whose deletion a destruction begins.
     has_workspace: bool = True
+    #: The program takes it down, and has asked what that would leave.
+    taken_down: bool = False
 
     def __init__(
         self, environ: Mapping[str, str], stack: str, place: tuple[str, str], known: State | Unknown = _NOTHING
@@ -143,7 +146,14 @@ class StackGuard:
     @property
     def where(self) -> tuple[tuple[str, str], ...]:
         """The projects and regions where its clusters may be, its own place first."""
-        return stack_locations(self._known, *self.place, self.declared.other_regions if self.declared else ())
+        declared = self.declared.other_regions if self.declared else ()
+        return stack_locations(self._known, *self.place, (*declared, *self.published_regions))
+
+    def reader(self, place: tuple[str, str], catalog_bucket: str = "") -> Reader:
+        """Return a reader of one of its places, which failures name where it is not the stack's own."""
+        where = "" if place == self.place else f" in {place[1]}"
+        scope = LiveScope(*place, catalog_bucket=catalog_bucket)
+        return Reader(connect(self._environ), scope, identity(self._environ), where=where)
 
     def use(self, subject: GuardSubject) -> InUse | Unknown:
         """Return the use of a resource of the stack."""
@@ -168,13 +178,11 @@ class StackGuard:
         drops = dropped(replace(self._known, grants=tuple(grants)))
         if not drops:
             return ()
-        connection = connect(self._environ)
-        who = identity(self._environ)
-        readers = [Reader(connection, LiveScope(*place), who, where=f" in {place[1]}") for place in self.where]
+        readers = [self.reader(place) for place in self.where]
         seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers))
         catalogs, leaving = neighbours(readers[0]), self._read
         self._read |= stacks_with_catalogs(catalogs)
-        project = readers[0].wanted.project
+        project, _ = self.place
         return shared(drops, catalogs, self._known, stack=self.stack, project=project, seen=seen, leaving=leaving)
 
     def release(self, grant: StateGrant) -> SharedGrant | None:
@@ -188,7 +196,7 @@ class StackGuard:
             staying[:] = self.need((grant,))
             return bool(staying)
 
-        (project, _), *_ = self.where
+        project, _ = self.place
         what: Holder = "bucket" if grant.on.startswith("gs://") else "account" if grant.on else "project"
         name = grant.on.removeprefix("gs://") or project
         # The engine deletes several at once, and their writings of one policy would be each other's conflicts.
@@ -202,12 +210,3 @@ class StackGuard:
         of_stack = {replace(known, name=grant.name) for known in self._known.grants}
         if isinstance(self.state, Unknown) or grant in of_stack:
             must_be_unneeded(grant, self.release(grant))
-
-    def must_not_end(self) -> None:
-        """Raise SlipwayError where a destruction of which the program was not told would leave or harm something."""
-        project, region = self.place
-        destruction = Destruction(
-            self._environ, self.state, stack=self.stack, project=project, region=region, file=self.declared
-        )
-        destruction.must_leave_none()
-        destruction.must_keep_roles(self.need)

@@ -9,7 +9,8 @@ import pytest
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError, ResourceError
-from slipway.deploying.deployment.destruction import Destruction, unknown_to_state
+from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.deploying.deployment.destruction import must_leave_none, unknown_to_state
 from slipway.google.catalog import document
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Unknown
@@ -65,18 +66,20 @@ def body(id_: str, labels: Mapping[str, str] = OURS) -> dict[str, Any]:
     return {"name": f"x/persistentResources/{id_}", "state": "RUNNING", "labels": labels}
 
 
-def destruction(environ: dict[str, str], known: State | Unknown = NOTHING, file: Stack | None = None) -> Destruction:
-    return Destruction(environ, known, stack="prod", project=PROJECT, region=REGION, file=file)
+def destroy(environ: dict[str, str], known: State | Unknown = NOTHING, file: Stack | None = None) -> None:
+    guard = StackGuard(environ, "prod", (PROJECT, REGION), known)
+    guard.declared = file
+    must_leave_none(guard)
 
 
 def refusal(*args: Any, **kwargs: Any) -> PolicyError:
     with pytest.raises(PolicyError) as caught:
-        destruction(*args, **kwargs).must_leave_none()
+        destroy(*args, **kwargs)
     return caught.value
 
 
 def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], service: Service) -> None:
-    destruction(environ).must_leave_none()
+    destroy(environ)
     service["clusters"] = {"persistentResources": [body(ID)]}
     error = refusal(environ)
     assert error.what == f"the stack is not taken down: cluster {ID} (running) would be left"
@@ -84,7 +87,7 @@ def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], servi
     up, _, delete = error.fix.splitlines()
     assert up.startswith("make up STACK=") and up.endswith(", which takes it over; then again")
     assert delete == f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
-    destruction(environ, in_state(ID)).must_leave_none()
+    destroy(environ, in_state(ID))
 
 
 def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_made(
@@ -107,7 +110,7 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(
     """The state was lost, and the alternative by which it was made is taken out of the stack file."""
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "acme-catalog", "work", "trainer"), ())
     service["far clusters"] = {"persistentResources": [body(ID)]}
-    destruction(environ, file=file).must_leave_none()
+    destroy(environ, file=file)
     there = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=(FAR,))
     service["catalog"] = json.loads(document.write(there))
     assert f"--region={FAR}" in refusal(environ, file=file).fix
@@ -120,9 +123,9 @@ def test_a_published_stack_whose_state_is_lost_is_taken_over_first(environ: dict
     service["catalog"] = json.loads(document.write(ours))
     error = refusal(environ, file=file)
     assert "roles would be left" in error.what and "make up STACK=prod" in error.fix
-    destruction(environ, in_state(ID), file=file).must_leave_none()
+    destroy(environ, in_state(ID), file=file)
     service["catalog"] = json.loads(document.write(replace(ours, stack="dev")))
-    destruction(environ, file=file).must_leave_none()
+    destroy(environ, file=file)
 
 
 @pytest.mark.parametrize(
@@ -137,5 +140,5 @@ def test_where_that_can_not_be_told_it_is_refused_too(
 ) -> None:
     service["clusters"] = clusters
     with pytest.raises(ResourceError, match="is not taken down: can't tell which clusters") as caught:
-        destruction(environ, known).must_leave_none()
+        destroy(environ, known)
     assert why in caught.value.why
