@@ -49,8 +49,7 @@ class Catalog(Component):
 
     def __init__(self, name: str, args: CatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the catalog of a workspace."""
-        super().__init__(CATALOG, name, args, opts)
-        self.start("object")
+        super().__init__(CATALOG, name, args, opts, "object")
         self.address = self.output("address")
 
     # Properties, as Pulumi holds annotated attributes against the facts of the same names.

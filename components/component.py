@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -25,7 +25,8 @@ def _placed(args: Any, provider: pulumi.ProviderResource | None) -> Any:
 class Component(Member):
     """A component that declares its children when the program's composition is decided."""
 
-    def __init__(self, type_: str, name: str, args: Any, opts: pulumi.ResourceOptions | None) -> None:
+    def __init__(self, type_: str, name: str, args: Any, opts: pulumi.ResourceOptions | None, *outputs: str) -> None:
+        """Join. `outputs`: the names of those that the engine keeps."""
         self.name, self.options = name, opts or pulumi.ResourceOptions()
         self.args = _placed(args, self.options.provider)
         self.composition = composition()
@@ -38,12 +39,14 @@ class Component(Member):
             depends_on=pulumi.Output.from_input(cast(Any, self._decided())), transformations=self.composition.explained
         )
         super().__init__(type_, name, self._facts, pulumi.ResourceOptions.merge(self.options, waiting))
+        self._outputs: pulumi.Output[Any] = pulumi.Output.from_input(self._declare())
+        self.register_outputs({name: self.output(name) for name in outputs})
 
-    def facts(self, group: Group) -> Mapping[str, Any] | Awaitable[Mapping[str, Any]]:
+    async def facts(self, group: Group) -> Mapping[str, Any]:
         """Return the facts that a preview shows as the component's inputs."""
         return {}
 
-    def declare(self, group: Group) -> Any:
+    async def declare(self, group: Group) -> Mapping[str, Any]:
         """Declare the children, and return the component's outputs by name."""
         raise NotImplementedError
 
@@ -51,20 +54,13 @@ class Component(Member):
         """Return one of the outputs that `declare` returns."""
         return self._outputs.apply(lambda outputs: outputs.get(key))
 
-    def start(self, *outputs: str) -> None:
-        """Have the children declared in time. `outputs`: the names of the component's outputs."""
-        self._outputs: pulumi.Output[Any] = pulumi.Output.from_input(self._declare())
-        self.register_outputs({name: self.output(name) for name in outputs})
-
     async def _decided(self) -> Sequence[pulumi.Resource]:
-        facts = self.facts(await self.composition.group(self))
-        self._facts |= await facts if isinstance(facts, Awaitable) else facts
+        self._facts |= await self.facts(await self.composition.group(self))
         return ()
 
     async def _declare(self) -> Any:
         group = await self.composition.group(self)
         try:
-            outputs = self.declare(group)
-            return await outputs if isinstance(outputs, Awaitable) else outputs
+            return await self.declare(group)
         finally:
             self.children.set_result(None)

@@ -58,8 +58,7 @@ class JobTemplate(Component):
                 f"JobTemplate {name}: {path} is no file of Python", fix=f"{self.folder / file_of(name)}"
             )
         self.template, self.folder = path.stem.replace("_", "-"), path.parent
-        super().__init__(TEMPLATE, name, args, opts)
-        self.start("packages", "package")
+        super().__init__(TEMPLATE, name, args, opts, "packages", "package")
         self.packages = self.output("packages")
 
     async def facts(self, group: Group) -> Mapping[str, Any]:

@@ -80,8 +80,7 @@ class PersistentResource(Component):
 
     def __init__(self, name: str, args: PersistentResourceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the cluster `name`. Raises ConfigError for arguments that no cluster can have."""
-        super().__init__("slipway:index:PersistentResource", name, args, opts)
-        self.start("clusterId", "retiring")
+        super().__init__("slipway:index:PersistentResource", name, args, opts, "clusterId", "retiring")
         self.cluster_id, self.retiring = self.output("clusterId"), self.output("retiring")
 
     async def declare(self, group: Group) -> Mapping[str, Any]:

@@ -58,7 +58,6 @@ class QuotaCheck(Component):
     ) -> None:
         """Declare the check of the clusters and templates of its arguments."""
         super().__init__(QUOTA, name, args or QuotaCheckArgs(), opts)
-        self.start()
         self.requested = self.output("requested")
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
@@ -66,7 +65,7 @@ class QuotaCheck(Component):
         asks = bool(group.deployment.report.requests)
         return (group.deployment if asks else await group.as_made()).facts.quota_check
 
-    def declare(self, group: Group) -> Mapping[str, Any]:
+    async def declare(self, group: Group) -> Mapping[str, Any]:
         planned = group.deployment
         parent, quota = f"projects/{group.project}", planned.stack.quota
         for request in planned.report.requests:

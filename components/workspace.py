@@ -119,15 +119,14 @@ class Workspace(Component):
         self, name: str, args: WorkspaceArgs | None = None, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         """Declare the workspace. Raises ConfigError for arguments that no workspace can have."""
-        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts)
-        self.start("catalog", "work", "trainer", "facts")
+        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts, "catalog", "work", "trainer", "facts")
         self.catalog_bucket, self.work_bucket = self.output("catalog"), self.output("work")
         self.trainer = self.output("trainer")
 
-    def facts(self, group: Group) -> Mapping[str, Any]:
+    async def facts(self, group: Group) -> Mapping[str, Any]:
         return group.deployment.facts.workspace
 
-    def declare(self, group: Group) -> Mapping[str, Any]:
+    async def declare(self, group: Group) -> Mapping[str, Any]:
         planned, plan, own = group.deployment, group.deployment.plan.workspace, group.own
         self._group, self._resources = group, (resources := WorkspaceResources(self, group))
         writers = {other_trainer(name) if name else TRAINER for name in planned.writers}
@@ -156,7 +155,7 @@ class Workspace(Component):
         resources.declare(asked)
         outputs = {"catalog": resources.made[catalog].name, "work": resources.made[works[0]].name}
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
-        return {**outputs, "trainer": resources.made[trainer].email, "facts": dict(self.facts(group))}
+        return {**outputs, "trainer": resources.made[trainer].email, "facts": dict(await self.facts(group))}
 
     def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
         """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a
