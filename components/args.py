@@ -157,7 +157,7 @@ class ReservationArgs:
 
 @dataclass(kw_only=True)
 class BudgetArgs:
-    """What a workspace may cost a month. A change holds for the next submission."""
+    """The limits of a workspace's cost a month. A change holds for the next submission."""
 
     stack: Amount | None = None
     """USD a month in all, idle machines included."""
@@ -166,7 +166,7 @@ class BudgetArgs:
     users: pulumi.Input[Mapping[str, Amount]] | None = None
     """USD a month by user; it only warns."""
     enforce: Switch | None = None
-    """Whether a job beyond the budget is refused; False by default."""
+    """Refuse a job beyond the budget; False by default."""
 
 
 def key_of(declared: Field[Any]) -> str:

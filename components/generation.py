@@ -25,7 +25,7 @@ _MOVES = ["resourcePools[*].replicaCount", "labels", "effectiveLabels", "pulumiL
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the generations of a stack have in common."""
+    """The common arguments of a stack's generations."""
 
     project: str
     #: The stack's region; a cluster may have one of its own.

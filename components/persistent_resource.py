@@ -34,7 +34,7 @@ class PersistentResourceArgs:
     psc_interface: pulumi.Input[PscInterfaceArgs | Entry] | None = None
     """Private Service Connect interface; none by default. A change makes a new generation."""
     custom_service_account: Switch | None = at_key("serviceAccount.custom")
-    """Whether each job names its account, as templates need; True by default. A change makes a new generation."""
+    """Have each job name its account, as templates need; True by default. A change makes a new generation."""
     labels: pulumi.Input[Mapping[str, Text]] | None = None
     """Labels of the cluster. A change makes a new generation. Labels of the provider do nothing."""
     replacement: Text | None = None

@@ -31,7 +31,7 @@ OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
 @dataclass
 class StackArgs:
-    """What a stack file declares, as arguments of components. A program may change them, and put Outputs in."""
+    """The declarations of a stack file, as arguments of components. A program may change them, and put Outputs in."""
 
     workspace: WorkspaceArgs = field(default_factory=WorkspaceArgs)
     clusters: dict[str, PersistentResourceArgs] = field(default_factory=dict)

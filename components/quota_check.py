@@ -29,14 +29,14 @@ class QuotaCheckArgs:
     templates: Sequence[JobTemplate] = ()
     """Templates whose flex-start and Spot jobs draw preemptible quota."""
     mode: Text | None = None
-    """What follows where quota does not suffice: "enforce" (the default) is an error, "warn" a warning, "request" asks
+    """Consequence where quota does not suffice: "enforce" (the default) is an error, "warn" a warning, "request" asks
     Google for more."""
     contact_email: Text | None = None
-    """Whom Google asks about an increase; needed for "request"."""
+    """Address that Google asks about an increase; needed for "request"."""
     justification: Text | None = None
-    """Why more is needed, for Google to read."""
+    """Reason for the request, for Google to read."""
     strict: Switch | None = None
-    """Whether pools at their maximum, and each capacity type of a template, must fit; False by default."""
+    """Require that pools at their maximum, and each capacity type of a template, fit; False by default."""
     workspace: Workspace | None = None
     """The workspace, where the program has several and neither cluster nor template tells it."""
 

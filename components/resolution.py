@@ -20,7 +20,7 @@ _POOL: Mapping[str, Any] = {"machine": "n1-standard-4", "replicas": 1}
 
 @dataclass(frozen=True)
 class Given:
-    """What a component was given: plain values, with a stack file's keys."""
+    """The arguments of a component as plain values, with a stack file's keys."""
 
     #: By the name of the field in Python, as a stack file has its value.
     values: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What lives, for a test of a program under Pulumi's mocks: clusters, jobs and quota, in place of the cloud's answers.
+"""Living clusters, jobs and quota for a test of a program under Pulumi's mocks, in place of the cloud's answers.
 
 Under mocks nothing is read, and without `living` nothing lives and quota is not limited.
 """

@@ -69,13 +69,13 @@ class WorkspaceArgs:
     trainer: serviceaccount.Account | Text | None = None
     """Account that jobs run as, or its id; slipway-STACK-trainer by default. A change is refused."""
     code: Switch | None = None
-    """Whether `submit --code` may run a person's working tree; False by default."""
+    """Permit `submit --code`, which runs a person's working tree; False by default."""
     shell: Switch | None = None
-    """Whether `submit --shell` may ask for a shell in a job's machines; False by default."""
+    """Permit `submit --shell`, which asks for a shell in a job's machines; False by default."""
     confirm_above: Amount | None = None
     """USD an hour above which `submit` asks; it never asks by default."""
     board: Switch | None = None
-    """Whether the hourly run writes the board into the catalog's bucket; False by default."""
+    """Have the hourly run write the board into the catalog's bucket; False by default."""
     notify: Text | None = None
     """Secret with the address that is told what becomes of jobs; none by default."""
     trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Entry]]] | None = at_key("slipway:trainers")
@@ -89,7 +89,7 @@ class WorkspaceArgs:
     )
     """Reserved machines by the name that templates use."""
     budget: pulumi.Input[BudgetArgs | Entry] | None = at_key("slipway:budget")
-    """What it may cost a month; no limit by default."""
+    """Limit of its cost a month; none by default."""
     project: Text | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
     region: Text | None = at_key("gcp:region")

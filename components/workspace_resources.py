@@ -21,7 +21,7 @@ Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
 class WorkspaceResources:
-    """What a workspace declares, by addresses: `gs://BUCKET`, and an account's own."""
+    """The resources that a workspace declares, by addresses: `gs://BUCKET`, and an account's own."""
 
     def __init__(self, parent: Member, group: Group) -> None:
         """Declare nothing yet. `parent`: the workspace."""

@@ -1,4 +1,4 @@
-"""What lives in a test with Pulumi's mocks, in place of the cloud's answers."""
+"""The living resources of a test with Pulumi's mocks, in place of the cloud's answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.model.state import State
 
 @dataclass(frozen=True)
 class World:
-    """What lives, and what the engine knows of it."""
+    """The living resources, and the engine's knowledge of them."""
 
     live: Live
     state: State
