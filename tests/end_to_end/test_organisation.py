@@ -1,0 +1,65 @@
+"""In an organisation that has all policies that the local cloud knows of, a stack comes to a finished job by three
+exceptions, and without each of them is refused for the reason that it is there for. # N17"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, PROJECT, Checkout
+from tests.checkouts.shell import Done
+
+pytestmark = pytest.mark.journey
+
+KEY = "projects/acme-keys/locations/us-central1/keyRings/ml/cryptoKeys/trial"
+ENCRYPTION = {"kmsKey": KEY}
+SUBMITTERS = ["group:ml-engineers@company.example"]
+POLICY = {
+    "gcp.resourceLocations": ["in:us-central1-locations"],
+    "gcp.restrictNonCmekServices": ["aiplatform.googleapis.com", "storage.googleapis.com"],
+    "gcp.restrictCmekCryptoKeyProjects": ["under:projects/acme-keys"],
+    "iam.allowedPolicyMemberDomains": ["is:C0company0"],
+    "iam.disableServiceAccountCreation": True,
+    "iam.disableServiceAccountKeyCreation": True,
+    "storage.publicAccessPrevention": True,
+    "storage.uniformBucketLevelAccess": True,
+}
+SERVICES = ("aiplatform", "cloudquotas", "cloudresourcemanager", "iam", "logging", "monitoring", "storage")
+INGRESS = (
+    *(f"serviceAccount:{who}@{PROJECT}.iam.gserviceaccount.com" for who in ("deployer", "previewer")),
+    "user:ada@company.example",
+    "user:owner@company.example",
+)
+
+
+def test_under_all_policies_a_stack_comes_to_a_finished_job(checkout: Checkout, settings: Callable[..., None]) -> None:
+    checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "acme-trainer"})
+    perimeter = " ".join(f"{service}.googleapis.com" for service in SERVICES)
+    settings(policy=POLICY, perimeter=perimeter, quota_project="cloudquotas.googleapis.com")
+    write(checkout, ENCRYPTION, trainer="acme-trainer")
+
+    refused(checkout.pulumi("preview", role="previewer"), "vpcServiceControlsUniqueIdentifier")
+    settings(perimeter_ingress=" ".join(INGRESS))
+    write(checkout, ENCRYPTION)
+    refused(checkout.pulumi("up"), "constraints/iam.disableServiceAccountCreation")
+    write(checkout, None, trainer="acme-trainer")
+    refused(checkout.pulumi("up"), "constraints/gcp.restrictNonCmekServices")
+
+    write(checkout, ENCRYPTION, trainer="acme-trainer")
+    checkout.up()
+    done = checkout.slipway("submit", "nap", "-p", "say=hello", "--follow")
+    assert done.code == 0 and "the word is hello" in done.out, done.said
+    (job,) = checkout.jobs()
+    assert job["encryptionSpec"] == {"kmsKeyName": KEY}
+    assert checkout.pulumi("preview", "--expect-no-changes", role="previewer").code == 0
+
+
+def write(checkout: Checkout, encryption: dict[str, str] | None, **more: Any) -> None:
+    key = {"encryption": encryption} if encryption else {}
+    cluster = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}, "encryption": ENCRYPTION}
+    workspace = {"submitters": SUBMITTERS, "code": True, **key, **more}
+    checkout.write(persistentResources={"cpu": cluster}, workspace=workspace)
+
+
+def refused(done: Done, reason: str) -> None:
+    assert done.code and reason in done.said, done.said
