@@ -12,6 +12,7 @@ import pulumi
 from .composition import composition
 from .group import Group
 from .member import Member
+from .options import ChildrenToCome, dependencies, lasting_name, provider_of
 
 
 def _placed(args: Any, provider: pulumi.ProviderResource | None) -> Any:
@@ -27,18 +28,21 @@ class Component(Member):
 
     def __init__(self, type_: str, name: str, args: Any, opts: pulumi.ResourceOptions | None, *outputs: str) -> None:
         """Join. `outputs`: the names of those that the engine keeps."""
-        self.name, self.options = name, opts or pulumi.ResourceOptions()
-        self.args = _placed(args, self.options.provider)
+        self.options = opts or pulumi.ResourceOptions()
+        self.name = lasting_name(name, self.options)
+        self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)
         self.needed = []
         # Filled once the composition is decided: the engine is sent a component when its dependencies are known.
         self._facts: dict[str, Any] = {}
         self.children: asyncio.Future[None] = asyncio.get_event_loop().create_future()
-        waiting = pulumi.ResourceOptions(
-            depends_on=pulumi.Output.from_input(cast(Any, self._decided())), transformations=self.composition.explained
-        )
-        super().__init__(type_, name, self._facts, pulumi.ResourceOptions.merge(self.options, waiting))
+        explained = pulumi.ResourceOptions(transformations=self.composition.explained)
+        waiting = pulumi.ResourceOptions.merge(self.options, explained)
+        waiting.depends_on = pulumi.Output.from_input(cast(Any, self._decided()))
+        super().__init__(type_, name, self._facts, waiting)
+        self._to_come = ChildrenToCome(self, self.children)
+        self._childResources.add(self._to_come)
         self._outputs: pulumi.Output[Any] = pulumi.Output.from_input(self._declare())
         self.register_outputs({name: self.output(name) for name in outputs})
 
@@ -55,12 +59,17 @@ class Component(Member):
         return self._outputs.apply(lambda outputs: outputs.get(key))
 
     async def _decided(self) -> Sequence[pulumi.Resource]:
-        self._facts |= await self.facts(await self.composition.group(self))
-        return ()
+        group = await self.composition.group(self)
+        self._facts |= await self.facts(group)
+        return await dependencies(self.options, group.components)
 
     async def _declare(self) -> Any:
-        group = await self.composition.group(self)
         try:
-            return await self.declare(group)
-        finally:
-            self.children.set_result(None)
+            group = await self.composition.group(self)
+            outputs = await self.declare(group)
+        except Exception as error:
+            self.children.set_exception(error)  # Whoever waits for them ends too.
+            raise
+        self._childResources.discard(self._to_come)
+        self.children.set_result(None)
+        return outputs

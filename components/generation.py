@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,8 @@ class Surroundings:
     #: Asked before a deletion. Without any a cluster is deleted whoever uses it.
     hooks: pulumi.ResourceHookBinding | None = None
     opts: pulumi.ResourceOptions | None = None
+    #: Fields of the resource whose changes are ignored, beside those that move by themselves.
+    ignored: Sequence[str] = ()
 
 
 class Generation(pulumi.ComponentResource):
@@ -78,7 +80,7 @@ def current(
     spec = cluster.marked(stack)
     full, place, outputs = _place(cluster.id, spec.region, around)
     options = pulumi.ResourceOptions(
-        import_=full if cluster.import_ else None, ignore_changes=_MOVES, hooks=around.hooks
+        import_=full if cluster.import_ else None, ignore_changes=[*_MOVES, *around.ignored], hooks=around.hooks
     )
     if creation and not cluster.import_:
         options = pulumi.ResourceOptions.merge(options, creation.taken_over(cluster.id, full))

@@ -177,7 +177,8 @@ class Group:
         before = [workspace, *self.of("quota").values()]
         await all_declared(before)
         after = [resource for component in before for resource in component.needed]
-        after += (source for cluster in self.of("cluster").values() for source in self._waits_for(cluster))
+        # A cluster's component is registered after what the cluster depends on.
+        await asyncio.gather(*(cluster.urn.future() for cluster in self.of("cluster").values()))
         creation = Creation(
             self.child(workspace, NAME),
             ids,
@@ -191,11 +192,6 @@ class Group:
         self.hooks.makers[self.child(workspace, NAME)] = creation.run
         return creation
 
-    def _waits_for(self, cluster: Member) -> Sequence[pulumi.Resource]:
-        depends: Any = cluster.options.depends_on or ()
-        listed = [depends] if isinstance(depends, pulumi.Resource) else depends
-        return [*(listed if isinstance(listed, list | tuple) else ()), *self.given[cluster].sources]
-
     def may_try_again(self, id_: str, why: str) -> bool:
         """Tell whether the provider is to try again to make one of the group's clusters."""
         cluster = next((each for each in self.made.plan.current if each.id == id_), None)
@@ -204,18 +200,19 @@ class Group:
         self._provider = self._provider or by_provider(self.guard)
         return self._provider.may_try_again(cluster, why)
 
-    def around(self, id_: str, opts: pulumi.ResourceOptions) -> Surroundings:
+    def around(self, id_: str, opts: pulumi.ResourceOptions, ignored: Sequence[str] | None = None) -> Surroundings:
         """Return what the group's clusters have in common. `opts`: Pulumi's options of this one. The state knows a
         generation again whoever declared it: the program itself, as in 0.1.0, or a component by any name."""
         known = self.state.urns.get(id_) if isinstance(self.state, State) else None
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
-        return Surroundings(self.project, self.region, self.hooks.guard, opts)
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, ignored or ())
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
-        """Declare the clusters of a name that retire."""
+        """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""
+        going = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
         return [
-            retiring(action.living, self.made.facts.clusters[action.id], self.around(action.id, opts))
+            retiring(action.living, self.made.facts.clusters[action.id], self.around(action.id, going))
             for action in self.made.plan.retiring
             if action.living and action.cluster == name
         ]

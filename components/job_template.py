@@ -80,6 +80,7 @@ class JobTemplate(Component):
                 name=package.path,
                 source=pulumi.FileAsset(str(package.save(_PACKAGES))),
                 content_type="application/gzip" if package.name.endswith(".gz") else "application/zip",
-                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+                # Nothing is deleted, so an earlier package may go from a protected template.
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True, protect=False),
             )
         return {"packages": packages, "package": made.facts.templates.get(self.template, {}).get("package")}

@@ -90,7 +90,13 @@ class PersistentResource(Component):
         outlive = [*group.given[self].sources, *([group.workspace] if group.workspace else [])]
         opts = pulumi.ResourceOptions(parent=self, depends_on=outlive)
         now = [
-            current(cluster, group.name, made.facts.clusters[cluster.id], group.around(cluster.id, opts), creation)
+            current(
+                cluster,
+                group.name,
+                made.facts.clusters[cluster.id],
+                group.around(cluster.id, opts, self.options.ignore_changes),
+                creation,
+            )
             for cluster in made.plan.current
             if cluster.spec.name == self.name
         ]

@@ -82,6 +82,7 @@ class QuotaCheck(Component):
                 opts=pulumi.ResourceOptions(
                     parent=self,
                     retain_on_delete=True,
+                    protect=False,  # Nothing is deleted, so a request may go from a protected check.
                     import_=f"{parent}/locations/global/quotaPreferences/{request.id}" if request.adopts else None,
                     # An unchanged request is left alone: sending it again would be another request.
                     ignore_changes=None if request.sends else ["*"],

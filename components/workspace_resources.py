@@ -26,6 +26,7 @@ class WorkspaceResources:
     def __init__(self, parent: Member, group: Group) -> None:
         """Declare nothing yet. `parent`: the workspace."""
         self._parent, self._group = parent, group
+        self._ignored = parent.options.ignore_changes or []
         #: The logical names.
         self.named: dict[str, str] = {}
         self.made: dict[str, Any] = {}
@@ -74,7 +75,8 @@ class WorkspaceResources:
                 opts=pulumi.ResourceOptions(
                     parent=self._parent,
                     import_=name if name in existing and (changes or theirs) else None,
-                    ignore_changes=None if changes else ["*"],
+                    ignore_changes=self._ignored if changes else ["*"],
+                    protect=None if rules else False,
                     retain_on_delete=keep,
                     hooks=None if keep else group.hooks.guard,
                 ),
@@ -98,7 +100,8 @@ class WorkspaceResources:
                 opts=pulumi.ResourceOptions(
                     parent=self._parent,
                     import_=f"projects/{group.project}/serviceAccounts/{email}" if there and not old else None,
-                    ignore_changes=["*"] if old else ["displayName", "description"],
+                    ignore_changes=["*"] if old else ["displayName", "description", *self._ignored],
+                    protect=False if old else None,
                     # An adopted account: its display name tells, which is never changed.
                     retain_on_delete=there and not trainer_owner(known[email]),
                     hooks=group.hooks.guard,
@@ -108,7 +111,8 @@ class WorkspaceResources:
 
     def declare(self, grants: Iterable[StateGrant]) -> None:
         """Declare grants, by their logical names."""
-        opts = pulumi.ResourceOptions(parent=self._parent, hooks=self._group.hooks.guard)
+        # They come and go with the submitters, also where the engine protects the workspace.
+        opts = pulumi.ResourceOptions(parent=self._parent, hooks=self._group.hooks.guard, protect=False)
         for grant in grants:
             named = replace(grant, name=self._group.child(self._parent, grant.name))
             declare_grant(named, self._group.project, opts, self.made)

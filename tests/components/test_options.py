@@ -1,0 +1,220 @@
+"""Pulumi's options on each component, and on the children that it declares. # N33 # N34"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pulumi
+import pulumi_gcp as gcp
+import pytest
+from pulumi_gcp.provider import Provider
+
+import components as slipway
+from components import testing
+from tests.components.conftest import PROJECT, REGION, Asked, declared
+from tests.docs.test_components import lay_out
+
+POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
+SUBMITTERS = ["group:ml@acme.example"]
+BUCKET, CLUSTER = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
+KINDS = ("Workspace", "PersistentResource", "QuotaCheck", "JobTemplate", "Catalog")
+Options = Mapping[str, pulumi.ResourceOptions]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay_out(tmp_path)
+    pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
+
+
+def program(options: Options) -> dict[str, pulumi.Resource]:
+    """Declare one component of each kind, with these options."""
+    ground = slipway.Workspace("ml", slipway.WorkspaceArgs(submitters=SUBMITTERS), options.get("Workspace"))
+    research = slipway.PersistentResource(
+        "research", slipway.PersistentResourceArgs(pools=POOLS), options.get("PersistentResource")
+    )
+    count = slipway.JobTemplate("count-words", slipway.JobTemplateArgs(clusters=[research]), options.get("JobTemplate"))
+    asks = slipway.QuotaCheckArgs(
+        clusters=[research], templates=[count], mode="request", contact_email="ml@acme.example"
+    )
+    quota = slipway.QuotaCheck("quota", asks, options.get("QuotaCheck"))
+    published = slipway.CatalogArgs(workspace=ground, templates=[count], quota=quota)
+    catalog = slipway.Catalog("ml", published, options.get("Catalog"))
+    return dict(zip(KINDS, (ground, research, quota, count, catalog), strict=True))
+
+
+def made(build: Callable[[], Any]) -> list[Asked]:
+    with testing.living(quota={"custom_model_training_cpus": 2}):
+        return declared(build)
+
+
+def below(asked: list[Asked], kind: str) -> dict[str, Asked]:
+    """The resources of the cloud below a component, by name."""
+    inside = [each for each in asked if each.type.startswith("gcp:") and re.search(rf":{kind}\b", each.request.parent)]
+    if kind == "PersistentResource":
+        inside = [each for each in asked if each.type.endswith(":AiPersistentResource")]
+    assert inside, [each.request.parent for each in asked]
+    return {f"{each.type.rpartition(':')[2]} {each.name}": each for each in inside}
+
+
+def with_each(options: pulumi.ResourceOptions) -> Options:
+    return dict.fromkeys(KINDS, options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_parent_is_the_parent_of_each_component(kind: str) -> None:
+    def build() -> None:
+        team = pulumi.ComponentResource("team:index:Team", "vision")
+        program({kind: pulumi.ResourceOptions(parent=team)})
+
+    moved = [each.type.rpartition(":")[2] for each in made(build) if each.parent == "vision"]
+    assert moved == [kind]
+
+
+def through_parent(provider: Provider) -> pulumi.ResourceOptions:
+    team = pulumi.ComponentResource("team:index:Team", "vision", {}, pulumi.ResourceOptions(providers=[provider]))
+    return pulumi.ResourceOptions(parent=team)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        lambda provider: pulumi.ResourceOptions(provider=provider),
+        lambda provider: pulumi.ResourceOptions(providers=[provider]),
+        lambda provider: pulumi.ResourceOptions(providers={"gcp": provider}),
+        through_parent,
+    ],
+    ids=["provider", "providers", "a map of them", "a parent's"],
+)
+def test_a_provider_makes_all_children_in_its_own_place(options: Callable[[Provider], Any]) -> None:
+    def build() -> None:
+        program(with_each(options(Provider("theirs", project="acme-ml", region="europe-west4"))))
+
+    asked = made(build)
+    for kind in KINDS:
+        for each in below(asked, kind).values():
+            assert "providers:gcp::theirs" in each.request.provider, each.name
+    for each in below(asked, "Workspace").values():
+        assert each.inputs.get("project", "acme-ml") == "acme-ml"
+    (cluster,) = below(asked, "PersistentResource").values()
+    assert (cluster.inputs["project"], cluster.inputs["location"]) == ("acme-ml", "europe-west4")
+
+
+def test_protection_holds_for_what_can_be_lost_and_stops_nothing_that_has_to_come_and_go() -> None:
+    asked = made(lambda: program(with_each(pulumi.ResourceOptions(protect=True))))
+    kept = {name for kind in KINDS for name, each in below(asked, kind).items() if each.request.protect}
+    lost = {name.partition(" ")[0] for kind in KINDS for name in below(asked, kind)} - {
+        name.partition(" ")[0] for name in kept
+    }
+    assert {name.partition(" ")[0] for name in kept} == {"Bucket", "Account", "BucketObject", "AiPersistentResource"}
+    assert lost == {"IAMMember", "BucketIAMMember", "SQuotaPreference"}
+    (package,) = below(asked, "JobTemplate")
+    assert package not in kept
+
+
+def test_a_retiring_generation_of_a_protected_cluster_may_go_after_its_last_job() -> None:
+    old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
+
+    def build() -> None:
+        ground = slipway.Workspace("ml", slipway.WorkspaceArgs(submitters=SUBMITTERS))
+        pools = {"workers": slipway.PoolArgs(machine="n1-standard-8", replicas=1)}
+        args = slipway.PersistentResourceArgs(pools=pools, workspace=ground)
+        slipway.PersistentResource("research", args)
+
+    with testing.living(old, jobs=[testing.Job("train", cluster=old.id)]):
+        asked = below(declared(build), "PersistentResource")
+    flags = {name: each.request.protect for name, each in asked.items()}
+    assert flags.pop(f"AiPersistentResource {old.id}") is False and len(flags) == 1
+
+
+def test_changes_to_ignore_reach_buckets_accounts_and_clusters() -> None:
+    asked = made(lambda: program(with_each(pulumi.ResourceOptions(ignore_changes=["labels"]))))
+    ignoring = {
+        name.partition(" ")[0]
+        for kind in KINDS
+        for name, each in below(asked, kind).items()
+        if "labels" in each.request.ignoreChanges
+    }
+    assert ignoring == {"Bucket", "Account", "AiPersistentResource"}, "what is published follows the program"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "shape", [lambda own: [own], lambda own: pulumi.Output.from_input([own])], ids=["list", "output"]
+)
+def test_each_component_waits_for_what_it_depends_on(kind: str, shape: Callable[[Any], Any]) -> None:
+    def build() -> None:
+        own = gcp.storage.Bucket("theirs", location="US")
+        program({kind: pulumi.ResourceOptions(depends_on=shape(own))})
+
+    asked = made(build)
+    (component,) = [
+        each
+        for each in asked
+        if each.type.endswith(f":{kind}")
+        and each.type.startswith("slipway:")
+        and each.name in ("ml", "research", "quota", "count-words")
+    ]
+    assert component.depends_on == {"theirs"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_depends_on_a_component_waits_for_all_that_it_declares(kind: str) -> None:
+    def build() -> None:
+        component = program({})[kind]
+        gcp.storage.Bucket("theirs", location="US", opts=pulumi.ResourceOptions(depends_on=[component]))
+
+    asked = made(build)
+    order = [(each.type.rpartition(":")[2], each.name) for each in asked]
+    theirs = order.index(("Bucket", "theirs"))
+    for each in below(asked, kind).values():
+        assert order.index((each.type.rpartition(":")[2], each.name)) < theirs, each.name
+    assert asked[theirs].depends_on
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("on", KINDS)
+def test_dependencies_among_components_of_a_workspace_hold_nothing_up(kind: str, on: str) -> None:
+    """Their order is that of one deployment, whatever a program says of it."""
+    if kind == on:
+        return
+
+    def build() -> None:
+        options = pulumi.ResourceOptions()
+        components = program({kind: options})
+        options.depends_on = [components[on]]
+
+    assert len(made(build)) == len(made(lambda: program({})))
+
+
+@pytest.mark.parametrize(
+    "alias",
+    [pulumi.Alias(name="ml"), "urn:pulumi:dev::slipway::slipway:components:Workspace::ml"],
+    ids=["name", "urn"],
+)
+def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None:
+    def renamed() -> None:
+        slipway.Workspace("ground", slipway.WorkspaceArgs(), pulumi.ResourceOptions(aliases=[alias]))
+        options = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="research")])
+        slipway.PersistentResource("vision", slipway.PersistentResourceArgs(pools=POOLS), options)
+
+    def before() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs())
+        slipway.PersistentResource("research", slipway.PersistentResourceArgs(pools=POOLS))
+
+    def resources(build: Callable[[], None]) -> list[tuple[str, Any]]:
+        return [(each.name, each.inputs) for each in declared(build) if each.type in (BUCKET, CLUSTER)]
+
+    assert sorted(map(str, resources(renamed))) == sorted(map(str, resources(before)))
+
+
+def test_who_depends_on_a_component_that_is_refused_does_not_wait_for_ever() -> None:
+    def build() -> None:
+        component = program({})["PersistentResource"]
+        for name in "abcdef":
+            gcp.storage.Bucket(name, location="US", opts=pulumi.ResourceOptions(depends_on=[component]))
+        slipway.JobTemplate("none-such")
+
+    with pytest.raises(pulumi.RunError, match="none-such"):
+        made(build)
