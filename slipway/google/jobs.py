@@ -18,6 +18,7 @@ from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB, JobKind
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
+    NAME_LABEL,
     PIPELINE_LABEL,
     REQUEST_LABEL,
     TEMPLATE_LABEL,
@@ -32,6 +33,7 @@ from slipway.model.labels import (
     team_of,
 )
 from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.own_settings import OwnSettings
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The final states of a job that failed, or did not get its machines in time."""
@@ -293,6 +295,16 @@ class VertexJob(Regional):
     def note(self) -> str:
         """The submitter's note, empty without one."""
         return note_in(variable for pool in self.worker_pools for variable in pool.env)
+
+    @property
+    def own_settings(self) -> OwnSettings:
+        """Return what its submission set beside its template."""
+        return OwnSettings.read(variable for pool in self.worker_pools for variable in pool.env)
+
+    @property
+    def chosen_name(self) -> str:
+        """The name that its submitter chose, empty for none."""
+        return self.labels.get(NAME_LABEL, "")
 
     @property
     def run_ids(self) -> tuple[str, ...]:

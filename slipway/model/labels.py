@@ -17,7 +17,9 @@ from slipway.base.formatting import unfit
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
 HASH_LABEL = "slipway-hash"
-"""The three labels of a cluster, set once at its creation, which tell its owner. Frozen: living clusters have them."""
+"""The three labels of a cluster, set once at its creation, which tell its owner. Frozen: living clusters have them.
+
+On a job, the second is the name that somebody chose for it."""
 
 REQUEST_LABEL = "slipway-request"
 TEMPLATE_LABEL = "slipway-template"
@@ -48,7 +50,8 @@ PIPELINE_RUN = "pipeline-run"
 VARIABLE = "SLIPWAY_PARAMETERS"
 NOTE_VARIABLE = "SLIPWAY_NOTE"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
-RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION)
+SETTINGS = "SLIPWAY_SETTINGS"
+RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS)
 """The variables of a job that record its submission, as JSON."""
 ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
 """The address of a bucket, or of what is in it."""
@@ -161,7 +164,12 @@ def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 def recorded(values: Mapping[str, Any] | str) -> str:
     """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return escaped(text.replace("$", MARK)).replace("'", r"\u0027")  # Vertex AI takes no apostrophe in a variable.
+    return sent_value(text).replace("'", r"\u0027")  # Vertex AI takes no apostrophe in a variable.
+
+
+def sent_value(text: str) -> str:
+    """Return a variable's value as it is sent: the service expands nothing in it."""
+    return escaped(text.replace("$", MARK))
 
 
 def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None:
@@ -225,7 +233,7 @@ class Launched(NamedTuple):
 def parameters_in(env: Iterable[str]) -> Mapping[str, Any] | None:
     """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, and for a form
     that no submission records: the job may be anybody's."""
-    record = _record_in(env, VARIABLE)
+    record = record_in(env, VARIABLE)
     if not isinstance(record, dict):
         return None
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
@@ -237,11 +245,12 @@ def parameters_in(env: Iterable[str]) -> Mapping[str, Any] | None:
 
 def note_in(env: Iterable[str]) -> str:
     """Return the note from such an environment, empty where it has none."""
-    note = _record_in(env, NOTE_VARIABLE)
+    note = record_in(env, NOTE_VARIABLE)
     return note if isinstance(note, str) and not unfit(note) else ""
 
 
-def _record_in(env: Iterable[str], variable: str) -> Any:
+def record_in(env: Iterable[str], variable: str) -> Any:
+    """Return a record from an environment of `NAME=value`; None where it lacks that, or the record is no JSON."""
     text = next((entry.removeprefix(f"{variable}=") for entry in env if entry.startswith(f"{variable}=")), None)
     try:
         return json.loads((text or "").replace("$$", "$"))

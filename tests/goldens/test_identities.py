@@ -139,7 +139,7 @@ def test_labels() -> None:
         "slipway-user",
         "vertex-ai-pipelines-run-billing-id",
     ]
-    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION")
+    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION", "SLIPWAY_SETTINGS")
 
 
 def test_names_of_buckets() -> None:

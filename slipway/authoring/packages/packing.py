@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -65,6 +66,11 @@ def modules(template: Template) -> tuple[str, ...]:
 def runs_any_folder(template: Template) -> bool:
     """Tell whether the template runs a command in any folder."""
     return template.takes_code and _modules(template) == (SCRIPT,)
+
+
+def needs_folder(command: str) -> bool:
+    """Tell whether a command may name something of a folder: all but a single word that is no path."""
+    return not re.fullmatch(r"[\w-]+", command.strip())
 
 
 def _modules(template: Template) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import meant, unfit
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render, single
-from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
+from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
+from slipway.using.submission.own_settings import checked_settings
 from slipway.using.submission.request import RequestOverrides
 
 _NONE = type(None)
@@ -32,6 +33,10 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "labels": ((Mapping, _NONE), 'values by key: {"ablation": "decay"}'),
     "note": ((str, _NONE), "a line of text"),
     "notify": ((str, _NONE), "a secret's name"),
+    "env": ((Mapping, _NONE), 'values by variable: {"LR": "0.1"}'),
+    "secrets": ((Mapping, _NONE), 'names of secrets by variable: {"WANDB_API_KEY": "wandb-key"}'),
+    "max_run": ((str, int, float, _NONE), 'a time: "2h", or seconds'),
+    "job_name": ((str, _NONE), "a name for the job"),
 }
 """The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
 
@@ -125,15 +130,24 @@ def params_as_typed(
     return texts
 
 
-def overrides_of(labels: Mapping[str, str] | None, note: str | None, notify: str | None = None) -> RequestOverrides:
-    """Return the overrides with labels, a note, and whom the job tells. Raises ConfigError."""
-    given = dict(labels or {})
-    for text in (*given, *given.values()):
-        _require("labels", text, (str,))
+def overrides_of(
+    labels: Mapping[str, str] | None,
+    note: str | None,
+    notify: str | None,
+    env: Mapping[str, str] | None,
+    secrets: Mapping[str, str] | None,
+    max_run: str | float | None,
+    job_name: str | None,
+) -> RequestOverrides:
+    """Return the overrides of these arguments of `slipway.submit`. Raises ConfigError."""
+    for argument, given in (("labels", labels), ("env", env), ("secrets", secrets)):
+        for text in (*(given or {}), *(given or {}).values()):
+            _require(argument, text, (str,))
     return RequestOverrides(
-        labels=checked_labels(given),
+        labels=with_name(dict(labels or {}), job_name),
         note="" if note is None else checked_note(note),
         notify="" if notify is None else checked_notify(notify),
+        settings=checked_settings(dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run)),
     )
 
 

@@ -50,6 +50,10 @@ def submit(
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
     notify: str | None = None,
+    env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    max_run: str | float | None = None,
+    job_name: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
@@ -69,6 +73,7 @@ def submit(
     `yes`: confirms a cost above the stack's limit for confirmation.
     `labels` and `note`: the job's own, to find it by and to remember what it was for.
     `notify`: the name of a secret, as `--notify`.
+    `env`, `secrets`, `max_run` and `job_name`: those of this job alone, as `--env`, `--secret`, `--max-run`, `--name`.
     `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
     (`code_=…`, and `code__=…` for one that is named `code_`).
 
@@ -81,6 +86,7 @@ def submit(
     model = like.resource_name if isinstance(like, Job) else like
     check(like=model, capacity=capacity, pool=pool, kind=kind, team=team, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
+    check(env=env, secrets=secrets, max_run=max_run, job_name=job_name)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
@@ -98,7 +104,7 @@ def submit(
         team=team or "",
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
-        overrides=overrides_of(labels, note, notify),
+        overrides=overrides_of(labels, note, notify, env, secrets, max_run, job_name),
         arguments=tuple(submit.__kwdefaults__ or ()),
     )
     if model is not None:

@@ -65,13 +65,18 @@ def sweep(
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
     notify: str | None = None,
+    env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    max_run: str | float | None = None,
+    job_name: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Sweep:
     """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 
     `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file.
-    `capacity`, `pool`, `kind`, `team`, `catalog`, `code`, `labels`, `note` and `notify`: those of `slipway.submit`.
+    `capacity`, `pool`, `kind`, `team`, `catalog`, `code`, `labels`, `note`, `notify`, `env`, `secrets`,
+    `max_run` and `job_name`: those of `slipway.submit`.
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
@@ -90,6 +95,7 @@ def sweep(
     """
     check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind, team=team)
     check(request_id=request_id, catalog=catalog, labels=labels, note=note, notify=notify)
+    check(env=env, secrets=secrets, max_run=max_run, job_name=job_name)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
@@ -103,7 +109,7 @@ def sweep(
         pool=pool or "",
         kind=kind,
         team=team or "",
-        overrides=overrides_of(labels, note, notify),
+        overrides=overrides_of(labels, note, notify, env, secrets, max_run, job_name),
         arguments=tuple(sweep.__kwdefaults__ or ()),
     )
 

@@ -26,7 +26,7 @@ _HELPERS = "terminal"
 _ELSEWHERE = {
     "help": "slipway --help",
     "login": "gcloud auth application-default login",
-    "run": "slipway submit",
+    "exec": "slipway run COMMAND",
     "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
     "sweep": "slipway submit NAME --sweep FILE",
     "ui": "slipway jobs open JOB, for its page in the console",
@@ -251,6 +251,10 @@ def _shown(error: SlipwayError, debug: bool) -> int:
     return error.exit_code
 
 
+_FLAGS = {"kind": "as", "runs": "sweep", "secrets": "secret", "job_name": "name"}
+"""Flags that are not called as the arguments of Python are."""
+
+
 def _flags(arguments: Arguments) -> str:
     """Return the arguments of a call from Python as the words of `slipway submit`."""
     words = []
@@ -261,7 +265,7 @@ def _flags(arguments: Arguments) -> str:
         if name == "params" and isinstance(value, Mapping):
             words += [f"-p {_assigned(key, item)}" for key, item in value.items()]
             continue
-        flag = f"--{ {'kind': 'as', 'runs': 'sweep'}.get(name, name).replace('_', '-') }"
+        flag = f"--{_FLAGS.get(name, name).replace('_', '-')}"
         if isinstance(value, bool):
             if value:
                 words.append(flag)

@@ -49,6 +49,11 @@ def with_shell(text: str) -> str:
     return f"bash -c {shlex.quote(text)}"
 
 
+def literal(text: str) -> str:
+    """Return the command that names no parameter where a text has `{name}`."""
+    return re.sub(rf"(?<![${{])\{{({_NAME})\}}(?!\}})", r"{{\1}}", text)
+
+
 def can_name(name: str) -> bool:
     """Tell whether a command can name a parameter of that name."""
     return re.fullmatch(_NAME, name) is not None

@@ -59,6 +59,8 @@ class JobDescription:
             "code": code if CODE_LABEL in job.labels else None,
             "labels": job.labels,
             "note": job.note or None,
+            "chosenName": job.chosen_name or None,
+            "settings": job.own_settings or None,
             "capacityType": account.capacity_type,
             "cluster": self.cluster or None,
             "clusterId": job.persistent_resource_id or None,

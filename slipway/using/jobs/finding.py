@@ -14,7 +14,7 @@ from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS, PIPELINE_JOB
-from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.model.labels import NAME_LABEL, REQUEST_LABEL, STACK_LABEL, USER_LABEL, label_filter, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, original
 from slipway.using.jobs.earlier_jobs import earlier_filter
@@ -27,7 +27,9 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
     several the one that has the submission's claim. `tell` is told which was taken. Raises ResourceError."""
     catalog = context.catalog
     try:
-        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
+        newest, *namesakes = find_jobs(
+            context.vertex, text, stack=catalog.stack, of_template=of_template, user=context.user
+        )
     except ResourceError as problem:
         if text not in catalog.templates:
             raise
@@ -37,7 +39,10 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
     if newest.display_name != text:
         owner_and_state = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
         if newest.template and newest.template == label_value(text):
-            tell(f"{text} is a template; this is its newest job, {newest.display_name} ({owner_and_state})")
+            whose = "your" if newest.labels.get(USER_LABEL) == label_value(context.user) else "its"
+            tell(f"{text} is a template; this is {whose} newest job, {newest.display_name} ({owner_and_state})")
+        elif newest.chosen_name == text:
+            tell(f"{text} is the name of {newest.display_name} ({owner_and_state})")
         elif newest.request_id == text:
             tell(f"{text} is a request; this is its job, {newest.display_name} ({owner_and_state})")
     if not namesakes:
@@ -51,10 +56,12 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
     return ran or newest
 
 
-def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True) -> list[VertexJob]:
+def find_jobs(
+    vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True, user: str = ""
+) -> list[VertexJob]:
     """Return the jobs of this name, the newest first where several have it. With a `stack`, and where no job has that
-    name, return the newest job of that stack's template of this name (with `of_template`), or the jobs of the request
-    with this id.
+    name, return the newest job of that stack's template of this name (with `of_template`), of `user` where they have
+    one; or the newest job for which that name was chosen; or the jobs of the request with this id.
 
     Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of a job outside the
     regions.
@@ -72,12 +79,20 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
         raise _unknown(vertex, text)
     jobs = _named(vertex, text)
     if not jobs and stack and of_template and label_value(text):
-        jobs = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
+        of_all, who = earlier_filter(stack, text), label_value(user)
+        jobs = _newest(vertex, f'{of_all} AND labels.{USER_LABEL}="{who}"') if who else []
+        jobs = jobs or _newest(vertex, of_all)
+    if not jobs and stack and label_value(text) == text:
+        jobs = _newest(vertex, label_filter({STACK_LABEL: stack, NAME_LABEL: text}))
     if not jobs and stack and label_value(text) == text:
         jobs = list(vertex.jobs_of_every_kind(label_filter({STACK_LABEL: stack, REQUEST_LABEL: text})))
     if not jobs:
         raise _unknown(vertex, text)
     return jobs
+
+
+def _newest(vertex: Vertex, wanted: str) -> list[VertexJob]:
+    return list(islice(vertex.jobs_of_every_kind(wanted, page_size=1), 1))
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:

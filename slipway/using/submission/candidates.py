@@ -17,12 +17,13 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.cluster import PoolSpec
 from slipway.model.kinds import PIPELINE_JOB, JobKind
-from slipway.model.labels import own_labels
+from slipway.model.labels import NAME_LABEL, own_labels
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.secret import NOTIFY
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
+from slipway.using.submission.own_settings import require_no_secret, require_settings
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.team import barred, nameable, team_of_submission
@@ -199,6 +200,8 @@ def prepare(
     offers = standing(template, kind, values, own)
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
+    require_settings(template, offers, asked.overrides.settings, asked.overrides.labels.get(NAME_LABEL, ""))
+    require_no_secret(values)
     require_free(template, offers, own_labels(asked.overrides.labels))
     if asked.overrides.notify and not all(map(tells, offers)):
         raise ConfigError(
@@ -312,9 +315,9 @@ def nothing_after(asked: SubmissionRequest) -> ConfigError:
 def _check_folder(template: Template, asked: SubmissionRequest) -> None:
     if "command" not in asked.params or asked.overrides.package:
         return
-    from slipway.authoring.packages.packing import runs_any_folder
+    from slipway.authoring.packages.packing import needs_folder, runs_any_folder
 
-    if runs_any_folder(template):
+    if runs_any_folder(template) and needs_folder(str(asked.params["command"])):
         raise ConfigError(
             f"{template.name} is given a command, and no folder to run it in",
             why="without one it runs the example that was reviewed with it, not your code",

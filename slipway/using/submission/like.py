@@ -25,6 +25,7 @@ from slipway.model.labels import (
     Revision,
     label_value,
 )
+from slipway.model.own_settings import OwnSettings
 from slipway.using.context import Context
 from slipway.using.submission.candidates import SubmissionRequest, prepare
 from slipway.using.submission.parameters import unnamed
@@ -185,7 +186,13 @@ def _overrides(
     """Return the overrides with the job's code, where the template's has changed, and its experiment; and the package's
     URI, empty for the template's present one."""
     experiment = given.experiment or _experiment(template, job)
-    overrides = replace(given, experiment=experiment)
+    then, now = job.own_settings, given.settings
+    settings = OwnSettings(
+        env={name: value for name, value in {**then.env, **now.env}.items() if name not in now.secrets},
+        secrets={name: value for name, value in {**then.secrets, **now.secrets}.items() if name not in now.env},
+        max_run=then.max_run if now.max_run is None else now.max_run,
+    )
+    overrides = replace(given, experiment=experiment, settings=settings)
     packages = sorted(job.packages)
     if own_code or packages in ([], [template.package]) or not (template.package or CODE_LABEL in job.labels):
         return overrides, ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import counted, join, unfit
+from slipway.base.formatting import counted, join, quoted, unfit
 from slipway.model.catalog.model import Offer, Template
-from slipway.model.labels import RESERVED, TEAM, own_labels
+from slipway.model.labels import NAME_LABEL, RESERVED, TEAM, label_value, own_labels
 from slipway.model.rules.job import label_problems
 from slipway.model.secret import NOTIFY, SECRET
 
@@ -28,6 +28,24 @@ def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
             fix=("lowercase letters, digits, _ and -; words as they are go into ", {"note": "TEXT"}),
         )
     return labels
+
+
+def with_name(labels: Mapping[str, str], name: str | None) -> Mapping[str, str]:
+    """Return the labels, checked, with a name that is chosen for the job, if any. Raises ConfigError."""
+    checked = checked_labels(labels)
+    return checked if name is None else {**checked, NAME_LABEL: checked_name(name)}
+
+
+def checked_name(name: str) -> str:
+    """Return the name unchanged. Raises ConfigError for one that no label can have, or that is a job's number."""
+    if label_value(name) == name and name and not name.isdigit():
+        return name
+    fitting = label_value(name)
+    raise ConfigError(
+        f"no job can be called {quoted(name)}",
+        why="the name becomes a label: lowercase letters, digits, - and _, at most 63, and not digits alone",
+        fix=({"job_name": fitting if fitting and not fitting.isdigit() else "lr-01"}, ", for example"),
+    )
 
 
 def checked_note(note: str) -> str:

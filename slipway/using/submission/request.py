@@ -48,6 +48,7 @@ from slipway.model.labels import (
     roles_of,
     roles_value,
 )
+from slipway.model.own_settings import OwnSettings
 from slipway.model.secret import secret_version
 from slipway.using.jobs.claim import claim_of, mark_in
 from slipway.using.submission.parameters import texts as parameter_texts
@@ -188,6 +189,7 @@ class RequestOverrides:
     shell: bool = False
     #: The name of the secret with the address that is told how the job goes, in place of the stack's.
     notify: str = ""
+    settings: OwnSettings = field(default_factory=OwnSettings)
 
 
 def fill(
@@ -230,6 +232,7 @@ def fill(
             raise ConfigError(f"a {kind.words} has no place for a {flag}", fix=("leave out ", {flag: asked}))
     if overrides.note:
         record(spec, recorded(overrides.note), NOTE_VARIABLE)
+    overrides.settings.put_on(spec, catalog.project)
     if overrides.shell:
         spec["enableWebAccess"] = True
     secret = overrides.notify or catalog.notify or ""

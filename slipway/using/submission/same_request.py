@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from slipway.base.formatting import short
+from slipway.base.formatting import short, span
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
@@ -60,6 +60,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "arguments": [plain(pool.args) for pool in busy],
         # Parameters are compared separately, and a note changes nothing.
         "environment": [plain(each for each in pool.env if each.partition("=")[0] not in RECORDS) for pool in busy],
+        "time limit": span(longest) if (longest := job.own_settings.max_run) is not None else "",
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }

@@ -46,6 +46,7 @@ class SweepDigests:
             "package": asked.overrides.code or asked.overrides.package,
             "capacityType": asked.capacity_type,
             **({"pool": asked.pool} if asked.pool else {}),
+            **({"settings": str(settings)} if (settings := asked.overrides.settings) else {}),
         }
         texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
         text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))

@@ -142,6 +142,7 @@ def _look(
         values = {job.name: text for job, text in zip(jobs, texts, strict=True)}
         columns.append(Column("#", lambda row: row.job.labels.get(RUN_LABEL, "–"), right=True, name=True))
     columns += [
+        Column("NAME", lambda row: row.job.chosen_name, optional=True, name=True),
         Column("JOB", lambda row: row.job.called, name=True),
         # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
         Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in copy_names else ''}"),
@@ -152,14 +153,28 @@ def _look(
         Column("CREATED", lambda row: _age(row.job, context), wraps=True),
         Column("WAIT", lambda row: span_or_dash(row.account.wait), right=True),
         Column("RUN", lambda row: span_or_dash(row.account.run), right=True),
+        Column(
+            "PARAMETERS", lambda row: values.get(row.job.name) or _given(row.job, context), wraps=True, optional=True
+        ),
         Column("WHY", lambda row: causes.get(row.job.name, ""), wraps=True, optional=True),
         Column("LABELS", lambda row: short(row.own_labels), wraps=True, optional=True),
         Column("NOTE", lambda row: short(row.job.note), wraps=True, optional=True),
-        Column("PARAMETERS", lambda row: values.get(row.job.name, ""), wraps=True, optional=True),
     ]
     screen.show(table_of(columns, [describe(job, context) for job in jobs]))
     if sweep:
         screen.note(tally(jobs, choose_job))
+
+
+def _given(job: VertexJob, context: Context) -> str:
+    """Return what its submission gave the job beside its template's defaults, a command first and by itself."""
+    template = context.catalog.templates.get(job.template)
+    parameters = template.parameters if template else ()
+    values = {**(job.parameters or {})}
+    for parameter in parameters:
+        if values.get(parameter.name) == parameter.default:
+            del values[parameter.name]
+    commands = [short(render(values.pop(each.name))) for each in parameters if each.command and each.name in values]
+    return ", ".join((*commands, *(f"{short(name)}={short(render(value))}" for name, value in values.items())))
 
 
 def _age(job: VertexJob, context: Context) -> str:

@@ -192,6 +192,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
     inputs = (f"{name.removeprefix(INPUT).lower()}={at}" for name, at in variables.items() if name.startswith(INPUT))
     untold = f"asked for; its log says when nobody was told: slipway jobs logs {job.typed}"
     facts = [
+        ("called", job.chosen_name),
         ("job", job.display_name),
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
@@ -199,6 +200,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
         ("template", f"{job.template}  {description.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
+        ("settings", str(job.own_settings)),
         ("inputs", ", ".join(inputs)),
         ("commit", str(job.revision)),
         ("code", _code(job)),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
 from slipway.using.submission.candidates import SubmissionRequest
-from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
+from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
+from slipway.using.submission.own_settings import checked_settings
 from slipway.using.submission.parameters import assignments, waits
 from slipway.using.submission.request import RequestOverrides
 
@@ -72,6 +73,10 @@ class SubmitArguments:
     note: str | None = None
     shell: bool = False
     notify: str | None = None
+    env: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    max_run: str | None = None
+    name: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -82,7 +87,11 @@ class SubmitArguments:
         words += [word for wait in self.wait_for for word in ("--wait-for", wait)]
         words += ["--then", ",".join(self.then)] if self.then else []
         words += [word for label in self.labels for word in ("--label", label)]
+        words += [word for pair in self.env for word in ("--env", pair)]
+        words += [word for pair in self.secrets for word in ("--secret", pair)]
         for flag, value in (
+            ("--name", self.name),
+            ("--max-run", self.max_run),
             ("--capacity", self.capacity_type),
             ("--pool", self.pool),
             ("--as", self.kind),
@@ -113,10 +122,15 @@ class SubmitArguments:
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),
-            labels=checked_labels(assignments(self.labels, "label", "--label", "key=value")),
+            labels=with_name(assignments(self.labels, "label", "--label", "key=value"), self.name),
             note="" if self.note is None else checked_note(self.note),
             shell=self.shell,
             notify="" if self.notify is None else checked_notify(self.notify),
+            settings=checked_settings(
+                assignments(self.env, "variable", "--env", "name=value"),
+                assignments(self.secrets, "secret", "--secret", "name=secret"),
+                self.max_run,
+            ),
         )
         return SubmissionRequest(
             template=self.template,

@@ -65,6 +65,85 @@ def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
     )
 
 
+_OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
+    click.option(
+        "-p",
+        "--param",
+        "params",
+        multiple=True,
+        metavar="NAME=VALUE",
+        shell_complete=completions.parameters,
+        help="A parameter; may be repeated.",
+    ),
+    word_option(
+        "--capacity",
+        "capacity_type",
+        metavar="TYPE",
+        shell_complete=completions.capacity_types,
+        help="Where the machines come from. Default: the template's first type that can run.",
+    ),
+    word_option(
+        "--pool", metavar="CLUSTER/POOL", shell_complete=completions.pools, help="This pool and no other place."
+    ),
+    click.option(
+        "--wait-for",
+        multiple=True,
+        metavar="TYPE=TIME",
+        shell_complete=completions.waits,
+        help="How long to wait for a capacity type before the next, as in pool=30m; flex-start=0 waits forever.",
+    ),
+    word_option(
+        "--then",
+        callback=lambda _, __, value: tuple(name.strip() for name in (value or "").split(",") if name.strip()),
+        metavar="TYPE,…",
+        shell_complete=completions.then,
+        help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
+    ),
+    word_option(
+        "--team", metavar="NAME", help="The team that it counts for: the stack's, or a group that may submit it."
+    ),
+    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated."),
+    click.option(
+        "--env",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A variable of this job, where your code runs; may be repeated.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        metavar="NAME=SECRET",
+        help="A variable with a secret of Secret Manager, by its name; may be repeated.",
+    ),
+    click.option("--max-run", metavar="TIME", help="End it after 90m or 2h: at most the template's own limit."),
+    click.option("--name", metavar="NAME", help="A name of yours, by which lists show it and every verb finds it."),
+    click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show."),
+    click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`."),
+    click.option(
+        "--notify",
+        metavar="SECRET",
+        help="The secret with the address that the job tells when it starts after a wait, succeeds or fails; with "
+        "--sweep: when the first run fails, and at the end.",
+    ),
+    click.option(
+        "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing."),
+    click.option(
+        "--request-id", metavar="ID", help="Name this submission: sent again with the same id, it still runs once."
+    ),
+)
+
+
+def job_options(command: Command) -> Command:
+    """Add the options of a job that is submitted, in their order: the fields of `SubmitArguments`, `dry_run` and
+    `request_id`."""
+    for option in reversed(_OF_A_JOB):
+        command = option(command)
+    return command
+
+
 def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
     """Return each job once, in the order of the names. Raises ResourceError for a missing one."""
     found = (found_job(context, text, of_template=of_template) for text in texts)

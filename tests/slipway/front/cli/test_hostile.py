@@ -105,7 +105,7 @@ def test_who_interrupts_it_before_it_sends_is_told_that_nothing_was_sent(
 
 def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("slipway.front.cli.submit.document", interrupted)
+        patched.setattr("slipway.front.cli.terminal.single_job.document", interrupted)
         done = stack.run("submit", "hello", "--output", "json")
     (job,) = stack.jobs()
     name = job["displayName"]

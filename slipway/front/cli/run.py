@@ -1,0 +1,102 @@
+"""Run a command in this folder as a job, and follow it.
+
+\b
+  slipway run train.py --lr 0.1
+  slipway run --machine n1-standard-8 --env LR=0.1 --max-run 2h -- python train.py
+  slipway run -- nvidia-smi
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.authoring.packages.packing import needs_folder, runs_any_folder
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, nearest, quoted
+from slipway.front.cli.terminal import completions
+from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
+from slipway.front.cli.terminal.single_job import submit_one
+from slipway.model.catalog.command_line import literal, refusal, with_shell
+from slipway.model.catalog.model import Catalog, Template
+from slipway.using.context import Context
+from slipway.using.submission.request import checked_request_id
+
+_USUAL = "script"
+"""The template that `slipway init` brings for it."""
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
+@word_option("--machine", metavar="TYPE", help="The machine, of those that the template has: -p machine=TYPE.")
+@job_options
+@word_option(
+    "--code",
+    metavar="DIR",
+    default=".",
+    shell_complete=click.Path(file_okay=False).shell_complete,
+    help="Another folder than this one.",
+)
+@word_option(
+    "--template",
+    metavar="NAME",
+    shell_complete=completions.templates,
+    help="The template that runs it. Default: script, or the only one for any folder.",
+)
+@click.option("-d", "--detach", is_flag=True, help="Send it, and do not follow it.")
+@catalog_option
+def command(
+    *,
+    words: tuple[str, ...],
+    machine: str | None,
+    params: tuple[str, ...],
+    code: str,
+    template: str | None,
+    detach: bool,
+    dry_run: bool,
+    request_id: str | None,
+    **flags: Any,
+) -> None:
+    """`flags` are the other fields of `SubmitArguments`."""
+    id_ = checked_request_id(request_id) if request_id is not None else None
+    context = Context(flags["catalog"], in_season=True)
+    line = command_line(words)
+    given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
+    # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
+    folder = code if needs_folder(line) or (Path(code) / line).exists() else None
+    name = _template(context.catalog, template).name
+    typed = SubmitArguments(name, params=given, code=folder, **flags)
+    follows = not (detach or dry_run)
+    ending = WaitOptions(waits=follows, timeout=None, follows=follows)
+    submit_one(context, typed, id_, ending, dry_run=dry_run, json=False)
+
+
+def command_line(words: tuple[str, ...]) -> str:
+    """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one; a
+    Python file is run by Python."""
+    line = words[0] if len(words) == 1 else literal(shlex.join(words))
+    python = "python " if line.partition(" ")[0].endswith(".py") else ""
+    return with_shell(line) if len(words) == 1 and refusal(line) else f"{python}{line}"
+
+
+def _template(catalog: Catalog, name: str | None) -> Template:
+    fitting = {template.name: template for template in catalog.templates.values() if runs_any_folder(template)}
+    wanted = name or (_USUAL if _USUAL in fitting or len(fitting) != 1 else next(iter(fitting)))
+    if wanted in fitting:
+        return fitting[wanted]
+    if not fitting:
+        raise ConfigError(
+            f"no template of stack {catalog.stack} runs a command in a folder of yours",
+            why="such a template has SCRIPT as its module and code_flag=True, as templates/script.py of slipway init",
+            fix="slipway templates, for what there is to run; or ask the stack's owners for one",
+        )
+    near = nearest(wanted, fitting) or next(iter(fitting))
+    raise ConfigError(
+        f"{quoted(wanted)} runs no command in a folder of yours" if name else "several templates run a command",
+        why=f"{join(fitting)} {'do' if len(fitting) > 1 else 'does'}",
+        fix=f"slipway run --template {near} …",
+    )

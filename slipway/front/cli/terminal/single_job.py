@@ -1,0 +1,117 @@
+"""A single job from the terminal: prepared, and sent and waited for, or only shown."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from slipway.base.errors import SlipwayError
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.front.cli.terminal.delivery import send
+from slipway.front.cli.terminal.gcloud import as_formatted
+from slipway.front.cli.terminal.options import found_job
+from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
+from slipway.using.context import Context
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.checks import Checks
+from slipway.using.submission.choice import never_runs
+from slipway.using.submission.costs import spending_of
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.request import new_request_id
+from slipway.using.submission.sender import Sender, about_earlier
+from slipway.using.submission.submitter import journal_of, under, with_code
+
+
+def submit_one(
+    context: Context,
+    typed: SubmitArguments,
+    id_: str | None,
+    ending: WaitOptions,
+    *,
+    dry_run: bool,
+    json: bool,
+    format_: str | None = None,
+) -> None:
+    """Submit what was typed, under a request id of one's own or a new one. Raises the errors of `send`, and those of
+    the job's end where it is waited for."""
+    if typed.like is None:
+        asked = typed.request()
+    else:
+        model = found_job(context, typed.like)
+        typed = replace(typed, like=model.typed)  # A template's name does not name the job for good.
+        asked = typed.request_like(context, model).asked
+
+    def plan(asked: SubmissionRequest) -> PreparedSubmission:
+        return prepare(context.catalog, asked, context.user, context.team, context.now)
+
+    prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note)
+    if dry_run:
+        prepared = under(journal_of(context), prepared, id_ or new_request_id())
+        _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
+        return
+    submitted, submission_id = send(context, typed, prepared, id_, json=json)
+    context, job = submitted.context, submitted.attempt.job
+    with screen.after(*sent_words(job)):
+        if ending.waits:
+            from slipway.front.cli.terminal.watching import watch
+
+            job = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json)
+        if json:
+            screen.out_json("submission", document(context, submitted, job, submission_id))
+    if ending.waits:
+        from slipway.using.submission.ending import require_success
+
+        require_success(context, job)
+
+
+def _dry_run(
+    context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None, repeated: bool
+) -> None:
+    """Print the request as it would be sent now. `repeated`: the id may have been used before. Raises the errors before
+    a sending, but tells of costs that somebody would have to confirm."""
+    from slipway.using.submission.preflight import offline_candidate
+
+    def show(candidate: Candidate) -> None:
+        if json:
+            plan = {"requestId": prepared.request_id, "region": candidate.region, "request": candidate.body}
+            screen.out_json("submission-plan", plan)
+        else:
+            screen.out(
+                as_formatted(context, prepared, candidate) if format_ else screen.json_text(candidate.body, indent=2)
+            )
+
+    if repeated:
+        first = likely(prepared.candidates)
+        sender = Sender(context, journal_of(context), screen.note, RetryPolicy())
+        if (earlier := sender.sent_before(first.request)) and (before := about_earlier(first.request, earlier)):
+            screen.note(f"not sent; {before}")
+            show(first)
+            return
+    try:
+        taken = _forecast(context, prepared)
+    except SlipwayError:
+        show(offline_candidate(prepared))
+        raise
+    show(taken)
+
+
+def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
+    """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+        checks = Checks.begin(context, prepared, [prepared.values], threads)
+        preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
+        choice = preflight.choice(prepared, prepared.candidates)
+    taken, text, checked = choice.taken.candidate, choice.taken.verdict.text, list[str]()
+    checks.check([taken], checked.append)  # A refusal is told alone, without machines that would start now.
+    verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
+    for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
+        screen.note(line)
+    for judged in choice.hopeless:
+        screen.note(f"  {never_runs(judged)}")
+    if costs := spending_of(prepared, choice):
+        screen.note(f"  {costs.words}")
+    for line in checked:
+        screen.note(line)
+    return taken

@@ -1,0 +1,66 @@
+"""Settings that one submission adds to its template's: variables, secrets by their names, and its longest run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.base.formatting import span, unfit
+from slipway.model.labels import SETTINGS, record, record_in, recorded, sent_value
+from slipway.model.secret import secret_version
+
+OF_SECRET = "__SECRET"
+"""The end of a variable that names a secret's version, which the launcher reads: `NAME__SECRET`."""
+_TASKS = ("containerSpec", "pythonPackageSpec")
+
+
+@dataclass(frozen=True)
+class OwnSettings:
+    """Settings of one job alone."""
+
+    #: Values by environment variable.
+    env: Mapping[str, str] = field(default_factory=dict)
+    #: Secrets of Secret Manager by environment variable: names, or full names of versions.
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    #: Seconds; None for the template's.
+    max_run: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.env or self.secrets) or self.max_run is not None
+
+    def __str__(self) -> str:
+        """Return `LR=0.1, WANDB_API_KEY from a secret, at most 2 h`."""
+        texts = [f"{name}={value}" for name, value in self.env.items()]
+        texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
+        return ", ".join((*texts, f"at most {span(self.max_run)}") if self.max_run is not None else texts)
+
+    def put_on(self, spec: dict[str, Any], project: str) -> None:
+        """Write the settings, and a record of them, into a CustomJobSpec in place; they replace the template's."""
+        if not self:
+            return
+        named = {f"{name}{OF_SECRET}": secret_version(secret, project) for name, secret in self.secrets.items()}
+        replaced = {name for own in (*self.env, *self.secrets) for name in (own, f"{own}{OF_SECRET}")}
+        own = [{"name": name, "value": sent_value(value)} for name, value in {**self.env, **named}.items()]
+        for pool in spec.get("workerPoolSpecs", ()):
+            for task in (pool[key] for key in _TASKS if key in pool):
+                task["env"] = [*(entry for entry in task.get("env") or () if entry["name"] not in replaced), *own]
+        if self.max_run is not None:
+            spec["scheduling"] = {**spec.get("scheduling", {}), "timeout": f"{self.max_run}s"}
+        record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run}), SETTINGS)
+
+    @classmethod
+    def read(cls, env: Iterable[str]) -> OwnSettings:
+        """Read the record in an environment of `NAME=value`; none for a form that no submission records."""
+        found = record_in(env, SETTINGS)
+        if not isinstance(found, dict):
+            return cls()
+        env_, secrets, longest = found.get("env"), found.get("secrets"), found.get("maxRun")
+        given = [each for each in (env_, secrets) if isinstance(each, dict) and all(map(_is_text, each.values()))]
+        if len(given) < 2 or not (longest is None or type(longest) is int):
+            return cls()
+        return cls(env=given[0], secrets=given[1], max_run=longest)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not unfit(value)

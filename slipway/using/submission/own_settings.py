@@ -1,0 +1,126 @@
+"""A submission's own settings, checked: by themselves, and against the template that they are added to. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from slipway.authoring.stack.secrets import has_form, looks_secret
+from slipway.base.errors import ConfigError, Fix, PolicyError, together
+from slipway.base.formatting import counted, quoted, seconds, span, unfit
+from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.parameter_types import Value
+from slipway.model.kinds import PIPELINE_JOB
+from slipway.model.labels import INPUT, RECORDS
+from slipway.model.own_settings import OwnSettings
+from slipway.model.rules.code import ENV_NAME, MOST_ENV, value_problem
+from slipway.model.secret import SECRET
+from slipway.using.submission.parameters import ParameterMistake as Mistake
+
+_SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_")
+"""Variables of these beginnings are the launcher's or the service's."""
+
+
+def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None) -> OwnSettings:
+    """Return the settings. Raises one ConfigError with all mistakes, which repeats no value that may be secret."""
+    mistakes = [*_variables(env), *_secrets(env, secrets)]
+    longest = None if max_run is None else math.floor(seconds(max_run))
+    if longest == 0:
+        mistakes.append(Mistake("", f"max_run {quoted(max_run or '')} is below a second", "90m or 2h, for example"))
+    if mistakes:
+        raise ConfigError(
+            f"{counted(len(mistakes), 'setting')} wrong",
+            why="\n".join(mistake.what for mistake in mistakes),
+            fix=together(mistake.fix for mistake in mistakes),
+        )
+    return OwnSettings(env=env, secrets=secrets, max_run=longest)
+
+
+def require_settings(template: Template, offers: Iterable[Offer], settings: OwnSettings, name: str) -> None:
+    """Raise for settings that the template's jobs can't have: PolicyError where other code than the reviewed one may
+    not run, ConfigError for the rest."""
+    offers = tuple(offers)
+    if name == template.name:
+        raise ConfigError(f"{name} is a template", why="its newest job goes by that name", fix="choose another name")
+    if settings and any(offer.kind == PIPELINE_JOB.name for offer in offers):
+        raise ConfigError(
+            f"a pipeline has no place for {_words(settings)}",
+            why="its tasks have variables and limits of their own, which were compiled into it",
+            fix="give them to the pipeline as parameters",
+        )
+    if (settings.env or settings.secrets) and not template.takes_code:
+        raise PolicyError(
+            f"{template.name} takes no variables of one job's own",
+            why="it runs the code that was reviewed with it, and a variable can make that do something else",
+            fix=f"slipway templates show {template.name}, which has its parameters",
+        )
+    most = max((len(pool.get("env") or ()) for offer in offers for pool in _tasks(offer)), default=0)
+    if (total := most + len(settings.env) + len(settings.secrets) + len(RECORDS)) > MOST_ENV:
+        raise ConfigError(
+            f"{total} environment variables, those of {template.name} among them",
+            why=f"a job has {MOST_ENV} at most",
+            fix="put them into a file of the folder",
+        )
+    limit = min((longest for offer in offers if (longest := _timeout(offer)) is not None), default=None)
+    if settings.max_run is not None and limit is not None and settings.max_run > limit:
+        raise ConfigError(
+            f"{template.name} may run {span(limit)} at most, and {span(settings.max_run)} are asked for",
+            why="the template's timeout_s is the limit of each of its jobs",
+            fix=({"max_run": f"{limit}s"}, f", or ask the owners of {template.name} for a longer timeout_s"),
+        )
+
+
+def require_no_secret(values: Mapping[str, Value]) -> None:
+    """Raise ConfigError for a parameter whose text has a secret's form: the job records it, and lists show it."""
+    for name, value in values.items():
+        if isinstance(value, str) and has_form(value):
+            raise ConfigError(f"{name} has a secret in it", why=_STORED, fix=_by_name("NAME"))
+
+
+_STORED = "what a job is given is stored with it, for everybody who may list jobs; and shells keep what is typed"
+
+
+def _by_name(variable: str) -> Fix:
+    return ("put it into Secret Manager, and give its name: ", {"secrets": {variable: "SECRET"}})
+
+
+def _variables(env: Mapping[str, str]) -> Iterator[Mistake]:
+    for name, value in env.items():
+        if not ENV_NAME.fullmatch(name):
+            yield Mistake(name, f"{quoted(name)} is no variable's name: letters, digits and _", "LR=0.1")
+        elif name.startswith(_SET_BY_OTHERS):
+            other = "the address of an input" if name.startswith(INPUT) else "set for each job"
+            yield Mistake(name, f"{name} is {other}", "choose another name")
+        elif looks_secret(value, name):
+            yield Mistake(name, f"{name} has a secret's name or form. {_STORED.capitalize()}", _by_name(name))
+        elif not value:
+            yield Mistake(name, f"{name} is empty, which Vertex AI refuses", "leave it out")
+        elif wrong := unfit(value):
+            yield Mistake(name, f"{name} {wrong}", "type it anew")
+        elif problem := value_problem(name, value):
+            yield Mistake(name, *problem)
+
+
+def _secrets(env: Mapping[str, str], secrets: Mapping[str, str]) -> Iterator[Mistake]:
+    for name, secret in secrets.items():
+        if not ENV_NAME.fullmatch(name) or name.startswith(_SET_BY_OTHERS):
+            yield Mistake(name, f"{quoted(name)} can't be a secret's variable", "WANDB_API_KEY=wandb-key, for example")
+        elif name in env:
+            yield Mistake(name, f"{name} is a variable and a secret", "give it once")
+        elif not SECRET.fullmatch(secret) or has_form(secret):
+            yield Mistake(name, f"{name} is not given a secret's name of Secret Manager", _by_name(name))
+
+
+def _tasks(offer: Offer) -> Iterator[Mapping[str, Any]]:
+    for pool in offer.spec.get("workerPoolSpecs", ()):
+        yield pool.get("pythonPackageSpec") or pool.get("containerSpec") or {}
+
+
+def _timeout(offer: Offer) -> int | None:
+    text = str(offer.spec.get("scheduling", {}).get("timeout", "")).removesuffix("s")
+    return int(float(text)) if text else None
+
+
+def _words(settings: OwnSettings) -> str:
+    return "a time limit" if settings.max_run is not None else "variables of one job's own"

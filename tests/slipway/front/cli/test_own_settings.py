@@ -1,0 +1,140 @@
+"""One job's own variables, secrets, limit and name: `--env`, `--secret`, `--max-run`, `--name`. # N25"""
+
+from pathlib import Path
+
+import pytest
+
+import slipway
+
+from .stack import Stack
+from .test_code import checked_out, opened
+
+SHOWS = "import os\nfor name in ('LR', 'TOKEN__SECRET', 'ODD'):\n    print(name, os.environ.get(name))\n"
+SECRET = "projects/local-project/secrets/token/versions/latest"
+
+
+@pytest.fixture
+def mine(stack: Stack) -> Stack:
+    """A stack whose `hello` runs anybody's folder, and such a folder."""
+    opened(stack)
+    checked_out(stack)
+    return stack
+
+
+def variables(job: dict[str, object]) -> dict[str, str]:
+    (pool,) = job["jobSpec"]["workerPoolSpecs"]  # type: ignore[index]
+    return {entry["name"]: entry["value"] for entry in pool["pythonPackageSpec"]["env"]}
+
+
+def send(stack: Stack, *words: str) -> str:
+    done = stack.well("submit", "hello", "--code", "./src", *words, "--output", "json")
+    return str(done.json["job"]["displayName"])
+
+
+@pytest.mark.journey
+def test_a_job_reads_variables_of_its_own(mine: Stack) -> None:
+    (mine.folder / "src" / "hello" / "task.py").write_text(SHOWS)
+    done = mine.well("submit", "hello", "--code", "./src", "--env", "LR=0.1", "--env", "ODD=$(HOME) $$x", "--follow")
+    lines = [line.removeprefix("main  ") for line in done.out.splitlines()]
+    assert "LR 0.1" in lines and "ODD $(HOME) $$x" in lines and "TOKEN__SECRET None" in lines
+
+
+def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
+    words = ("--env", "LR=0.1", "--secret", "DATA=token", "--max-run", "2m", "--name", "lr-01")
+    name = send(mine, *words)
+    (job,) = mine.jobs()
+    assert variables(job)["LR"] == "0.1" and variables(job)["DATA__SECRET"] == SECRET
+    assert job["jobSpec"]["scheduling"]["timeout"] == "120s"
+
+    head, row = mine.run("jobs", "list").out.splitlines()
+    assert head.split()[:2] == ["NAME", "JOB"] and row.split()[:2] == ["lr-01", name]
+    shown = mine.run("jobs", "show", "lr-01")
+    assert "settings   LR=0.1, DATA from secret token, at most 2 min" in shown.out.splitlines()
+    assert f"lr-01 is the name of {name}" in shown.err
+    assert mine.shown(name)["settings"] == {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120}
+
+    mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2")
+    like = next(other for other in mine.jobs() if other["displayName"] != name)
+    assert variables(like)["LR"] == "0.2" and variables(like)["DATA"] == "plain"
+    assert "DATA__SECRET" not in variables(like) and like["jobSpec"]["scheduling"]["timeout"] == "120s"
+    assert "slipway-name" not in like["labels"], "the name is one job's"
+
+
+@pytest.mark.parametrize("other", [("--env", "LR=0.2"), ("--max-run", "3m"), ("--secret", "TOKEN=token")])
+def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...]) -> None:
+    send(mine, "--request-id", "r1", "--env", "LR=0.1", "--max-run", "2m")
+    again = mine.run("submit", "hello", "--code", "./src", "--request-id", "r1", *other)
+    assert again.code == 2 and "request id r1 was used before, for something else" in again.err, again.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--env", "LR"), "'LR' is not name=value"),
+        (("--env", "1X=2"), "'1X' is no variable's name"),
+        (("--env", "SLIPWAY_OUTPUT=gs://x"), "SLIPWAY_OUTPUT is set for each job"),
+        (("--env", "EMPTY="), "EMPTY is empty, which Vertex AI refuses"),
+        (("--env", "SAYS=it's"), "has an apostrophe in its value"),
+        (
+            ("--env", "HF_TOKEN=abcdefghijklm1"),
+            "fix: put it into Secret Manager, and give its name: --secret HF_TOKEN=",
+        ),
+        (("--env", "X=hf_abcdefghijklmnopqrst"), "X has a secret's name or form"),
+        (("--secret", "X=hf_abcdefghijklmnopqrst"), "X is not given a secret's name"),
+        (("--secret", "X=my secret"), "X is not given a secret's name"),
+        (("--secret", "X=a", "--env", "X=b"), "X is a variable and a secret"),
+        (("--max-run", "soon"), "invalid duration 'soon'"),
+        (("--max-run", "0.2s"), "max_run '0.2s' is below a second"),
+        (("--max-run", "7d"), "hello may run"),
+        (("--name", "Lr 01"), "fix: --name lr-01, for example"),
+        (("--name", "4711"), "not digits alone"),
+        (("--name", "hello"), "hello is a template"),
+        (("-p", "code=WANDB=sk-abcdefghijklmnopqrstu"), "code has a secret in it"),
+    ],
+)
+def test_what_no_job_can_have_is_refused_before_anything_is_sent(
+    mine: Stack, words: tuple[str, ...], said: str
+) -> None:
+    offer = mine.offer()["request"]["jobSpec"]
+    offer["scheduling"] = {**offer.get("scheduling", {}), "timeout": "3600s"}
+    mine.publish()
+    refused = mine.run("submit", "hello", "--code", "./src", *words)
+    assert refused.code == 2 and said in refused.err and "  fix: " in refused.err and mine.jobs() == [], refused.err
+    assert "hf_abc" not in refused.err and "sk-abc" not in refused.err
+
+
+def test_reviewed_code_takes_a_limit_and_no_variables(stack: Stack) -> None:
+    refused = stack.run("submit", "hello", "--env", "LR=0.1")
+    assert refused.code == 5 and "hello takes no variables of one job's own" in refused.err and stack.jobs() == []
+    stack.well("submit", "hello", "--max-run", "60s")
+    assert stack.jobs()[0]["jobSpec"]["scheduling"]["timeout"] == "60s"
+
+
+def test_a_sweep_gives_them_to_each_run_and_other_ones_are_another_sweep(mine: Stack) -> None:
+    (mine.folder / "s.json").write_text('{"grid": {"code": ["a", "b"]}}')
+    words = ("submit", "hello", "--code", "./src", "--sweep", "s.json", "--env")
+    mine.well(*words, "LR=0.1")
+    assert [variables(job)["LR"] for job in mine.jobs()] == ["0.1", "0.1"]
+    mine.well(*words, "LR=0.2")
+    assert len(mine.jobs()) == 4
+
+
+def test_python_has_them_too(mine: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N12
+    for name, value in mine.env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(mine.folder)
+    job = slipway.submit(
+        "hello", code=Path("src"), env={"LR": "0.1"}, secrets={"TOKEN": "token"}, max_run=90, job_name="lr-02"
+    )
+    assert slipway.job("lr-02") == job
+    (sent,) = mine.jobs()
+    assert variables(sent)["LR"] == "0.1" and sent["jobSpec"]["scheduling"]["timeout"] == "90s"
+
+
+def test_a_template_s_name_is_its_newest_job_of_mine(stack: Stack) -> None:
+    stack.well("submit", "hello", "--request-id", "mine")
+    stack.well("submit", "hello", "--request-id", "theirs", SLIPWAY_USER="bob")
+    mine = next(job["displayName"] for job in stack.jobs() if job["labels"]["slipway-request"] == "mine")
+    shown = stack.run("jobs", "show", "hello")
+    assert f"hello is a template; this is your newest job, {mine}" in shown.err
+    assert "this is its newest job" in stack.run("jobs", "show", "hello", SLIPWAY_USER="eve").err

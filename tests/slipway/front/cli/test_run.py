@@ -1,0 +1,88 @@
+"""`slipway run`: a command in this folder, as a job that is followed. # N25"""
+
+from pathlib import Path
+
+import pytest
+
+from slipway.front.cli.run import command_line
+from slipway.model.rules.code import SCRIPT
+from tests.checkouts.git import git
+
+from .stack import Stack
+from .test_code import opened, uploaded
+
+
+@pytest.fixture
+def open_to_commands(stack: Stack) -> Stack:
+    """A stack whose `hello` runs any command, in a folder with `train.py`."""
+    opened(stack)
+    template = stack.catalog["templates"]["hello"]
+    template["parameters"][0] |= {"name": "command", "command": True, "default": "python train.py"}
+    for offer in template["offers"]:
+        package = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+        package["args"] = [*package["args"][:3], SCRIPT, "--", "--command=${command}"]
+    stack.publish()
+    (stack.folder / ".git").rmdir()
+    (stack.folder / "train.py").write_text("import os, sys\nprint('lr', os.environ.get('LR'), *sys.argv[1:])\n")
+    git(stack.folder, "init", "-q")
+    return stack
+
+
+@pytest.mark.journey
+def test_a_python_file_runs_here_with_its_flags_and_is_followed(open_to_commands: Stack) -> None:
+    done = open_to_commands.well("run", "--env", "LR=0.1", "train.py", "--epochs", "2", "a b")
+    assert "main  lr 0.1 --epochs 2 a b" in done.out.splitlines(), done.out
+    assert open_to_commands.run("run", "--", "python", "-c", "raise SystemExit(3)").code == 4
+    assert "the command ended with 3" in open_to_commands.run("jobs", "show", "hello").out
+    (row, *_) = open_to_commands.run("jobs", "list").out.splitlines()[1:]
+    assert "python -c 'raise SystemExit(3)'" in row
+
+
+def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_path: Path) -> None:
+    open_to_commands.well("run", "--detach", "--", "nvidia-smi")
+    (job,) = open_to_commands.jobs()
+    assert uploaded(open_to_commands) == [] and "slipway-code" not in job["labels"]
+    open_to_commands.well("run", "-d", "--request-id", "r1", "python train.py | tee log")
+    assert len(uploaded(open_to_commands)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("train.py", "--lr", "0.1"), "python train.py --lr 0.1"),
+        (("train.py",), "python train.py"),
+        (("train.py --lr 0.1",), "python train.py --lr 0.1"),
+        (("python", "-c", "print('a b')"), "python -c 'print('\"'\"'a b'\"'\"')'"),
+        (("python train.py | tee log",), "bash -c 'python train.py | tee log'"),
+        (("python", "-c", "print(f'{x}')"), "python -c 'print(f'\"'\"'{{x}}'\"'\"')'"),
+        (("nvidia-smi",), "nvidia-smi"),
+        (("it's",), "bash -c 'it'\"'\"'s'"),
+        (("",), ""),
+    ],
+)
+def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str) -> None:
+    assert command_line(words) == line
+
+
+def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
+    refused = open_to_commands.run("run", "--template", "nap", "train.py")
+    assert refused.code == 2 and "fix: slipway run --template hello …" in refused.err, refused.err
+    assert open_to_commands.run("run").code == 2
+    open_to_commands.catalog["templates"]["hello"]["codeFlag"] = False
+    open_to_commands.publish()
+    refused = open_to_commands.run("run", "train.py")
+    assert refused.code == 2 and "runs a command in a folder of yours" in refused.err and not open_to_commands.jobs()
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (("submit", "train.py"), "fix: slipway run train.py"),
+        (("submit", "train.py", "--lr", "0.1"), "fix: slipway run train.py --lr 0.1"),
+        (("submit", "./train.sh"), "fix: slipway run ./train.sh"),
+        (("exec", "python", "train.py"), "fix: slipway run"),
+    ],
+)
+def test_who_names_a_file_is_told_the_command(open_to_commands: Stack, words: tuple[str, ...], fix: str) -> None:
+    refused = open_to_commands.run(*words)
+    assert refused.code == 2 and fix in refused.err, refused.err
