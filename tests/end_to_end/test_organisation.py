@@ -1,5 +1,5 @@
 """In an organisation that has all policies that the local cloud knows of, a stack comes to a finished job by three
-exceptions, and without each of them is refused for the reason that it is there for. # N17"""
+exceptions, and without each of them is refused for the reason that it is there for. # N4"""
 
 from collections.abc import Callable
 from typing import Any

@@ -248,7 +248,10 @@ def test_texts_become_the_settings_types() -> None:
 
 
 def test_a_file_written_is_the_file_read(tmp_path: Path) -> None:
-    first = Settings().changed({"calls_per_minute": 1, "quota.m.us-central1": 3, "quota.n": -1})
+    policy = {"policy.gcp.resourceLocations": "us-east1 us", "policy.storage.publicAccessPrevention": "true"}
+    values = {"calls_per_minute": 1, "quota.m.us-central1": 3, "quota.n": -1, "customers.acme.example": "C0acme"}
+    first = Settings().changed({**values, **policy})
+    assert first.policy["gcp.resourceLocations"] == ("us-east1", "us")
     (tmp_path / "s.toml").write_text(cloud_settings.dump(asdict(first)))
     assert cloud_settings.load(tmp_path / "s.toml", {}) == first
     assert cloud_settings.load(tmp_path / "s.toml", {"calls_per_minute": "2"}).calls_per_minute == 2

@@ -27,6 +27,7 @@ _LEAST_BODY = 1024**2
 """The least limit of a body: below it no setting can be sent any more, not even this one."""
 
 
+_SERVICE = ".googleapis.com"
 _TABLES = ("quota", "groups", "policy", "customers")
 """Settings with names of their own below them: `quota.METRIC`."""
 
@@ -84,6 +85,10 @@ class Settings(TrainingSettings):
         super().__post_init__()
         if self.body_bytes < _LEAST_BODY:
             raise ValueError(f"'body_bytes' is at least {_LEAST_BODY}, not {self.body_bytes}")
+        for name in ("perimeter", "quota_project"):
+            for service in getattr(self, name).split():
+                if not service.endswith(_SERVICE):
+                    raise ValueError(f"'{name}' has services as storage{_SERVICE} with blanks between, not '{service}'")
         if self.deleted_member not in ("accept", "reject"):
             raise ValueError(f"'deleted_member' is accept or reject, not '{self.deleted_member}'")
 

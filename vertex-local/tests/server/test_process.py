@@ -184,11 +184,13 @@ def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -
 
 def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: LocalCloud) -> None:
     own_cloud.up("--set", "submissions_per_minute=7", "--set", "quota.custom_model_training_cpus.us-central1=96")
+    own_cloud.up("--set", "policy.gcp.resourceLocations=in:us-locations")
     own_cloud.command("down")
     own_cloud.up()
     answer = own_cloud.rest("GET", "/vertex-local/settings")
     assert answer["submissions_per_minute"] == 7
     assert answer["quota"] == {"custom_model_training_cpus.us-central1": 96}
+    assert answer["policy"] == {"gcp.resourceLocations": ["in:us-locations"]}
     wrong = own_cloud.command("up", "--set", "submission_per_minute=7")
     assert wrong.returncode == 2 and "did you mean 'submissions_per_minute'?" in wrong.stderr
 
