@@ -19,6 +19,7 @@ Holder = Literal["project", "account", "bucket"]
 _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccounts", "bucket": "storage.buckets"}
 MOST_PRINCIPALS = 1500
 """The most principals in a policy, each as often as it has a role (docs.cloud.google.com/iam/quotas)."""
+_DELETED = "deleted:"
 _ATTEMPTS = 10
 """So often may somebody else write the same policy first."""
 
@@ -36,6 +37,12 @@ class Bound:
     def under(self) -> str:
         """The condition as text: ` under condition night`; empty without one."""
         return f" under condition {self.condition}" if self.condition else ""
+
+
+def living(member: str) -> str:
+    """Return the name of a member without what marks a deleted one, `deleted:user:ada@acme.example?uid=1`: IAM keeps
+    those apart, so that nobody made again under that name has their roles."""
+    return member.removeprefix(_DELETED).partition("?uid=")[0] if member.startswith(_DELETED) else member
 
 
 class Permissions:

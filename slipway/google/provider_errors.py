@@ -134,7 +134,7 @@ _RULES = (
     (
         "the stack is currently locked by",
         "another run has this stack, or one that was killed had it",
-        'see that none is still going, then release the lock: docs/runbook.md, "A run that was killed"',
+        'see that none is still going, then make cancel STACK=NAME: docs/runbook.md, "A run that was killed"',
     ),
     (
         "failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)",

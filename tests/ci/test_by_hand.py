@@ -17,7 +17,7 @@ from tests.ci.conftest import ROOT
 from tests.docs.console import blocks
 
 PAGE = (ROOT / "docs" / "by-hand.md").read_text()
-COPIED, KEPT = (
+COPIED, KEPT, ROTATED = (
     [line.removeprefix("$ ") for line in block.splitlines()]
     for block in blocks(ROOT / "docs" / "by-hand.md", "console")
 )
@@ -44,6 +44,8 @@ class Shell:
         command = re.sub(r"^pulumi (up|destroy)", r"pulumi \1 --yes", command)
         command = re.sub(r"^make (up|destroy)", r"make \1 ARGS=--yes", command)
         command = re.sub(r"^make", f"make -f {ROOT}/Makefile VENV={ROOT}/.venv READY=", command)
+        if "change-secrets-provider" in command:
+            command = f"printf 'another\\nanother\\n' | {command}"
         if command.startswith("export "):
             name, value = command.removeprefix("export ").split("=", 1)
             self.environ[name] = value
@@ -105,6 +107,30 @@ def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
     assert '"summaryEvent"' in (shell.folder / ".slipway" / "dev.events").read_text()
     assert "with local changes." in shell.type("pulumi preview --stack dev"), "the engine writes before it runs"
     assert shell.changed() == f" M {FILE}\n"
+
+
+@pytest.mark.journey
+def test_a_lock_that_was_left_and_a_former_passphrase_are_told_with_the_way_out(shell: Shell) -> None:
+    *before, preview, up = COPIED
+    for command in before:
+        shell.type(command)
+    shell.type(up)
+    lock = Path(shell.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0]) / ".pulumi" / "locks"
+    lock = lock / "organization" / "slipway" / "dev" / "left.json"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text('{"pid": 1, "username": "ada", "hostname": "gone", "timestamp": "2026-11-20T00:00:00Z"}')
+    told = shell.type(f"{up} || true")
+    assert "stack is currently locked" in told and "then make cancel STACK=dev\n" in told
+    shell.type("make cancel STACK=dev ARGS=--yes")
+    (shell.folder / "__main__.py").write_text(f"{PROGRAM}\npulumi.export('key', pulumi.Output.secret('k'))\n")
+    shell.type(up)
+    for command in ROTATED[:-2]:
+        shell.type(command)
+    told = shell.type(f"{preview} || true")
+    assert "incorrect passphrase" in told and "fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack" in told
+    for command in ROTATED[-2:]:
+        shell.type(command)
+    assert shell.changed() == " M __main__.py\n"
 
 
 @pytest.mark.journey

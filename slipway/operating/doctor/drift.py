@@ -17,6 +17,7 @@ from slipway.deploying.engine.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, to
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import STEADY, PersistentResource
+from slipway.google.permissions import living
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.cluster_fields import AUTOMATIC_LABELS, FieldDifference, as_asked, compare
@@ -115,12 +116,18 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
         if policy.on in theirs:
             continue
         for grant in sorted(policy.bound):
-            not_ours = policy.ours and grant.member not in policy.ours
+            who = living(grant.member)
+            not_ours = policy.ours and who not in policy.ours
             # Every bucket begins with these, or Google grants them to its own agents.
             googles = grant.member.startswith(_OF_PROJECT) or "@gcp-sa-" in grant.member
             if not_ours or googles or (policy.on, grant.role, grant.member) in granted:
                 continue
             words = f"{grant.member} has {grant.role}{grant.under}, which the stack did not grant"
+            if who != grant.member:
+                words = (
+                    f"{who} was deleted, and {grant.role}{grant.under} is still noted for it; one that was made again "
+                    "under its name does not have it"
+                )
             yield drift(policy.on, f"{grant.role} {grant.member}", words, NextDeployment.STAYS, policy.revoke(grant))
 
 

@@ -11,7 +11,7 @@ from slipway.base.formatting import short
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
-from slipway.google.permissions import Bound
+from slipway.google.permissions import Bound, living
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.operating.doctor.picture import Picture, Policy, UnseenPolicy
@@ -42,7 +42,8 @@ def roles_left(picture: Picture) -> Iterator[Finding]:
     for member, policy in strangers(picture.policies, picture.published).items():
         if member.lower() in named:
             continue
-        subject, what = Subject("member", member), f"{member} has the roles of a submitter on {policy.on}"
+        who = member if living(member) == member else f"{living(member)}, which was deleted,"
+        subject, what = Subject("member", member), f"{who} has the roles of a submitter on {policy.on}"
         left = f"{what}, and no stack names them any more"
         if unread:
             words = f"{what}, and whether a stack names them can't be told: {short(unread[0], 200)}"

@@ -141,6 +141,15 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
     ] == [f"roles/editor {trainer}"]
 
 
+def test_a_deleted_account_is_told_as_one_and_one_that_was_made_again_is_not_taken_for_it() -> None:
+    """IAM keeps a deleted member's roles apart, `deleted:…?uid=…`, so nobody made under its name later has them."""
+    trainer = f"serviceAccount:{TRAINER}"
+    bound = frozenset({Bound("roles/aiplatform.user", f"deleted:{trainer}?uid=123")})
+    (told,) = of_policies(preview("by_hand"), [Policy(Subject("project", "p"), bound, frozenset({trainer}))])
+    assert told.sentence.startswith(f"{trainer} was deleted, and roles/aiplatform.user is still noted for it")
+    assert told.fix.endswith(f"--member='deleted:{trainer}?uid=123' --role=roles/aiplatform.user")
+
+
 def test_a_foreign_grant_has_the_command_that_takes_it_away() -> None:
     bound = frozenset({Bound("roles/iam.serviceAccountUser", f"deleted:{EVE}?uid=1", "in May")})
     (policy,) = of_policies(preview("by_hand"), [Policy(Subject("account", TRAINER), bound)])

@@ -41,6 +41,14 @@ def test_roles_of_nobody_are_told_with_the_commands_that_take_them() -> None:
     ]
 
 
+def test_a_deleted_submitter_is_told_as_one_also_where_somebody_has_that_name_again() -> None:
+    gone = f"deleted:{ADA}?uid=7"
+    bound = frozenset(Bound(role, member) for role in SUBMITTER_ROLES.values() for member in (ADA, gone))
+    finding = left(Policy(PROJECT, bound))
+    assert finding and finding.sentence.startswith(f"{ADA}, which was deleted, has the roles of a submitter")
+    assert f"--member='{gone}'" in finding.fix
+
+
 def test_whoever_a_stack_names_or_who_has_other_roles_is_nobody_s_business() -> None:
     assert left(*ALL, neighbours={"dev-catalog": OTHER}) is None
     assert left(*having("roles/aiplatform.user", "roles/logging.viewer")) is None
