@@ -32,7 +32,7 @@ from .entries import ArgumentError, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
-from .resolution import Given, plain, resolved
+from .resolution import Given, resolved
 from .world import mocked
 
 Place = tuple[str, str]
@@ -50,10 +50,9 @@ class Composition:
     #: The stack file that the components' arguments come from, whose lines errors name.
     file: Document | None = None
     groups: Sequence[Group] = ()
-    #: Whether no component may join any more.
-    complete = False
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
+    #: Set from the first question on: no component may join any more.
     _deciding: asyncio.Task[None] | None = None
 
     def __init__(self, checkout: Path, *, everywhere: bool = False) -> None:
@@ -71,7 +70,7 @@ class Composition:
         self._program = asyncio.current_task()
 
     def join(self, component: Member) -> None:
-        if self.complete:
+        if self._deciding is not None:
             raise ArgumentError(
                 f"{type(component).__name__} {component.name} comes too late",
                 why="it is constructed while outputs are awaited, when all else is decided already",
@@ -87,23 +86,10 @@ class Composition:
         if (error := program_error()) is not None:
             await self.hooks.registered.future()
             raise as_shown(error)
-        if not self.complete:
-            self.complete = True
+        if self._deciding is None:
             self._deciding = asyncio.ensure_future(self._decide())
-        if self._deciding is not None:
-            await asyncio.shield(self._deciding)
+        await asyncio.shield(self._deciding)
         return next(group for group in self.groups if component in group.components)
-
-    def decide(self) -> None:
-        """Decide at once, where no argument has to be awaited. Raises SlipwayError."""
-        given = {component: plain(component.args) for component in self.components}
-        if any(each.unknown for each in given.values()):
-            return
-        self._group(given)
-        self.complete = True
-        for group in self.groups:
-            group.decide(self.file)
-        self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _decide(self) -> None:
         try:
@@ -149,9 +135,10 @@ class Composition:
         ]
 
     @property
-    def ended(self) -> bool:
-        """Tell whether its program has ended."""
-        return self._program is None or self._program.done()
+    def spent(self) -> bool:
+        """Tell whether it is that of an earlier program of a test, whose mocks serve several."""
+        ended = self._program is None or self._program.done()
+        return self._deciding is not None and self.run.world is not None and ended
 
 
 def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
@@ -200,10 +187,7 @@ _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()
 def composition() -> Composition:
     """Return the composition of the running program, which begins with its first component."""
     current = _COMPOSITIONS.get(get_monitor())
-    # A test's mocks serve several programs, one after another.
-    if current is None or (current.complete and current.run.world and current.ended):
-        current = begin(Path.cwd())
-    return current
+    return begin(Path.cwd()) if current is None or current.spent else current
 
 
 def begin(checkout: Path, *, everywhere: bool = False) -> Composition:

@@ -80,7 +80,6 @@ def deploy(
         composition = begin(checkout, everywhere=True)
         composition.file, _ = configured(checkout, stack)
         declare(args(_arguments(composition.file.values["config"])))
-        composition.decide()
     except SlipwayError as error:
         fail(error)
 
