@@ -114,22 +114,6 @@ def two() -> tuple[slipway.Workspace, slipway.Workspace]:
     return workspace("us"), workspace("eu", region="europe-west4")
 
 
-def test_two_workspaces_in_one_program_are_two_places_with_names_of_their_own() -> None:
-    def program() -> None:
-        for ground in two():
-            made = cluster(f"research-{ground.name}", workspace=ground)
-            quota = slipway.QuotaCheck(f"quota-{ground.name}", slipway.QuotaCheckArgs(clusters=[made]))
-            slipway.Catalog(ground.name, slipway.CatalogArgs(workspace=ground, quota=quota))
-
-    asked = declared(program)
-    assert set(buckets(asked)) == {
-        f"{PROJECT}-dev-{name}-{use}" for name in ("us", "eu") for use in ("catalog", "work")
-    }
-    places = {each.inputs["location"] for each in every(asked, GENERATION).values()}
-    assert places == {REGION, "europe-west4"}
-    unique(asked)
-
-
 def test_two_checks_ask_for_the_same_metric_in_two_places() -> None:
     def program() -> None:
         for ground in two():

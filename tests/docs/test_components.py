@@ -59,6 +59,8 @@ def test_two_regions_are_two_workspaces_each_with_its_catalog() -> None:
     assert places == {"us-central1", "europe-west4"}
     catalogs = [each.inputs["bucket"] for each in asked if each.inputs.get("name") == "catalog.json"]
     assert sorted(catalogs) == [f"{PROJECT}-dev-eu-catalog", f"{PROJECT}-dev-us-catalog"]
+    buckets = {each.inputs["name"] for each in asked if each.type.endswith(":Bucket")}
+    assert buckets == {f"{PROJECT}-dev-{name}-{use}" for name in ("us", "eu") for use in ("catalog", "work")}
 
 
 def test_a_stack_file_s_program_uses_a_bucket_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
