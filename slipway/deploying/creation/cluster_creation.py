@@ -16,12 +16,11 @@ from math import inf
 from slipway.base.clock import poll
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.base.formatting import join, span
-from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
+from slipway.deploying.creation.creation_context import KNOWN_BY, CreationContext, CreationPolicy
 from slipway.google.clusters import RUNNING_STATES, Operation, PersistentResource
 from slipway.google.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import CurrentCluster
-from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.season import moment_in_words
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
@@ -30,7 +29,6 @@ _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _MOST_DOUBLED = 20  # The pause is long enough by then, and an unbounded power would exceed any number of seconds.
 # A wait for a created cluster is reported after these seconds, and then every so many; each of the first tries is, too.
 _REPORT_AFTER_S, _REPORT_EVERY_S, _REPORTED_TRIES = (60, 120, 300), 600, 3
-_KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 _FAILED = "ended in ERROR"
 _NEXT_RUN = (
     "deploy again: it finds the cluster by its name and labels, waits for it (up to two hours), and takes it as it is"
@@ -75,8 +73,7 @@ class ClusterCreation:
     ) -> None:
         self.options, self.place = (first, *first.alternatives), 0
         self.cloud, self.policy, self.failed, self.meanwhile = cloud, policy, failed, meanwhile
-        within = None if policy.insists else first.spec.create_within
-        self.patience = policy.refused if within is None else within.total_seconds()
+        self.patience = policy.patience(first.spec)
         self.began = cloud.now()
         self.tries = self.pauses = 0
         self.troubles: dict[int, AgainError] = {}  # the last trouble of each option
@@ -168,10 +165,10 @@ class ClusterCreation:
             if isinstance(error, Conflict) or not error.not_accepted:
                 living = self._look()
                 if living is not None:
-                    if not self.cloud.is_ours(living, _KNOWN_BY, self.cluster):
+                    if not self.cloud.is_ours(living, self.cluster):
                         raise ResourceError(
                             f"cluster {id_} is there already, and somebody else made it",
-                            why=f"it lacks the labels of this stack ({', '.join(_KNOWN_BY)}); {error.message}",
+                            why=f"it lacks the labels of this stack ({', '.join(KNOWN_BY)}); {error.message}",
                             fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; "
                             "then deploy again",
                         ) from error

@@ -24,8 +24,11 @@ from slipway.google.quota.metrics import request_command
 from slipway.google.quota.request import Requested, more
 from slipway.google.quotas import Quotas
 from slipway.google.vertex import Vertex
-from slipway.model.cluster import CREATE_WITHIN_S, CurrentCluster
-from slipway.model.labels import NAME_LABEL, STACK_LABEL
+from slipway.model.cluster import CREATE_WITHIN_S, ClusterSpec, CurrentCluster
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+
+KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
+"""The labels by which a cluster is known as the stack's own."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,11 @@ class CreationPolicy:
     look: float = 10.0
     #: The longest pause between two tries.
     again: float = 60.0
+
+    def patience(self, spec: ClusterSpec) -> float:
+        """Return the seconds after which no new try is begun for a cluster."""
+        within = None if self.insists else spec.create_within
+        return self.refused if within is None else within.total_seconds()
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,9 @@ class CreationContext:
             **how,
         )
 
-    def is_ours(self, living: PersistentResource, known_by: Collection[str], current: CurrentCluster) -> bool:
+    def is_ours(
+        self, living: PersistentResource, current: CurrentCluster, known_by: Collection[str] = KNOWN_BY
+    ) -> bool:
         """Tell whether a living cluster has these labels as the stack gives them to `current`."""
         labels = current.marked(self.stack).labels
         return all(living.labels.get(key) == labels[key] for key in known_by)
@@ -105,7 +115,7 @@ class CreationContext:
             cluster = self.vertex.persistent_resource(name)
             if cluster.state not in ("ERROR", "STOPPING"):
                 return ""
-            if not self.is_ours(cluster, (STACK_LABEL, NAME_LABEL), successor):
+            if not self.is_ours(cluster, successor, (STACK_LABEL, NAME_LABEL)):
                 raise ResourceError("it lacks the labels of this stack", fix="see whose it is: slipway doctor")
             why = f"it failed ({cluster.error or 'for no reason given'}) and holds nothing"
             self.removal([cluster], why=why, within=within, deletable=frozenset({"ERROR"})).run()

@@ -7,11 +7,8 @@ from dataclasses import dataclass, field
 from slipway.base.formatting import span
 from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
 from slipway.google.clusters import PersistentResource
-from slipway.google.failures import CloudError, NotFound
+from slipway.google.failures import CloudError
 from slipway.model.cluster import CurrentCluster
-from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-
-_KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 
 
 @dataclass
@@ -27,10 +24,7 @@ class ProviderCreation:
         """Tell whether the provider is to try again, after a pause, and with its failed cluster out of the way."""
         now = self.cloud.now()
         began, tries = self._began.setdefault(cluster.id, now), self._tries.get(cluster.id, 0)
-        patience = self.policy.refused
-        if not self.policy.insists and cluster.spec.create_within is not None:
-            patience = cluster.spec.create_within.total_seconds()
-        living = self._look(cluster)
+        patience, living = self.policy.patience(cluster.spec), self._look(cluster)
         if living is not None and living.state != "ERROR":
             self.cloud.warn(
                 f"cluster {cluster.id} was made although its answer did not come, and is billed; deploy again: the "
@@ -51,6 +45,6 @@ class ProviderCreation:
         """Return the living cluster of this id, where it is ours."""
         try:
             living = self.cloud.vertex.persistent_resource(cluster.id)
-        except (NotFound, CloudError):
+        except CloudError:
             return None
-        return living if self.cloud.is_ours(living, _KNOWN_BY, cluster) else None
+        return living if self.cloud.is_ours(living, cluster) else None

@@ -93,11 +93,8 @@ def read_and_plan(
     asked = asked_of(stack, writers)
     drops, new = dropped(before, asked), new_on_project(before, asked) if declared.workspace else frozenset()
     # Other stacks matter only where a grant goes that they may need, the project's policy where one comes.
-    scope = replace(_scope(stack, before, metrics, preview=preview), neighbours=bool(drops), policy=bool(new))
-    if not declared.workspace:
-        scope = replace(scope, buckets=(), accounts=())
-    if not declared.catalog:
-        scope = replace(scope, catalog_bucket="")
+    scope = _scope(stack, before, metrics, declared, preview=preview)
+    scope = replace(scope, neighbours=bool(drops), policy=bool(new))
 
     def look(time: datetime, regions: tuple[str, ...]) -> Live:
         if skips:
@@ -219,16 +216,17 @@ def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
     return bool(word)
 
 
-def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool) -> LiveScope:
-    asked = asked_for(stack)
+def _scope(stack: Stack, known: State, metrics: frozenset[str], declared: Declared, *, preview: bool) -> LiveScope:
+    asked = asked_for(stack) if declared.workspace else {}
     buckets = tuple(name for role, name in asked.items() if family(role) != TRAINER)
-    accounts = tuple(name for role, name in asked.items() if family(role) == TRAINER)
+    accounts = [name for role, name in asked.items() if family(role) == TRAINER]
+    accounts += (account.name for account in known.accounts if declared.workspace)
     return LiveScope(
         project=stack.project,
         region=stack.region,
-        catalog_bucket=known.catalog_bucket or stack.workspace.catalog_bucket,
+        catalog_bucket=(known.catalog_bucket or stack.workspace.catalog_bucket) if declared.catalog else "",
         buckets=buckets,
-        accounts=tuple(dict.fromkeys((*accounts, *(account.name for account in known.accounts)))),
+        accounts=tuple(dict.fromkeys(accounts)),
         metrics=metrics,
         # Both read alike; the official type is imported for a deployment, and no preview waits for it.
         read_quota=QuotaInfo.read if preview else quota_info,
