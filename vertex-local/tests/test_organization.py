@@ -18,7 +18,13 @@ from vertex_local.testing.local_cloud import LocalCloud
 
 REGION = "projects/local-project/locations/us-central1"
 QUOTA = "/v1/projects/local-project/locations/global/services/aiplatform.googleapis.com/quotaInfos"
-OFF: dict[str, Any] = {"policy": {}, "perimeter": "", "perimeter_ingress": "", "quota_project": ""}
+OFF: dict[str, Any] = {
+    "policy": {},
+    "perimeter": "",
+    "perimeter_ingress": "",
+    "quota_project": "",
+    "custom_constraints": {},
+}
 OF_A_DOMAIN = "acme.example:ml-training"
 
 
@@ -75,6 +81,21 @@ def test_the_official_client_of_vertex_ai_meets_a_policy_with_its_details(restri
     assert violation["type"] == "constraints/gcp.restrictNonCmekServices"
     assert violation["subject"] == "orgpolicy:projects/local-project"
     assert violation["description"] in str(met.value)
+
+
+def test_a_constraint_of_the_organisation_s_own_is_told_with_its_words(restricted: LocalCloud) -> None:
+    denied = "aiplatform.projects.locations.customJobs.create All new custom training jobs must use n1-standard-4."
+    restrict(restricted, custom_constraints={"restrictMachineType": denied})
+    answer = restricted.call("POST", f"/v1/{REGION}/customJobs", json=job_body())
+    error = answer.json()["error"]
+    constraint = "customConstraints/custom.restrictMachineType"
+    words = denied.partition(" ")[2]
+    assert (answer.status_code, error["status"]) == (400, "FAILED_PRECONDITION")
+    assert error["message"] == f'Operation denied by org policy on resource \'{REGION}\': ["{constraint}": "{words}"]'
+    (information,) = error["details"]
+    assert information["reason"] == "CUSTOM_ORG_POLICY_VIOLATION"
+    assert information["metadata"] == {"service": "aiplatform.googleapis.com", "customConstraints": constraint}
+    assert asked(restricted, f"/v1/{REGION}/customJobs").status_code == 200
 
 
 def test_googleapiclient_meets_members_that_are_not_permitted(restricted: LocalCloud) -> None:

@@ -14,6 +14,8 @@ CONSTRAINTS: Mapping[str, Kind] = {
     "iam.allowedPolicyMemberDomains": "allowed",
     "iam.disableServiceAccountCreation": "enforced",
     "iam.disableServiceAccountKeyCreation": "enforced",
+    "iam.managed.disableServiceAccountCreation": "enforced",
+    "iam.managed.disableServiceAccountKeyCreation": "enforced",
     "storage.publicAccessPrevention": "enforced",
     "storage.uniformBucketLevelAccess": "enforced",
 }

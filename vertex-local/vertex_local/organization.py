@@ -3,10 +3,11 @@
 Each source is named in `docs/fidelity.md`. Nothing is refused until a setting says so.
 """
 
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from . import constraints
 from .identities import Project
@@ -22,6 +23,7 @@ _CLIENT = "764086051850"
 _STORAGE = "storage.googleapis.com"
 _VERTEX = "aiplatform.googleapis.com"
 _AGENTS = "@gcp-sa-"
+_PLACE = re.compile(r"projects/[^/]+(/locations/[^/:]+)?")
 
 
 def check_members(settings: Settings, projects: Collection[Project], subject: str, added: Iterable[str]) -> None:
@@ -38,24 +40,30 @@ def check_members(settings: Settings, projects: Collection[Project], subject: st
         raise _violations(
             _NOT_PERMITTED,
             "iam.allowedPolicyMemberDomains",
-            [(f"{subject}?configvalue={name}", f"User {name} is not in permitted organization.") for name in names],
+            [
+                (f"{subject}?configvalue={quote(name)}", f"User {name} is not in permitted organization.")
+                for name in names
+            ],
         )
 
 
 def check_account_creation(settings: Settings, project: str, email: str) -> None:
     """Raise 400 FAILED_PRECONDITION where nobody may make service accounts."""
-    if settings.policy.get("iam.disableServiceAccountCreation"):
-        text = "Service account creation is not allowed on this project."
-        subject = f"projects/{project}/serviceAccounts/{email}?configvalue={quote(email)}"
-        raise _violations(text, "iam.disableServiceAccountCreation", [(subject, text)])
+    _check_account(settings, "disableServiceAccountCreation", project, email, "Service account creation", "project")
 
 
 def check_key_creation(settings: Settings, project: str, email: str) -> None:
     """Raise 400 FAILED_PRECONDITION where nobody may make keys of service accounts."""
-    if settings.policy.get("iam.disableServiceAccountKeyCreation"):
-        text = "Key creation is not allowed on this service account."
-        subject = f"projects/{project}/serviceAccounts/{email}?configvalue={quote(email)}"
-        raise _violations(text, "iam.disableServiceAccountKeyCreation", [(subject, text)])
+    _check_account(settings, "disableServiceAccountKeyCreation", project, email, "Key creation", "service account")
+
+
+def check_method(settings: Settings, api: str, method: str, path: str) -> None:
+    """Raise 400 FAILED_PRECONDITION for a method that a constraint of the organisation's own denies."""
+    for name, text in settings.custom_constraints.items():
+        denied, _, words = text.partition(" ")
+        if denied == method:
+            resource = _PLACE.search(unquote(path))
+            raise _denied(api, resource[0] if resource else "", f"customConstraints/custom.{name}", words)
 
 
 def check_resource(settings: Settings, project: Project, location: str, key: str | None) -> None:
@@ -188,6 +196,33 @@ def _permitted(
         return f"principalSet://iam.googleapis.com/organizations/{NUMBER}" in permitted
     # The owners, editors and viewers of a project, and members that are gone.
     return kind not in ("allUsers", "allAuthenticatedUsers")
+
+
+def _check_account(settings: Settings, name: str, project: str, email: str, what: str, of: str) -> None:
+    if settings.policy.get(f"iam.managed.{name}"):
+        words = f"This constraint, when enforced, blocks {what[0].lower()}{what[1:]}."
+        raise _denied("iam.googleapis.com", f"projects/{project}", f"{_PREFIX}iam.managed.{name}", words)
+    if settings.policy.get(f"iam.{name}"):
+        text = f"{what} is not allowed on this {of}."
+        subject = f"projects/{project}/serviceAccounts/{email}?configvalue={quote(email)}"
+        raise _violations(text, f"iam.{name}", [(subject, text)])
+
+
+def _denied(api: str, resource: str, constraint: str, words: str) -> ApiError:
+    """Return the answer by a custom constraint, and by a managed one, which is Google's own of that kind."""
+    return ApiError(
+        400,
+        "FAILED_PRECONDITION",
+        f'Operation denied by org policy on resource \'{resource}\': ["{constraint}": "{words}"]',
+        [
+            {
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": "CUSTOM_ORG_POLICY_VIOLATION",
+                "domain": "googleapis.com",
+                "metadata": {"service": api, "customConstraints": constraint},
+            }
+        ],
+    )
 
 
 def _violations(message: str, constraint: str, found: Iterable[tuple[str, str]]) -> ApiError:

@@ -180,6 +180,8 @@ class _App:
             raise service_disabled(api, world.project.number)
         if not any(of.access.is_of_job(call.token) for of in self._projects.worlds()):
             organization.check_perimeter(world.settings, api, call.principal, world.project.number)
+        if world.settings.custom_constraints and (method := discovery.method_of(call.method, call.path)):
+            organization.check_method(world.settings, api, method.id, call.path)
 
     def _broken(self, error: OSError | sqlite3.Error, method: str, path: str) -> Reply:
         full = getattr(error, "errno", None) in _FULL or getattr(error, "sqlite_errorname", "") in _SQLITE_FULL
