@@ -41,6 +41,8 @@ def config_of(given: Mapping[Member, Given], place: tuple[str, str]) -> dict[str
     for component, arguments in given.items():
         if component.kind == "quota":
             config[_QUOTA] = {}
+        if component.kind == "cluster":
+            clusters[component.name] = {}
         write(config, component.args, arguments.values, _root(component))
         if component.kind == "template":
             templates.append(component.template)

@@ -102,6 +102,7 @@ def workspace(**changed: Any) -> Callable[[], object]:
         (cluster(pools=pool(disk={"sizeGb": 1})), "research: pools.workers.disk.sizeGb: "),
         (cluster(pools={"w": {"machin": "n1-standard-8", "replicas": 1}}), "research: pools.w.machin: unknown key"),
         (cluster(pools={}), "research: pools: has no pool"),
+        (cluster(pools=None), "research: pools: is missing"),
         (cluster("Research!"), "Research!: 'Research!' can't be a cluster's name"),
         (cluster(region="us-middle1"), "research: region: 'us-middle1' is not a region"),
         (cluster(id="A_B"), "research: id: 'A_B' can't be a cluster's id"),
