@@ -38,8 +38,7 @@ class QuotaInfos:
         return MESSAGES.render(call.params["version"], "QuotaInfo", self._info(quota))
 
     def _info(self, quota: Quota) -> dict[str, Any]:
-        fixed = quota.metric in self._world.settings.quota_fixed.split()
-        reason = "NOT_SUPPORTED" if fixed else self._world.settings.quota_ineligible
+        reason = self._world.settings.quota_ineligible
         number = self._world.project.number
         return {
             "name": f"projects/{number}/locations/global/services/{SERVICE}/quotaInfos/{quota.quota_id}",
@@ -51,7 +50,7 @@ class QuotaInfos:
             "metricDisplayName": quota.title.removesuffix(" per region"),
             "quotaDisplayName": quota.title,
             "metricUnit": "1",
-            **({"isFixed": True} if fixed else {}),
+            **({"isFixed": True} if quota.metric in self._world.settings.quota_fixed.split() else {}),
             "quotaIncreaseEligibility": {"ineligibilityReason": reason} if reason else {"isEligible": True},
             "dimensionsInfos": self._by_region(quota),
         }
