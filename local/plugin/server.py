@@ -13,6 +13,7 @@ from .declared import AsDeclared, declared_state
 from .engine_log import EngineLog
 from .kind import Found
 from .pace import Pace
+from .package import package
 from .protos import messages, plugin, services
 from .provider import Provider, RefusedError, UpdateError, kinds, type_and_name
 from .settings import SettingsError
@@ -41,6 +42,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         return plugin.PluginInfo(version=VERSION)
+
+    def GetSchema(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return messages.GetSchemaResponse(schema=package())
 
     def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         problems = settings.check(_known(decode(request.news)))

@@ -1,5 +1,7 @@
 """The provider's gRPC service, spoken to as the engine does."""
 
+import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -8,6 +10,7 @@ import grpc
 import pytest
 from google.protobuf import empty_pb2
 
+from local.plugin import VERSION
 from local.plugin.engine_log import EngineLog
 from local.plugin.pace import Pace
 from local.plugin.protos import engine, engine_services, messages, services
@@ -64,6 +67,19 @@ def _urn(token: str) -> str:
 
 def _checked(provider: Any, given: Any) -> Any:
     return provider.Check(messages.CheckRequest(urn=_URN, news=given, randomSeed=b"seed")).inputs
+
+
+def test_it_tells_its_types_to_programs_that_are_not_in_python(unconfigured: Any) -> None:
+    schema = json.loads(unconfigured.GetSchema(messages.GetSchemaRequest()).schema)
+    assert (schema["name"], schema["version"]) == ("gcp", VERSION)
+    bucket = schema["resources"]["gcp:storage/bucket:Bucket"]
+    assert bucket["requiredInputs"] == ["location"]
+    assert bucket["inputProperties"]["name"] == {"type": "string"} and "url" not in bucket["inputProperties"]
+    assert bucket["properties"]["url"] == {"type": "string"}
+    rule = schema["types"][bucket["properties"]["lifecycleRules"]["items"]["$ref"].removeprefix("#/types/")]
+    assert rule["required"] == ["action", "condition"]
+    named = {ref.group(1) for ref in re.finditer(r'"#/types/([^"]+)"', json.dumps(schema))}
+    assert named == schema["types"].keys()
 
 
 def test_it_says_what_it_is(unconfigured: Any) -> None:
