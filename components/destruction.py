@@ -73,7 +73,7 @@ class Leaving(StackGuard):
     def let_go(self, grant: StateGrant) -> None:
         """Take a grant from its member unless another stack needs it. Raises PolicyError where that can't be told now,
         CloudError where it can't be taken."""
-        stays, told = self.release(grant), self._told.get(grant)
+        stays, told = self.release_in_time(grant, pulumi.log.info), self._told.get(grant)
         if stays and stays.passing:
             must_be_unneeded(grant, stays)
         if stays is None and told:

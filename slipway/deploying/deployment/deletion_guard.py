@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from slipway.authoring.stack.stack import Stack
+from slipway.base.formatting import join, span
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import (
     dropped,
@@ -31,6 +33,8 @@ from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, stack_locations
 
 _AT_ONCE = 8
+# The clusters of another stack that is taken down go after its grace period.
+_TAKEN_DOWN_WITHIN_S, _LOOK_EVERY_S = 180.0, 2.0
 # Clusters that are being made are waited for before anything is planned.
 _UNREADY = frozenset({"STOPPING", "REBOOTING"})
 _NOTHING = State()
@@ -142,6 +146,7 @@ class StackGuard:
         self._known = _NOTHING if isinstance(known, Unknown) else known
         self._read: frozenset[str] = frozenset()
         self._one_at_a_time = Lock()
+        self._wait_until: float | None = None
 
     @property
     def where(self) -> tuple[tuple[str, str], ...]:
@@ -203,6 +208,25 @@ class StackGuard:
         with self._one_at_a_time, suppress(NotFound):
             connect(self._environ).permissions(project).revoke(what, name, Bound(grant.role, grant.member), stays)
         return next(iter(staying), None)
+
+    def release_in_time(
+        self,
+        grant: StateGrant,
+        say: Callable[[str], object],
+        pause: Callable[[float], object] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> SharedGrant | None:
+        """Take a grant as `release` does. A stack that has clusters and no catalog is waited for, as somebody may be
+        taking it down: three minutes, for all grants together."""
+        stays = self.release(grant)
+        if stays and stays.unpublished and self._wait_until is None:
+            self._wait_until = now() + _TAKEN_DOWN_WITHIN_S
+            within = span(_TAKEN_DOWN_WITHIN_S)
+            say(f"{join(stays.unread)}: waiting up to {within}, as somebody may be taking it down")
+        while stays and stays.unpublished and self._wait_until and now() < self._wait_until:
+            pause(_LOOK_EVERY_S)
+            stays = self.release(grant)
+        return stays
 
     def let_go(self, grant: StateGrant) -> None:
         """Take a grant from its member, where it is the stack's. Raises SlipwayError where another stack needs it, or

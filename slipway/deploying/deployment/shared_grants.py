@@ -121,9 +121,11 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
 
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
-    """Return the stacks that made the clusters; empty where they can't be read."""
+    """Return the stacks that made the clusters; empty where they can't be read. A cluster that is being deleted may be
+    the last of a stack that is taken down."""
     readable = () if isinstance(clusters, Unknown) else clusters
-    return frozenset(cluster.labels[STACK_LABEL] for cluster in readable if STACK_LABEL in cluster.labels)
+    living = (cluster for cluster in readable if cluster.state != "STOPPING")
+    return frozenset(cluster.labels[STACK_LABEL] for cluster in living if STACK_LABEL in cluster.labels)
 
 
 def stacks_with_catalogs(neighbours: Neighbours) -> frozenset[str]:
@@ -176,18 +178,18 @@ def shared(
     named = stacks_with_catalogs(catalogs)
     passing = any(isinstance(catalog, Unknown) and catalog.passing for catalog in catalogs.values())
     unread = [why for bucket, catalog in catalogs.items() if (why := _unread(f"gs://{bucket}/{NAME}", catalog))]
-    unread += (
-        f"stack {name} has clusters here, and no catalog in a bucket that it made"
-        for name in sorted({*seen} - {"", stack, *leaving} - named)
-    )
+    unpublished = tuple(sorted({*seen} - {"", stack, *leaving} - named))
+    awaited = () if unread else unpublished
+    unread += (f"stack {name} has clusters here, and no catalog in a bucket that it made" for name in unpublished)
     readable = (catalog.whole for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog))
     needs = {whole.stack: _needs(whole) for whole in readable if whole and whole.project == project}
     staying = []
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
-        if stacks or unread:
-            unsure = () if stacks else tuple(unread)
-            staying.append(SharedGrant(grant, stacks=stacks, unread=unsure, passing=passing and not stacks))
+        if stacks:
+            staying.append(SharedGrant(grant, stacks=stacks))
+        elif unread:
+            staying.append(SharedGrant(grant, unread=tuple(unread), passing=passing, unpublished=awaited))
     return tuple(staying)
 
 

@@ -90,6 +90,9 @@ class SharedGrant:
     unread: tuple[str, ...] = ()
     #: One of them passes by itself, so that the same command again may know.
     passing: bool = False
+    #: The stacks that have clusters and no catalog, where nothing else is unknown; it may be
+    #: just then that somebody takes them down.
+    unpublished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

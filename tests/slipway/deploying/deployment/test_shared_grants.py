@@ -8,9 +8,17 @@ import pytest
 
 from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.stack import Stack
-from slipway.deploying.deployment.deletion_guard import use_of_cluster, use_of_stack
+from slipway.deploying.deployment.deletion_guard import StackGuard, use_of_cluster, use_of_stack
 from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of, stacks_with_catalogs
-from slipway.deploying.deployment.workspace_plan import ACT_AS, CREATES, READS, SUBMITTER_ROLES, WRITES, WRITES_METRICS
+from slipway.deploying.deployment.workspace_plan import (
+    ACT_AS,
+    CREATES,
+    READS,
+    SUBMITTER_ROLES,
+    WRITES,
+    WRITES_METRICS,
+    SharedGrant,
+)
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.catalog.document import read as read_catalog
 from slipway.google.clusters import PersistentResource
@@ -119,6 +127,7 @@ def test_the_stacks_own_catalog_and_that_of_another_project_say_nothing_and_iam_
     assert stay({"acme-prod-catalog": eve}, of=GRANTS[4:5]) == {GRANTS[4].name: ("prod",)}
     cluster = PersistentResource("cpu", "RUNNING", {STACK_LABEL: "prod"}, ())
     assert stacks_of((cluster, replace(cluster, labels={}))) == {"prod"}
+    assert stacks_of((replace(cluster, state="STOPPING"),)) == set()
 
 
 UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
@@ -148,7 +157,44 @@ def test_a_stack_whose_catalog_went_a_moment_ago_needs_nothing_any_more() -> Non
     some = shared(drops, {}, KNOWN, stack="dev", project="acme", seen=seen, leaving=stacks_with_catalogs(named))
     (why,) = {grant.unread for grant in some}
     assert len(some) == len(drops) and "stack test has clusters here" in " ".join(why)
+    assert {grant.unpublished for grant in some} == {("test",)}
     assert shared(drops, {}, KNOWN, stack="dev", project="acme", seen=seen, leaving=seen) == ()
+    unread = {"c": Unknown("denied", "api", "a role")}
+    assert not any(grant.unpublished for grant in shared(drops, unread, KNOWN, stack="dev", project="acme", seen=seen))
+
+
+UNPUBLISHED = SharedGrant(GRANTS[0], unread=("stack test has clusters here",), unpublished=("test",))
+
+
+class Waiting(StackGuard):
+    """A guard of a stack that is taken down while another one has clusters and no catalog, for so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__({}, "dev", ("acme", "us-central1"), KNOWN)
+        self.passed, self.seconds, self.said = 0.0, seconds, list[str]()
+
+    def release(self, grant: StateGrant) -> SharedGrant | None:
+        return UNPUBLISHED if self.passed < self.seconds else None
+
+    def pause(self, seconds: float) -> None:
+        self.passed += seconds
+
+    def decided(self) -> SharedGrant | None:
+        return self.release_in_time(GRANTS[0], self.said.append, self.pause, lambda: self.passed)
+
+
+def test_a_stack_that_is_taken_down_by_a_second_run_is_waited_for() -> None:
+    """After a first run that failed its catalog is gone, and its clusters live until it is their turn."""
+    guard = Waiting(60)
+    assert guard.decided() is None and 60 <= guard.passed < 70
+    (said,) = guard.said
+    assert said.startswith("stack test has clusters here: waiting up to 3 min")
+
+
+def test_a_stack_that_has_no_catalog_for_good_is_waited_for_once() -> None:
+    guard = Waiting(3600)
+    assert guard.decided() == guard.decided() == UNPUBLISHED
+    assert 180 <= guard.passed < 190 and len(guard.said) == 1
 
 
 @pytest.mark.parametrize(("role", "passing"), [("the API to answer", True), ("roles/storage.bucketViewer", False)])
