@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import join
+from slipway.base.formatting import counted, join
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CREATES,
@@ -115,7 +115,7 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
             f"the policy of project {project} would name {len(policy) + len(added):,} principals, and Google takes "
             f"{MOST_PRINCIPALS:,}",
             why=f"it names {len(policy):,}, each once for every role, and stacks/Pulumi.{stack}.yaml adds "
-            f"{len(added):,}, for {people:,} submitters",
+            f"{len(added):,}, for {counted(people, 'submitters')}",
             fix="take a group in place of its people, under `submitters`: group:ml-engineers@acme.example",
         )
 
