@@ -27,11 +27,12 @@ from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
 from slipway.model.state import State
 
-from .engine import ADVICE, EngineRun, as_shown, fail, give_advice, in_thread, known, program_error
+from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
 from .entries import ArgumentError, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
+from .options import provider_of
 from .resolution import Given, resolved
 from .world import mocked
 
@@ -68,6 +69,7 @@ class Composition:
             pulumi.runtime.register_stack_transformation(self.hooks.explained)
         self.components: list[Member] = []
         self._program = asyncio.current_task()
+        self._end_of_program = ProgramEnd()
 
     def join(self, component: Member) -> None:
         if self._deciding is not None:
@@ -83,9 +85,8 @@ class Composition:
     async def group(self, component: Member) -> Group:
         """Wait for the decision, and return the group of components that one of them belongs to."""
         # The engine awaits what is constructed also where the program has failed: half a program decides nothing.
-        if (error := program_error()) is not None:
-            await self.hooks.registered.future()
-            raise as_shown(error)
+        await self.hooks.registered.future()
+        await self._end_of_program.come()
         if self._deciding is None:
             self._deciding = asyncio.ensure_future(self._decide())
         await asyncio.shield(self._deciding)
@@ -94,7 +95,7 @@ class Composition:
     async def _decide(self) -> None:
         try:
             for component in self.components:
-                await refuse_sign_in(component, component.options.provider)
+                await refuse_sign_in(component, provider_of(component.options))
             self._group({component: await resolved(component.args) for component in self.components})
             for group in self.groups:
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
@@ -121,8 +122,6 @@ class Composition:
         ]
         if run.begins:
             pulumi.log.info(ADVICE)
-            if self.file:
-                give_advice()
 
     def _may_try_again(self, id_: str, why: str) -> bool:
         return any(group.may_try_again(id_, why) for group in self.groups)

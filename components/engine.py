@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
@@ -31,7 +32,6 @@ Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
-_RUNNER = "run_pulumi_func"
 _DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
 ADVICE = f"should this fail without saying what to do: {ON_ERROR}"
 
@@ -98,14 +98,6 @@ def configured(checkout: Path, edit: Edit | None = None) -> tuple[Document, Stac
     return edited(written, edit)
 
 
-def give_advice() -> None:
-    """Keep advice on errors as an output of the stack from now on, not from the end of its first successful run: the
-    engine begins the next run by reading the present state, and the program can't explain errors then."""
-    root = pulumi.runtime.get_root_resource()
-    assert isinstance(root, pulumi.ComponentResource), "a program runs in a stack"
-    root.register_outputs({"onError": ON_ERROR})
-
-
 def known() -> State | Unknown:
     """Return the stack's state, from any backend. An unreadable one is the reason why; never empty."""
     stack, organization = pulumi.get_stack(), pulumi.get_organization()
@@ -144,26 +136,40 @@ def _within() -> bool:
     return mocked() is not None or threading.current_thread() is not threading.main_thread()
 
 
-def program_error() -> BaseException | None:
-    """Return the error that the program ended with, while the engine still awaits what it declared; None without one.
+class ProgramEnd:
+    """The end of the running program: its stack registers the outputs then, also where the program fails."""
 
-    Pulumi has no question for it: it is a variable of the coroutine that runs the program.
-    """
-    for task in asyncio.all_tasks():
-        coroutine: Any = task.get_coro()
-        while coroutine is not None:
-            frame = getattr(coroutine, "cr_frame", None)
-            if frame is not None and frame.f_code.co_name == _RUNNER:
-                error: BaseException | None = frame.f_locals.get("ex")
-                return error
-            coroutine = getattr(coroutine, "cr_await", None)
-    return None
+    def __init__(self) -> None:
+        """Look out for it."""
+        #: The error that the program ended with.
+        self.error: BaseException | None = None
+        self._come: asyncio.Future[None] = asyncio.get_event_loop().create_future()
+        stack: Any = pulumi.runtime.get_root_resource()
+        register = stack.register_outputs
+
+        def registered(outputs: Any) -> None:
+            self.error = sys.exc_info()[1]
+            self._come.set_result(None)
+            stack.register_outputs = register
+            register(outputs)
+
+        # The stack of a test with mocks outlives several programs.
+        if getattr(stack, "_outputs_registered", mocked() is not None):
+            self._come.set_result(None)
+        else:
+            stack.register_outputs = registered
+
+    async def come(self) -> None:
+        """Wait for it. Raises the program's error."""
+        await self._come
+        if self.error is not None:
+            raise as_shown(self.error)
 
 
 def as_shown(error: BaseException) -> BaseException:
     """Return a program's own error as one that a resource may raise that will never be: Pulumi shows the resource's
     error in place of the program's, and without a traceback."""
-    if not isinstance(error, Exception) or isinstance(error, pulumi.RunError) or _within():
+    if not isinstance(error, Exception) or isinstance(error, pulumi.RunError):
         return error
     return pulumi.RunError("".join(traceback.format_exception(error)))
 

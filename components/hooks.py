@@ -61,7 +61,7 @@ def explaining(environ: Mapping[str, str], may_try_again: Callable[[str, str], b
     however many errors lead to it. `may_try_again` is asked first where the provider could not make a cluster, by its
     id and the error.
 
-    Errors of the engine's own reading never reach the hook: the stack's output `onError` is for those.
+    Errors of the engine's own reading never reach the hook: `slipway explain` is for those.
     """
     said: set[str] = set()
 

@@ -14,7 +14,6 @@ import pulumi
 
 from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
-from slipway.google.provider_errors import ON_ERROR
 
 from .args import read
 from .catalog import Catalog, CatalogArgs
@@ -49,7 +48,6 @@ def declare(stack: StackArgs) -> None:
     catalog = Catalog(
         "catalog", CatalogArgs(workspace=workspace, templates=templates, quota=quota, policy=stack.policy)
     )
-    pulumi.export("onError", ON_ERROR)
     work = pulumi.Output.concat("gs://", workspace.work_bucket)
     values = (catalog.clusters, catalog.retiring, catalog.address, work, workspace.trainer)
     for name, value in zip(OUTPUTS, values, strict=True):

@@ -18,8 +18,8 @@ from slipway.google.failures import QUOTA_TOO_SMALL, Answer, Call, Denied, failu
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
 )
-"""A stack's output `onError`, for errors that never reach the program: most failed runs show the outputs too. The
-engine cuts them after 150 characters."""
+"""Advice before an `up` or a destruction begins, for errors that never reach the program. The engine cuts what it shows
+while it runs after 150 characters."""
 
 _AGAIN = "the same command again: it goes on from what is there"
 _THEN = f"then {_AGAIN}"

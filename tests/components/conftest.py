@@ -1,14 +1,15 @@
 """Components under Pulumi's mocks, with all their requests to the engine, options included."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import pulumi
-from pulumi.runtime import mocks
+from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
 
@@ -86,6 +87,22 @@ def declared(program: Callable[[], Any], *, preview: bool = False) -> list[Asked
         program()
 
     run()
+    return monitor.asked
+
+
+def executed(program: Callable[[], Any]) -> list[Asked]:
+    """Return what `program` registers as its language host runs it, with an end of its own."""
+    monitor = _Monitor()
+    mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", monitor=monitor)
+    former: Any = pulumi.runtime.get_root_resource()
+    settings.set_root_resource(cast(Any, None))
+    settings.SETTINGS.rpc_manager.clear()
+    settings.SETTINGS.outputs.clear()
+    try:
+        asyncio.get_event_loop().run_until_complete(pulumi.runtime.run_in_stack(program))
+    finally:
+        settings.set_root_resource(former)
+        settings.SETTINGS.rpc_manager.clear()
     return monitor.asked
 
 

@@ -1,5 +1,6 @@
 """Programs of one's own under mocks: what is theirs, several workspaces, programs that end early. # D1 # N33 # N34"""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ import components as slipway
 from components import testing
 from components.world import CURRENT
 from slipway.model.state import State
-from tests.components.conftest import PROJECT, REGION, Asked, declared, every, unique
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
 POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
@@ -163,9 +164,29 @@ def test_a_program_that_fails_midway_decides_nothing(monkeypatch: pytest.MonkeyP
         cluster()
         raise ValueError("the program's own")
 
-    with pytest.raises(ValueError, match="the program's own"):
-        declared(program)
+    with pytest.raises(pulumi.RunError, match="ValueError: the program's own"):
+        executed(program)
     assert not decided
+
+
+def test_a_program_that_goes_on_asynchronously_is_decided_about_at_its_end() -> None:
+    async def later() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        first = cluster(workspace=ground[0])
+        await asyncio.sleep(0)
+        cluster("speech", workspace=ground[0])
+        return {"id": first.cluster_id}
+
+    ground: list[slipway.Workspace] = []
+
+    def program() -> None:
+        ground.append(workspace())
+        pulumi.run(later)
+
+    assert {each.name.partition("-")[0] for each in every(executed(program), GENERATION).values()} == {
+        "research",
+        "speech",
+    }
 
 
 def test_a_component_that_comes_late_is_refused_with_what_to_do() -> None:
