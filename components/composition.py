@@ -124,7 +124,7 @@ class Composition:
             pulumi.log.info(ADVICE)
 
     def _may_try_again(self, id_: str, why: str) -> bool:
-        return any(group.may_try_again(id_, why) for group in self.groups)
+        return any(group.creation.may_try_again(id_, why) for group in self.groups)
 
     def _guards(self) -> Sequence[StackGuard]:
         """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""

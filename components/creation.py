@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -15,25 +14,22 @@ from slipway.deploying.deployment.plan import as_made
 from slipway.deploying.deployment.summary import made_otherwise
 from slipway.deploying.generations.action import What
 
+from .decision import Decision
 from .engine import in_thread
 from .gcp import storage
+from .hooks import Hooks
 
 if TYPE_CHECKING:
     from slipway.deploying.creation.provider_creation import ProviderCreation
-    from slipway.deploying.deployment.deployment import Deployment
-
-    from .decision import Decision
 
 NAME = "creation"  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
-Make = Callable[[Sequence[str]], Mapping[str, str]]
-"""A function that makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by the
-first ids."""
 
 
 class Creation:
-    """The hook that makes `ids` before the object that lists them is written, and after their dependencies; the
-    provider then takes them over as existing clusters. Without any, the object stays unchanged.
+    """The creation of a stack's missing clusters: a hook makes them before the object that lists them is written, and
+    after their dependencies, and the provider takes them over as existing clusters. Without any, the object stays
+    unchanged. Without a workspace the provider makes them.
 
     The provider's own create repeats refused requests in silence until its time-out, and forgets a failed cluster. The
     object is in the catalog bucket, as the engine calls the hooks of a cloud's resource in `up` alone. Those of a
@@ -42,21 +38,33 @@ class Creation:
 
     object: storage.BucketObject
 
-    def __init__(
+    def __init__(self, decision: Decision, guard: StackGuard) -> None:
+        """Prepare. Raises ConfigError for settings that can't be read."""
+        from slipway.deploying.creation.parallel_creation import creation_policy
+
+        self._decision, self._guard, self._policy = decision, guard, creation_policy(os.environ)
+        self._ids = [action.id for action in decision.deployment.plan.of(What.CREATE)]
+        self._running: frozenset[str] = frozenset()
+        self._by_provider: ProviderCreation | None = None
+        #: The deployment as it is planned, and then of the clusters that came to be.
+        self.made = decision.deployment
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether a cluster may become an alternative, or none: then what depends on it comes after."""
+        plan = self._decision.deployment.plan
+        return bool(plan.seasons) or any(action.instead for action in plan.of(What.CREATE))
+
+    def declare(
         self,
         name: str,
-        ids: Sequence[str],
-        make: Make,
-        *,
-        hook: pulumi.ResourceHook,
+        hooks: Hooks,
         bucket: pulumi.Input[str],
         workspace: pulumi.Resource,
-        now: datetime,
         after: Sequence[pulumi.Resource] = (),
     ) -> None:
-        self._ids, self._make = tuple(ids), make
-        self._made: frozenset[str] = frozenset()
-        content = {"clusters": sorted(self._ids), "at": now.isoformat(timespec="seconds")}
+        """Declare the object, `after` what all clusters need."""
+        content = {"clusters": sorted(self._ids), "at": self._decision.now.isoformat(timespec="seconds")}
         self.object = storage.BucketObject(
             name,
             bucket=bucket,
@@ -66,75 +74,61 @@ class Creation:
             opts=pulumi.ResourceOptions(
                 parent=workspace,
                 depends_on=list(after),
-                hooks=pulumi.ResourceHookBinding(before_create=[hook], before_update=[hook]),
+                hooks=pulumi.ResourceHookBinding(before_create=[hooks.making], before_update=[hooks.making]),
                 ignore_changes=[] if self._ids else ["content"],
             ),
         )
+        hooks.makers[name] = self._run
 
     def taken_over(self, id: str, full: str) -> pulumi.ResourceOptions:
         """Return the options by which a cluster comes after this, imported by its full name if the hook made it."""
 
         def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-            if id not in self._made:  # in preview, and without any creation
+            if id not in self._running:  # in preview, and without any creation
                 return None
             args.opts.import_ = full
             return pulumi.ResourceTransformResult(args.props, args.opts)
 
         return pulumi.ResourceOptions(depends_on=[self.object], transforms=[transform])
 
-    async def run(self) -> None:
-        """Make the clusters, when the hook is called for the object."""
-        self._made = frozenset((await in_thread(lambda: self._make(self._ids))).values())
+    async def _run(self) -> None:
+        self._running = frozenset((await in_thread(self._make)).values())
 
+    def _make(self) -> Mapping[str, str]:
+        """Make the clusters, or alternatives of them, and return when all run: their ids, by the first ids."""
+        from slipway.deploying.creation.parallel_creation import creator
+        from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
 
-def maker(decision: Decision, guard: StackGuard, become: Callable[[Deployment], None]) -> Make:
-    """Return the function that makes a deployment's clusters. `become` gets the deployment of those that came to be.
-
-    Raises ConfigError for settings that can't be read.
-    """
-    from slipway.deploying.creation.parallel_creation import creator
-    from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
-
-    first, planned = decision.deployment, decision.planned
-    trainers = first.catalog.trainers.values()
-    guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, first.catalog.trainer, *trainers)
-    catalogs = DeploymentCatalogs(
-        before=first.live.deployed,
-        interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
-        final=lambda made: planned(as_made(first.plan, made, last=True)).catalog,
-        bucket=first.catalog.catalog_bucket,
-        packages=tuple(package for built in first.packages.values() for package in built.values()),
-        revision=first.revision,
-        now=decision.now,
-    )
-    log = pulumi.log
-    create = creator(
-        first.plan, os.environ, guard, say=log.info, warn=log.warn, awaited=first.report.awaited, catalogs=catalogs
-    )
-
-    def make(ids: Sequence[str]) -> Mapping[str, str]:
-        made = create(ids)
-        if may_differ(first):
+        first, planned, log = self._decision.deployment, self._decision.planned, pulumi.log
+        catalogs = DeploymentCatalogs(
+            before=first.live.deployed,
+            interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
+            final=lambda made: planned(as_made(first.plan, made, last=True)).catalog,
+            bucket=first.catalog.catalog_bucket,
+            packages=tuple(package for built in first.packages.values() for package in built.values()),
+            revision=first.revision,
+            now=self._decision.now,
+        )
+        awaited = first.report.awaited
+        made = creator(
+            first.plan, os.environ, self._guard, say=log.info, warn=log.warn, awaited=awaited, catalogs=catalogs
+        )(self._ids)
+        if self.may_differ:
             final = as_made(first.plan, made, last=True)
-            for line in made_otherwise(first.plan, final, decision.templates, first.stack.region):
+            for line in made_otherwise(first.plan, final, self._decision.templates, first.stack.region):
                 log.warn(line)
-            become(planned(final))
+            self.made = planned(final)
         return made
 
-    return make
+    def may_try_again(self, id_: str, why: str) -> bool:
+        """Tell whether the provider, which makes clusters without a workspace, is to try again to make this one."""
+        from slipway.deploying.creation.creation_context import CreationContext
+        from slipway.deploying.creation.provider_creation import ProviderCreation
 
-
-def may_differ(deployment: Deployment) -> bool:
-    """Tell whether a cluster may become an alternative, or none: then what depends on it comes after."""
-    plan = deployment.plan
-    return bool(plan.seasons) or any(action.instead for action in plan.of(What.CREATE))
-
-
-def by_provider(guard: StackGuard) -> ProviderCreation:
-    """Return the creation of clusters by the provider. Raises ConfigError for settings that can't be read."""
-    from slipway.deploying.creation.creation_context import CreationContext
-    from slipway.deploying.creation.parallel_creation import creation_policy
-    from slipway.deploying.creation.provider_creation import ProviderCreation
-
-    cloud = CreationContext.of(os.environ, guard, pulumi.log.info, pulumi.log.warn)
-    return ProviderCreation(cloud, creation_policy(os.environ))
+        cluster = next((each for each in self.made.plan.current if each.id == id_), None)
+        if self._guard.has_workspace or cluster is None:
+            return False
+        if self._by_provider is None:
+            cloud = CreationContext.of(os.environ, self._guard, pulumi.log.info, pulumi.log.warn)
+            self._by_provider = ProviderCreation(cloud, self._policy)
+        return self._by_provider.may_try_again(cluster, why)

@@ -22,7 +22,7 @@ from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.model.state import State, refuse_move
 
-from .creation import NAME, Creation, by_provider, maker, may_differ
+from .creation import NAME, Creation
 from .decision import decide, tell
 from .engine import EngineRun
 from .entries import A_NUMBER, config_of, number_networks, refuse_namesakes
@@ -32,7 +32,6 @@ from .member import Kind, Member
 from .resolution import Given
 
 if TYPE_CHECKING:
-    from slipway.deploying.creation.provider_creation import ProviderCreation
     from slipway.deploying.deployment.deployment import Deployment
 
 PLAIN_NAMES = ("workspace", "catalog", "quota")
@@ -56,9 +55,10 @@ class Group:
     it where that is not the usual one.
     """
 
-    #: The deployment as it is planned, and then of the clusters that came to be.
+    #: The deployment as it is planned.
     deployment: Deployment
-    made: Deployment
+    #: Knows also the one of the clusters that came to be.
+    creation: Creation
 
     def __init__(
         self,
@@ -78,7 +78,6 @@ class Group:
         self.guard.has_workspace = workspace is not None
         self._creating: asyncio.Future[Creation | None] | None = None
         self._rest: asyncio.Future[Sequence[pulumi.Resource]] | None = None
-        self._provider: ProviderCreation | None = None
         self._errors: tuple[PolicyError, ...] = ()
 
     def of(self, kind: Kind) -> dict[str, Any]:
@@ -115,10 +114,12 @@ class Group:
                 stack, self._errors = as_it_stays(stack, state)
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
-        self._decision = decide(run, stack, state, declared, folders)
-        self.deployment = self.made = self._decision.deployment
-        tell(run, self._decision, state, self._unknown())
-        self._make = maker(self._decision, self.guard, self._become)
+        decision = decide(run, stack, state, declared, folders)
+        self.deployment = first = decision.deployment
+        tell(run, decision, state, self._unknown())
+        trainers = first.catalog.trainer, *first.catalog.trainers.values()
+        self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
+        self.creation = Creation(decision, self.guard)
         if not run.preview:
             self.deployment.refuse()
 
@@ -150,16 +151,13 @@ class Group:
 
     # -- what comes to be --
 
-    def _become(self, made: Deployment) -> None:
-        self.made = made
-
     async def as_made(self) -> Deployment:
         """Wait until it is known which clusters come to be, and return their deployment."""
         creation = await self.creating()
-        if creation and may_differ(self.deployment) and not self.run.preview:
+        if creation and creation.may_differ and not self.run.preview:
             # The URN exists when the hook has been called, or when the engine has found that it need not be.
             await creation.object.urn.future()
-        return self.made
+        return self.creation.made
 
     async def creating(self) -> Creation | None:
         """Declare, once, that missing clusters are made, when the workspace and the requests for quota are declared.
@@ -170,35 +168,17 @@ class Group:
     async def _declare_creation(self) -> Creation | None:
         if regions := self.deployment.catalog.other_regions:
             record_regions(self.child(self.workspace, "other-regions"), regions)
-        workspace, ids = self.workspace, [action.id for action in self.deployment.plan.of(What.CREATE)]
+        workspace, creates = self.workspace, bool(self.deployment.plan.of(What.CREATE))
         known = isinstance(self.state, State) and self.state.creation
-        if workspace is None or not (ids or known):
+        if workspace is None or not (creates or known):
             return None
         before = [workspace, *self.of("quota").values()]
         await all_declared(before)
         after = [resource for component in before for resource in component.needed]
         # A cluster's component is registered after what the cluster depends on.
         await asyncio.gather(*(cluster.urn.future() for cluster in self.of("cluster").values()))
-        creation = Creation(
-            self.child(workspace, NAME),
-            ids,
-            self._make,
-            hook=self.hooks.making,
-            bucket=workspace.catalog_bucket,
-            workspace=workspace,
-            after=after,
-            now=self._decision.now,
-        )
-        self.hooks.makers[self.child(workspace, NAME)] = creation.run
-        return creation
-
-    def may_try_again(self, id_: str, why: str) -> bool:
-        """Tell whether the provider is to try again to make one of the group's clusters."""
-        cluster = next((each for each in self.made.plan.current if each.id == id_), None)
-        if self.workspace is not None or cluster is None:
-            return False
-        self._provider = self._provider or by_provider(self.guard)
-        return self._provider.may_try_again(cluster, why)
+        self.creation.declare(self.child(workspace, NAME), self.hooks, workspace.catalog_bucket, workspace, after)
+        return self.creation
 
     def around(self, id_: str, opts: pulumi.ResourceOptions, ignored: Sequence[str] | None = None) -> Surroundings:
         """Return what the group's clusters have in common. `opts`: Pulumi's options of this one. The state knows a
@@ -210,10 +190,11 @@ class Group:
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""
+        made = self.creation.made
         going = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
         return [
-            retiring(action.living, self.made.facts.clusters[action.id], self.around(action.id, going))
-            for action in self.made.plan.retiring
+            retiring(action.living, made.facts.clusters[action.id], self.around(action.id, going))
+            for action in made.plan.retiring
             if action.living and action.cluster == name
         ]
 

@@ -2,6 +2,8 @@
 
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pulumi
 
@@ -9,10 +11,14 @@ from components.creation import Creation
 from components.generation import Surroundings, record_regions
 from components.generation import current as declare
 from components.generation import retiring as declare_retiring
-from components.hooks import MAKES
+from components.hooks import Hooks
+from slipway.deploying.deployment.actions import of_current
+from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.deploying.deployment.plan import Plan
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.state import State
 from tests.builders.clusters import cluster_spec
 from tests.builders.pools import pool_spec
 
@@ -113,12 +119,11 @@ EVERYTHING = cluster_spec(
 def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
-        ids = [] if import_ else [ID]
-        hook = pulumi.ResourceHook(MAKES, lambda _: None)
-        creation = Creation(
-            "creation", ids, lambda _: {}, hook=hook, bucket="acme-catalog", workspace=workspace, now=NOW
-        )
-        declare(CurrentCluster(spec, ID, "1a2b3c4", import_=import_), "dev", FACTS, AROUND, creation)
+        cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
+        decision: Any = SimpleNamespace(deployment=SimpleNamespace(plan=Plan((of_current(cluster),))), now=NOW)
+        creation = Creation(decision, StackGuard({}, "dev", (PROJECT, REGION)))
+        creation.declare("creation", Hooks(list, State(), lambda *_: False), "acme-catalog", workspace)
+        declare(cluster, "dev", FACTS, AROUND, creation)
 
     return declared(run)
 
