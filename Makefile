@@ -59,9 +59,11 @@ known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2
 advised = 2> >(trap '' INT TERM HUP; while IFS= read -r line || [ -n "$$line" ]; do printf '%s\n' "$$line"; case "$$line" in \
 	  *'stack is currently locked'*) echo '  fix: see that no run of it is going, here or elsewhere; then make cancel STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1)';; \
 	  *passphrase*) echo '  fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack was made with';; esac; done >&2)
-# The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state.
+# The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state. On the laptop
+# nobody acts as an account of Google's.
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
-	mkdir -p .slipway; cp "stacks/Pulumi.$(STACK).yaml" .slipway/; \
+	mkdir -p .slipway; $(if $(LAPTOP),sed -E '/^ *gcp:(impersonateServiceAccount|billingProject|userProjectOverride):/d',cat) \
+	  "stacks/Pulumi.$(STACK).yaml" >".slipway/Pulumi.$(STACK).yaml"; \
 	$(known); \
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"

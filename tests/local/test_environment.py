@@ -63,10 +63,15 @@ def test_the_laptop_is_apart_from_the_clouds_and_stacks_of_a_persons_shell() -> 
 # --- The engine on the laptop is given a copy of the stack file. # N4
 
 
-FILE = "config:\n  gcp:project: acme-ml-dev # ours\nsecretsprovider: gcpkms://keys/one\nencryptedkey: AbC=\n"
+FILE = """config:
+  gcp:project: acme-ml-dev # ours
+  gcp:impersonateServiceAccount: up@acme.iam
+secretsprovider: gcpkms://keys/one
+encryptedkey: AbC=
+"""
 
 
-def test_the_copy_has_no_key_of_the_real_stack_and_keeps_the_salt_of_its_own(tmp_path: Path) -> None:
+def test_the_copy_has_no_key_and_no_account_of_the_real_stack_and_keeps_the_salt_of_its_own(tmp_path: Path) -> None:
     declared = tmp_path / "stacks" / "Pulumi.dev.yaml"
     declared.parent.mkdir()
     declared.write_text(FILE)

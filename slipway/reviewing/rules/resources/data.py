@@ -134,7 +134,7 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
 def _encrypted(change: Change) -> Iterator[Consequence]:
     """Report another key where the engine was not asked."""
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
-    for name in (name for name in change.new.buckets if name in change.old.buckets):
+    for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):
             yield told_by(effect, Subject("bucket", name), field="slipway:workspace.encryption.kmsKey")
 
