@@ -115,10 +115,13 @@ def authorised(environ: Mapping[str, str]) -> Transport:
     if token and not target and not certificate:
         return Transport(environ, _Bearer(token), headers)
     service = _TokenService(Transport(environ, trust=trust))
-    return Transport(environ, _login(token, target, service), headers, trust)
+    maker = environ.get("GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT", "").rstrip("/")
+    at = f"{maker}/projects/-/serviceAccounts/{target}:generateAccessToken" if maker else None
+    return Transport(environ, _login(token, target, service, at), headers, trust)
 
 
-def _login(token: str, target: str, service: Any) -> _Login:
+def _login(token: str, target: str, service: Any, maker: str | None) -> _Login:
+    """Return the login. `maker`: where tokens of `target` are made, else at Google's own endpoint."""
     import google.auth
     from google.auth import exceptions, impersonated_credentials
     from google.oauth2.credentials import Credentials
@@ -130,7 +133,10 @@ def _login(token: str, target: str, service: Any) -> _Login:
             source, _ = google.auth.default(scopes=SCOPES, request=service)
         if target:
             source = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
-                source_credentials=source, target_principal=target, target_scopes=list(SCOPES)
+                source_credentials=source,
+                target_principal=target,
+                target_scopes=list(SCOPES),
+                iam_endpoint_override=maker,
             )
     except exceptions.GoogleAuthError as problem:
         raise no_credentials(problem) from problem

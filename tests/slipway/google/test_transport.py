@@ -21,6 +21,7 @@ from slipway.google.proxies import proxy_of
 from slipway.google.session import HttpPolicy, Session
 from slipway.google.transport import Transport
 from slipway.model.kinds import CUSTOM_JOB
+from tests import loopback
 from tests.slipway.google.server import Server, certificate, connection, starting
 
 TOKEN = {"GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.token"}
@@ -313,6 +314,28 @@ def test_a_service_account_is_impersonated_through_either(
     auth: Any = authorised({**environ, "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "a@p.iam.gserviceaccount.com"}).auth
     assert isinstance(auth.credentials, impersonated_credentials.Credentials)
     assert auth.credentials.service_account_email == "a@p.iam.gserviceaccount.com"
+
+
+def test_its_token_is_made_where_the_provider_has_it_made() -> None:
+    """Its endpoint is the provider's variable, as all are."""
+    asked = list[str]()
+
+    class Maker(loopback.Handler):
+        def do_POST(self) -> None:
+            asked.append(f"{self.path} {self.headers['Authorization']}")
+            body = b'{"accessToken": "ya29.made", "expireTime": "2099-01-01T00:00:00Z"}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    account = "up@acme.iam.gserviceaccount.com"
+    with loopback.served(Maker) as url:
+        environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": account}
+        transport = authorised({**environ, "GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT": f"{url}/v1/"})
+        auth: Any = transport.auth
+        assert auth.headers("GET", "https://x")["authorization"] == "Bearer ya29.made"
+    assert asked == [f"/v1/projects/-/serviceAccounts/{account}:generateAccessToken Bearer t"]
 
 
 def test_a_file_that_is_no_login_is_an_error_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
