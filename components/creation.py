@@ -96,7 +96,7 @@ class Creation:
 
     def _make(self) -> Mapping[str, str]:
         """Make the clusters, or alternatives of them, and return when all run: their ids, by the first ids."""
-        from slipway.deploying.creation.parallel_creation import creator
+        from slipway.deploying.creation.parallel_creation import make_clusters
         from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
 
         first, planned, log = self._decision.deployment, self._decision.planned, pulumi.log
@@ -109,10 +109,16 @@ class Creation:
             revision=first.revision,
             now=self._decision.now,
         )
-        awaited = first.report.awaited
-        made = creator(
-            first.plan, os.environ, self._guard, say=log.info, warn=log.warn, awaited=awaited, catalogs=catalogs
-        )(self._ids)
+        made = make_clusters(
+            first.plan,
+            os.environ,
+            self._policy,
+            self._guard,
+            say=log.info,
+            warn=log.warn,
+            awaited=first.report.awaited,
+            catalogs=catalogs,
+        )
         if self.may_differ:
             final = as_made(first.plan, made, last=True)
             for line in made_otherwise(first.plan, final, self._decision.templates, first.stack.region):

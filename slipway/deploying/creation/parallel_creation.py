@@ -20,60 +20,54 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.connection import connect
 from slipway.google.failures import CloudError
 from slipway.google.quota.usage import drawn
-from slipway.model.cluster import CurrentCluster
 
 _AHEAD_S, _AHEAD_REFUSED_S = 30 * 60.0, 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """The variable for how long a refused creation is tried again, and quota waited for at most, as in 15m."""
 
 
-def creator(
+def make_clusters(
     plan: Plan,
     environ: Mapping[str, str],
+    policy: CreationPolicy,
     guard: StackGuard,
     *,
     say: Callable[[str], None],
     warn: Callable[[str], None],
     awaited: Mapping[str, int],
     catalogs: DeploymentCatalogs,
-) -> Callable[[Sequence[str]], Mapping[str, str]]:
-    """Return a function that makes clusters of the plan, given their ids, and returns the ids of those that run, by the
-    first ids: an alternative has an id of its own. A cluster that its season brings may be missing.
+) -> Mapping[str, str]:
+    """Make the missing clusters of a plan, and return the ids of those that run, by the first ids: an alternative has
+    an id of its own. A cluster that its season brings may be missing.
 
-    The function begins when everything else is offered and unneeded clusters are gone. It makes each cluster when its
-    limits in `awaited`, by metric, are in force and the one that it replaces in place is gone.
-
-    `guard` answers for the stack before something of it is deleted. Raises ConfigError.
+    It begins when everything else is offered and unneeded clusters are gone. Each cluster is made when its limits in
+    `awaited`, by metric, are in force and the one that it replaces in place is gone.
     """
-    policy, (project, region), grace = creation_policy(environ), guard.place, guard.grace
     asked = {item.id: item for item in plan.current if not item.import_}
+    if not asked:
+        return {}
     needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
+    connection, (project, region) = connect(environ), guard.place
+    cloud = CreationContext.of(environ, guard, say, warn)
+    quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
+    catalog = InterimCatalog(catalogs, connection.storage, warn)
 
-    def create(ids: Sequence[str]) -> Mapping[str, str]:
-        if not ids:
-            return {}
-        connection = connect(environ)
-        cloud = CreationContext.of(environ, guard, say, warn)
-        quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
-        catalog = InterimCatalog(catalogs, connection.storage, warn)
+    def make(id_: str) -> str:
+        limits = {metric: limit for metric, limit in awaited.items() if metric in needs[id_] | of_all}
+        await_grant(quotas, region, limits, [id_], say, within_s=within)
+        cluster, name = asked[id_], asked[id_].spec.name
+        why = "it is replaced in place, and its successor is made when it is gone"
+        replaced = _living(plan, Why.IN_PLACE, name)
+        cloud.removal(replaced, why=why, grace=guard.grace, catalog=catalog).run()
+        failed = [living.name for living in _living(plan, Why.FAILED, name)]
+        return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(name, plan)).run()
 
-        def make(cluster: CurrentCluster) -> str:
-            limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
-            await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
-            why = "it is replaced in place, and its successor is made when it is gone"
-            replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
-            cloud.removal(replaced, why=why, grace=grace, catalog=catalog).run()
-            failed = [living.name for living in _living(plan, Why.FAILED, cluster.spec.name)]
-            return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(cluster.spec.name, plan)).run()
-
-        catalog.publish()
-        remove_ahead(_living(plan, Why.IDLE), cloud, grace)
-        made = create_all(ids, lambda id_: make(asked[id_]), catalog.publish, warn, plan.seasons)
-        catalog.end()
-        return made
-
-    return create
+    catalog.publish()
+    remove_ahead(_living(plan, Why.IDLE), cloud, guard.grace)
+    made = create_all([*asked], make, catalog.publish, warn, plan.seasons)
+    catalog.end()
+    return made
 
 
 def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext, grace: GracePeriod) -> None:

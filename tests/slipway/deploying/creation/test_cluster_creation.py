@@ -12,15 +12,12 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
-from slipway.deploying.creation.parallel_creation import PATIENCE, creator
-from slipway.deploying.deployment.deletion_guard import StackGuard
-from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.creation.parallel_creation import PATIENCE, creation_policy
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineSpec
 
-from .test_in_place import catalogs
 from .vertex import LABELS, OPERATION, RUNS, Script, Step, Waits, cluster, gone, refused, taken, unanswered, unreachable
 
 ID = "cpu-1a2b3c4"
@@ -298,15 +295,7 @@ def test_a_service_that_stays_silent_is_not_watched_for_ever(silence: Exception,
 
 def test_a_patience_that_is_none_is_refused_before_anything() -> None:
     with pytest.raises(ConfigError) as caught:
-        creator(
-            Plan(),
-            {PATIENCE: "long"},
-            StackGuard({}, "dev", ("p", "r")),
-            say=print,
-            warn=print,
-            awaited={},
-            catalogs=catalogs(),
-        )
+        creation_policy({PATIENCE: "long"})
     assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"
     assert "15m" in caught.value.fix
 

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.deploying.creation import creation_context, parallel_creation
-from slipway.deploying.creation.parallel_creation import PATIENCE, create_all, creator
+from slipway.deploying.creation.parallel_creation import PATIENCE, create_all, creation_policy, make_clusters
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import Plan
 from slipway.google.live import InUse, Unknown
@@ -75,17 +75,17 @@ def play(
         monkeypatch.setattr(module, "connect", lambda _: cloud)
     guard = StackGuard({"SLIPWAY_GRACE": "0"}, STACK, (PROJECT, REGION))
     monkeypatch.setattr(guard, "use", lambda _: use or InUse())
-    create = creator(
-        plan,
-        {PATIENCE: "0.01s"},
-        guard,
-        say=said.append,
-        warn=said.append,
-        awaited=awaited or {},
-        catalogs=catalogs(before=BEFORE, interim=INTERIM),
-    )
     try:
-        create([item.id for item in plan.current if not item.import_])
+        make_clusters(
+            plan,
+            {},
+            creation_policy({PATIENCE: "0.01s"}),
+            guard,
+            say=said.append,
+            warn=said.append,
+            awaited=awaited or {},
+            catalogs=catalogs(before=BEFORE, interim=INTERIM),
+        )
     except SlipwayError as error:
         return Played(error, cloud, said)
     return Played(None, cloud, said)
