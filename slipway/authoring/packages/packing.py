@@ -13,10 +13,11 @@ from slipway.authoring.packages.source_package import (
     SourcePackage,
     assemble,
     folder_of,
+    require_no_key,
     require_python,
     script_sources,
 )
-from slipway.authoring.packages.working_tree import WorkingTree
+from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog, Template
@@ -91,7 +92,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     if not sources and any_files:
         raise ConfigError(
             f"the folder {folder} has no files",
-            why="what git ignores is not packed",
+            why=f"what git ignores, or {IGNORES} names, is not packed",
             fix="name the folder of your code",
         )
     missing = [module for module in wanted if not any_files and not _has(sources, module)]
@@ -107,11 +108,16 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="a folder's own code takes the place of all of the template's",
             fix="name the folder that has both",
         )
-    require_python(sources, f"the folder {folder}", "correct it; what no job imports can be kept out by .gitignore")
+    require_no_key(sources, f"the folder {folder}", f"leave the file out, by a line in {IGNORES}")
+    if not any_files:  # The image's Python reads them, which may be another one.
+        fix = f"correct it; what no job imports can be kept out by a line in {IGNORES}"
+        require_python(sources, f"the folder {folder}", fix)
     packages = (wanted[0].split(".")[0], *(template.shared or ()))
     needed = () if of_image else _requirements(tree, folder, packages)
-    packed = script_sources(sources) if any_files else sources
-    package = folder_of(template.name, sources) if of_image else assemble(template.name, packed, needed)
+    packed = script_sources(sources, tree.executable) if any_files else sources
+    package = (
+        folder_of(template.name, sources, tree.executable) if of_image else assemble(template.name, packed, needed)
+    )
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(
         package=package,

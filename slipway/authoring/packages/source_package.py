@@ -11,11 +11,12 @@ import tarfile
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from slipway.authoring.packages.requirements import names_index, requirement_lines, together
+from slipway.authoring.stack.secrets import files_with_keys
 from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
@@ -27,6 +28,7 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
+_SHOWN = 3
 _PARTS = ("command", "files", "http", "index", "inputs", "launcher", "notify", "results", "storage")
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""
@@ -127,22 +129,41 @@ def require_python(sources: Mapping[str, bytes], where: str, fix: str) -> None:
         path = PurePosixPath(name)
         if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
             continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
-                compile(content, name, "exec", dont_inherit=True)
-        except SyntaxError as problem:
-            wrong.append(f"{name}:{problem.lineno or 1}: {problem.msg}")
-        except (ValueError, RecursionError, MemoryError) as problem:
-            wrong.append(f"{name}: {problem}")
+        if problem := syntax_error(name, content):
+            wrong.append(problem)
     if wrong:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise ConfigError(f"{where} has modules that Python {version} can't read", why="\n".join(wrong), fix=fix)
 
 
-def folder_of(template: str, files: Mapping[str, bytes]) -> SourcePackage:
+def syntax_error(name: str, content: bytes) -> str:
+    """Return `lora/task.py:12: '(' was never closed`, empty for a module that this Python can read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
+            compile(content, name, "exec", dont_inherit=True)
+    except SyntaxError as problem:
+        return f"{name}:{problem.lineno or 1}: {problem.msg}"
+    except (ValueError, RecursionError, MemoryError) as problem:
+        return f"{name}: {problem}"
+    return ""
+
+
+def require_no_key(files: Mapping[str, bytes], where: str, fix: str) -> None:
+    """Raise ConfigError for files with keys in them, among those of `where`: whoever may submit can read a package."""
+    if not (found := files_with_keys(files)):
+        return
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    raise ConfigError(
+        f"{where} has {'a key' if len(found) == 1 else 'keys'} in {', '.join(found[:_SHOWN])}{more}",
+        why="a package lies in a bucket that others can read",
+        fix=f"{fix}; what the job needs of it goes into Secret Manager, and the job is told the secret's name",
+    )
+
+
+def folder_of(template: str, files: Mapping[str, bytes], executable: Collection[str] = ()) -> SourcePackage:
     """Return a folder's files as an image's launcher unpacks them."""
-    content = _tar(files)
+    content = _tar(files, executable)
     digest = hashlib.sha256(content).hexdigest()
     return SourcePackage(name=f"{template}-{short_hash(digest)}.tar.gz", sha256=digest, content=stored(content))
 
@@ -164,14 +185,14 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     return SourcePackage(name=f"{template}-{short}.tar.gz", sha256=digest, content=content, requirements=needed)
 
 
-def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
+def script_sources(files: Mapping[str, bytes], executable: Collection[str] = ()) -> dict[str, bytes]:
     """Return the sources of a package that runs a command among these files.
 
     They travel as one archive: of single files an installer takes only a package's data files.
     """
     return {
         f"{SCRIPT}_folder/__init__.py": b"",
-        f"{SCRIPT}_folder/folder.tar": _tar(files),
+        f"{SCRIPT}_folder/folder.tar": _tar(files, executable),
     }
 
 
@@ -209,6 +230,7 @@ def is_packed(path: PurePath) -> bool:
 def _read(template: str, folders: tuple[Path, ...]) -> Mapping[str, bytes]:
     sources = {name: content for each in folders for name, content in _sources(each)}
     shown = {f"{folders[0].parent.name}/{name}": content for name, content in sources.items()}
+    require_no_key(shown, f"template {template}", "take the file out of the folder")
     require_python(shown, f"template {template}", "correct it; what no job imports can lie outside the folder")
     return sources
 
@@ -257,14 +279,14 @@ setup(
     }
 
 
-def _tar(members: Mapping[str, bytes]) -> bytes:
-    """Return a tar archive, where files that begin with `#!` are executable."""
+def _tar(members: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
+    """Return a tar archive, where files that begin with `#!` are executable as well."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(members[name]), _MTIME
-            info.mode = 0o755 if members[name].startswith(b"#!") else 0o644
+            info.mode = 0o755 if name in executable or members[name].startswith(b"#!") else 0o644
             archive.addfile(info, io.BytesIO(members[name]))
     return buffer.getvalue()
 

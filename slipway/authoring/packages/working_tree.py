@@ -1,5 +1,5 @@
 """The files of a folder as git sees them: tracked files as they are on the disk, and new files that are not ignored;
-outside of a checkout all are new."""
+outside of a checkout all are new. `.slipwayignore` leaves out what git has all the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import shlex
 import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.source_package import is_packed
@@ -20,6 +21,8 @@ from slipway.model.labels import Revision
 
 _ENVIRONMENT = "pyvenv.cfg"
 """The file in the top folder of a virtual environment."""
+IGNORES = ".slipwayignore"
+"""The file of a folder with patterns as git's of what is not packed, tracked or not."""
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
 
@@ -31,77 +34,157 @@ class WorkingTree:
     files: Mapping[str, bytes]
     #: HEAD; without a commit before the first one, and outside of a checkout.
     revision: Revision
+    #: Those of the files that the disk has as executable.
+    executable: frozenset[str] = frozenset()
+    #: Where each link leads that is not packed: out of the folder, in a circle, or nowhere.
+    links: Mapping[str, str] = field(default_factory=dict)
+    #: What git ignores and the folder has; `data/` is a whole folder.
+    ignored: tuple[str, ...] = ()
 
 
 def read(folder: Path) -> WorkingTree:
-    """Read a folder. Raises ConfigError for one that is too large, or holds a link that would not travel."""
+    """Read a folder: links within it are followed, submodules and other checkouts in it read as they lie there. Raises
+    ConfigError for one that is too large."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
     folder = folder.resolve()
     inside = _git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository")
-    tracked = _code(_git(folder, "ls-files", "-z", "--cached")) if inside else []
-    new = _code(_new(folder) if inside else _new_anywhere(folder))
-    wanted = sorted({*tracked, *new})
-    if odd := next((name for name in wanted if not name.isprintable()), ""):
+    # git takes a folder without a repository for one whose files are all new.
+    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
+        if not inside:
+            _git(folder, "init", "--quiet", "--bare", empty)
+        place = () if inside else (f"--git-dir={empty}", f"--work-tree={folder}")
+        tracked, new = _tracked(folder) if inside else [], _new(folder, *place)
+        ignored = _listed(
+            folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
+        )
+    out = _left_out(folder)
+    kept = {name for name in (*tracked, *new) if not name.startswith(tuple(each for each in out if each[-1] == "/"))}
+    names, links = _followed(folder, sorted(kept - {*out}))
+    if odd := next((name for name in names if not name.isprintable()), ""):
         raise ConfigError(
             f"the folder {folder} has a file called {quoted(odd)}",
             why="a package that holds such a name can't be installed",
-            fix=f"rename it, or keep it out by .gitignore: {folder / '.gitignore'}",
+            fix=f"rename it, or keep it out by a line in {folder / IGNORES}",
         )
-    if len(wanted) > MOST_FILES:
-        raise _too_much(folder, f"it has {len(wanted):,} files, and {MOST_FILES:,} is the most")
-    files: dict[str, bytes] = {}
-    size = 0
-    for name in wanted:
-        content = _content(folder, name, MOST_BYTES - size)
-        if content is not None:
-            files[name] = content
-            size += len(content)
-    if not inside:
-        return WorkingTree(files, Revision("", dirty=True))
-    changed = new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
-    return WorkingTree(files, Revision(_commit(folder), bool(changed)))
+    if len(names) > MOST_FILES:
+        raise _too_much(
+            folder, f"{len(names):,} files, and {MOST_FILES:,} is the most", Counter(map(_top, names)), "files"
+        )
+    sizes, executable = _sizes(folder, names)
+    if sizes.total() > MOST_BYTES:
+        by_top = Counter[str]()
+        for name, size in sizes.items():
+            by_top[_top(name)] += size
+        raise _too_much(folder, f"more than {MOST_BYTES >> 20} MB", by_top, "bytes")
+    files = {name: _content(folder / path) for name, path in names.items() if name in sizes}
+    revision = Revision("", dirty=True)
+    if inside:
+        changed = new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
+        revision = Revision(_commit(folder), bool(changed))
+    return WorkingTree(files, revision, executable, links, tuple(filter(_is_own, ignored)))
 
 
-def _new(folder: Path, *options: str) -> str:
-    return _git(folder, *options, "ls-files", "-z", "--others", "--exclude-standard")
+def _listed(folder: Path, *arguments: str) -> list[str]:
+    return [name for name in _git(folder, *arguments).split("\0") if name]
 
 
-def _new_anywhere(folder: Path) -> str:
+def _tracked(folder: Path) -> list[str]:
+    return _code(folder, _listed(folder, "ls-files", "-z", "--cached"))
+
+
+def _new(folder: Path, *place: str) -> list[str]:
+    return _code(folder, _listed(folder, *place, "ls-files", "-z", "--others", "--exclude-standard"))
+
+
+def _left_out(folder: Path) -> list[str]:
+    """Return the files and folders (`data/`) that the folder's own list of patterns names, whatever git has."""
+    file = folder / IGNORES
+    if not file.is_file():
+        return []
     with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
         _git(folder, "init", "--quiet", "--bare", empty)
-        return _new(folder, f"--git-dir={empty}", f"--work-tree={folder}")
+        place = (f"--git-dir={empty}", f"--work-tree={folder}")
+        ignored = ("ls-files", "-z", "--others", "--ignored", "--directory", f"--exclude-from={file}")
+        return [IGNORES, *_listed(folder, *place, *ignored)]
 
 
-def _code(listed: str) -> list[str]:
-    """Return the files that git lists, without those of Slipway, Python, its tools and virtual environments."""
-    names = [name for name in listed.split("\0") if name]
+def _code(folder: Path, names: list[str]) -> list[str]:
+    """Return the files that git lists, those of checkouts within it too, without those of Slipway, Python, its tools
+    and virtual environments."""
     environments = tuple(name.removesuffix(_ENVIRONMENT) for name in names if name.endswith(f"/{_ENVIRONMENT}"))
-    paths = (PurePosixPath(name) for name in names if not name.startswith(environments))
-    return [str(path) for path in paths if OWN_FOLDER not in path.parts and is_packed(path)]
+    return [inner for name in names if not name.startswith(environments) for inner in _within(folder, name)]
 
 
-def _content(folder: Path, name: str, most: int) -> bytes | None:
-    """Return the content; None for a deleted file. Raises ConfigError, unread, for more than `most` bytes."""
+def _within(folder: Path, name: str) -> Iterator[str]:
+    """Yield a name that git lists; for a checkout of its own, which git lists as one name, all that it has."""
+    if not _is_own(name):
+        return
     path = folder / name
+    if path.is_dir() and not path.is_symlink():
+        inner = [*_tracked(path), *_new(path)] if (path / ".git").exists() else []
+        yield from (str(PurePosixPath(name, each)) for each in inner)
+    else:
+        yield name
+
+
+def _is_own(name: str) -> bool:
+    path = PurePosixPath(name)
+    return OWN_FOLDER not in path.parts and is_packed(path)
+
+
+def _followed(folder: Path, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the path of each file, by its name; and where links lead that can't be followed."""
+    paths, links, kept = dict[str, str](), dict[str, str](), set(names)
+    for name in names:
+        path = folder / name
+        if not path.is_symlink():
+            paths[name] = name
+            continue
+        target = os.path.realpath(path)
+        inner = os.path.relpath(target, folder)
+        if inner.startswith("..") or not os.path.exists(target) or path.parent.is_relative_to(target):  # noqa: PTH110
+            links[name] = os.readlink(path)  # noqa: PTH115 - as it is written
+        elif os.path.isfile(target):  # noqa: PTH113
+            paths[name] = inner
+        else:
+            below = (each for each in kept if each.startswith(f"{inner}/") and not (folder / each).is_symlink())
+            paths |= {f"{name}{each.removeprefix(inner)}": each for each in below}
+    return paths, links
+
+
+def _sizes(folder: Path, names: Mapping[str, str]) -> tuple[Counter[str], frozenset[str]]:
+    """Return the size of each file that is there, and the executable ones. Raises ConfigError for what is no file."""
+    sizes, executable = Counter[str](), set[str]()
+    for name, path in names.items():
+        try:
+            status = (folder / path).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as problem:
+            raise _unreadable(folder / path, problem) from problem
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigError(
+                f"{folder / path} is not a regular file",
+                why="what runs is exactly the files that are packed",
+                fix=f"keep it out by a line in {folder / IGNORES}",
+            )
+        sizes[name] = status.st_size
+        if status.st_mode & stat.S_IXUSR:
+            executable.add(name)
+    return sizes, frozenset(executable)
+
+
+def _content(path: Path) -> bytes:
     try:
-        status = path.lstat()
-        mode = status.st_mode
-        if stat.S_ISREG(mode):
-            if status.st_size > most:
-                raise _too_much(folder, f"its files have more than {MOST_BYTES >> 20} MB; {name} is the one beyond")
-            return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        return path.read_bytes()
     except OSError as problem:
-        why = problem.strerror or str(problem)
-        raise ConfigError(f"can't read {path}", why=why, fix="make it readable, or have git ignore it") from problem
-    what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "not a regular file"
-    raise ConfigError(
-        f"{path} is {what}, which would not be packed",
-        why="what runs is exactly the files that are packed",
-        fix="put the file itself there, or have git ignore it (.gitignore)",
-    )
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> ConfigError:
+    why = problem.strerror or str(problem)
+    return ConfigError(f"can't read {path}", why=why, fix=f"make it readable, or name it in {IGNORES}")
 
 
 def _commit(folder: Path) -> str:
@@ -130,9 +213,20 @@ def _git(folder: Path, *arguments: str, absent: str = "") -> str:
     return done.stdout.decode(errors="surrogateescape")
 
 
-def _too_much(folder: Path, why: str) -> ConfigError:
+def _top(name: str) -> str:
+    head, slash, _ = name.partition("/")
+    return f"{head}{slash}"
+
+
+def _too_much(folder: Path, what: str, by_top: Counter[str], unit: str) -> ConfigError:
+    largest = [f"{name} {amount if unit == 'files' else _megabytes(amount)}" for name, amount in by_top.most_common(3)]
     return ConfigError(
         f"the folder {folder} is too large to pack",
-        why=why,
-        fix="name a smaller folder, or have git ignore data and results",
+        why=f"it has {what}: {', '.join(largest)}",
+        fix=f"name a smaller folder, or keep {by_top.most_common(1)[0][0]} out by a line in {folder / IGNORES}; "
+        "data goes into a bucket: -p data=gs://BUCKET/FOLDER",
     )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(size / 1e6, 0.1):,.1f} MB"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from slipway.base.formatting import quoted, short
@@ -42,6 +43,12 @@ _ASSIGNED = re.compile(
 )
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
+_CONFIGURATION = re.compile(
+    r"(.*/)?(\.env(\..*)?|.*\.(env|json|pem|key|ini|cfg|toml|ya?ml)|\.(netrc|npmrc|pypirc)|credentials|id_(rsa|ed25519))"
+)
+"""Files in which people and tools keep keys; a program's text may have an example of one."""
+_VARIABLES, _EXAMPLE = re.compile(r"(.*/)?(\.env(\..*)?|.*\.env)"), re.compile(r"\.(example|sample|template|dist)$")
+_LARGEST_FILE = 64 * 1024
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 
 
@@ -70,6 +77,22 @@ def without_secrets(text: str) -> str:
 def assigned(text: str) -> list[tuple[str, str]]:
     """Return the flags and variables that a command line sets, each with its value."""
     return [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
+
+
+def files_with_keys(files: Mapping[str, bytes]) -> list[str]:
+    """Return the files of configuration that have something in them that looks like a key."""
+    return sorted(name for name, content in files.items() if _has_key(name, content))
+
+
+def _has_key(name: str, content: bytes) -> bool:
+    if len(content) > _LARGEST_FILE or not _CONFIGURATION.fullmatch(name) or _EXAMPLE.search(name):
+        return False
+    lines = content.decode(errors="replace").splitlines()
+    variables = bool(_VARIABLES.fullmatch(name))
+    return any(
+        has_form(line) or (variables and any(looks_secret(value, key) for key, value in assigned(line)))
+        for line in lines
+    )
 
 
 def certainly_secret(value: str, name: str) -> bool:

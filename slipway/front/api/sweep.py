@@ -125,7 +125,8 @@ def sweep(
             then=types(then),
         )
 
-    plan = with_code(context, asked, code, plan_of, tell=_log.info)
+    swept = {name for point in points.each for name in point.given}
+    plan = with_code(context, asked, code, plan_of, tell=_log.info, swept=swept)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:

@@ -4,7 +4,7 @@ falling back while it waits."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -267,15 +267,18 @@ def with_code(
     *,
     tell: Callable[[str], None],
     upload: bool = True,
+    swept: Collection[str] = (),
 ) -> Planned:
     """Return the plan of `asked` with the code of a folder, if any, packed in place of the template's. The code is
     uploaded once it is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
+    `swept` are parameters that the points of a sweep give.
 
     Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """
     if folder is None:
         return plan(asked)
-    from slipway.authoring.packages.packing import modules, pack
+    from slipway.authoring.packages.folder_check import about, require_named
+    from slipway.authoring.packages.packing import modules, pack, runs_any_folder
     from slipway.authoring.packages.working_tree import read
     from slipway.google.catalog.lookup import find_template
 
@@ -283,6 +286,12 @@ def with_code(
     template = find_template(catalog, asked.template)
     place = Path(os.fsdecode(folder))
     of_image, tree = modules(template) == ("",), read(place)
+    of_folder = [each for each in template.parameters if each.command and each.name not in swept]
+    for parameter in of_folder if runs_any_folder(template) else ():
+        command = str(asked.params.get(parameter.name, parameter.default or ""))
+        require_named(tree, place.resolve(), command)
+        for line in about(tree, place.resolve(), command):
+            tell(line)
     code = pack(catalog, template, tree, place.resolve().name)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)

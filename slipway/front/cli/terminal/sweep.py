@@ -125,7 +125,8 @@ def _planned(
     def plan(asked: SubmissionRequest) -> SweepPlan:
         return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
 
-    return with_code(context, asked, typed.code, plan, tell=screen.note, upload=upload)
+    swept = {name for point in points.each for name in point.given}
+    return with_code(context, asked, typed.code, plan, tell=screen.note, upload=upload, swept=swept)
 
 
 class SweepTerminal:

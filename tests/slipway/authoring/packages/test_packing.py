@@ -105,12 +105,25 @@ def test_for_a_script_any_folder_is_packed_as_it_is() -> None:
     assert other.digest != code.digest and other.location != code.location
 
 
-@pytest.mark.parametrize(
-    ("files", "said"), [({}, "mine has no files"), ({"train.py": b"print('"}, "modules that Python")]
-)
-def test_what_no_script_can_run_is_refused_before_it_costs_a_start(files: dict[str, bytes], said: str) -> None:  # N11
-    with pytest.raises(ConfigError, match=said):
-        pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
+def test_a_script_s_folder_has_files_and_may_have_those_of_another_python() -> None:  # N11
+    with pytest.raises(ConfigError, match="mine has no files"):
+        pack(CATALOG, template(module=SCRIPT), WorkingTree({}, Revision("", True)), "mine")
+    old = WorkingTree({"train.py": b"", "legacy/tool.py": b"print 'two'"}, Revision("", True))
+    assert pack(CATALOG, template(module=SCRIPT), old, "mine").count == 2
+
+
+def test_what_the_disk_has_as_executable_is_executable_in_the_job() -> None:  # N11
+    tree = WorkingTree({"tool": b"\x7fELF", "run": b"#!/bin/sh", "data": b""}, Revision("", True), frozenset({"tool"}))
+    content = pack(CATALOG, template(module=SCRIPT), tree, "mine").package.content
+    with tarfile.open(fileobj=io.BytesIO(content)) as package:
+        (folder,) = (member for member in package if member.name.endswith("folder.tar"))
+        packed = package.extractfile(folder)
+        with tarfile.open(fileobj=packed) as files:
+            assert {member.name: oct(member.mode) for member in files} == {
+                "tool": "0o755",
+                "run": "0o755",
+                "data": "0o644",
+            }
 
 
 def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:

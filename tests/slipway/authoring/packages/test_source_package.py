@@ -328,3 +328,12 @@ def test_its_modules_use_nothing_newer_than_python_3_8(tmp_path: Path) -> None: 
             modules += [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
             tops = {str(module).partition(".")[0] for module in modules} - {"slipway"}
             assert all(top in sys.stdlib_module_names - NEWER or top.startswith("slipway_") for top in tops), name
+
+
+def test_a_file_of_keys_is_no_part_of_a_package(tmp_path: Path) -> None:  # N11
+    folder = tmp_path / "jobs" / "digits"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "key.json").write_text('{"type": "service_account"}')
+    with pytest.raises(ConfigError, match=r"template digits has a key in jobs/digits/key\.json"):
+        build("digits", folder)

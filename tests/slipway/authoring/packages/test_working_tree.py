@@ -55,11 +55,42 @@ def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     assert tree.revision.commit == "" and tree.revision.dirty and set(tree.files) == {"task.py"}
 
 
-@pytest.mark.parametrize("target", ["task.py", "/etc/passwd"])
-def test_a_symbolic_link_is_refused(checkout: Path, target: str) -> None:
-    (checkout / "digits" / "link.py").symlink_to(target)
-    with pytest.raises(ConfigError, match=r"link\.py is a symbolic link, which would not be packed"):
-        read(checkout)
+def test_a_link_within_the_folder_is_what_it_leads_to(checkout: Path) -> None:
+    (checkout / "digits" / "link.py").symlink_to("task.py")
+    (checkout / "numbers").symlink_to("digits")
+    git(checkout, "add", ".")
+    tree = read(checkout)
+    assert tree.files["digits/link.py"] == tree.files["numbers/task.py"] == b"print('one')\n" and not tree.links
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../..", ".", "nowhere"])
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_link_out_of_the_folder_in_a_circle_or_to_nothing_is_named_and_not_packed(
+    checkout: Path, target: str, tracked: bool
+) -> None:
+    (checkout / "digits" / "link").symlink_to(target)
+    if tracked:
+        git(checkout, "add", ".")
+    tree = read(checkout)
+    assert tree.links == {"digits/link": target} and not any("link" in name for name in tree.files)
+
+
+def test_what_the_folder_s_own_list_names_is_left_out_tracked_or_not(checkout: Path) -> None:
+    for name in ("legacy/tool.py", "legacy/deep/a.txt", "notes.txt", "digits/old.py"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("print 'two'\n")
+    git(checkout, "add", "legacy", "digits")
+    (checkout / working_tree.IGNORES).write_text("legacy/\nnotes.*\nold.py\n")
+    assert set(read(checkout).files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
+
+
+def test_executables_are_those_of_the_disk_and_what_git_ignores_is_named(checkout: Path) -> None:
+    (checkout / "tool").write_bytes(b"\x7fELF")
+    (checkout / "tool").chmod(0o755)
+    (checkout / "data").mkdir()
+    (checkout / "data" / "large.bin").write_bytes(b"x")
+    tree = read(checkout)
+    assert tree.executable == {"tool"} and tree.ignored == ("data/",)
 
 
 def test_a_folder_that_is_a_link_is_read_where_it_leads(checkout: Path, tmp_path: Path) -> None:
@@ -74,20 +105,25 @@ def test_a_name_that_no_package_can_hold_is_refused(checkout: Path) -> None:
     assert "rename it" in error.value.fix
 
 
-def test_a_submodule_is_refused(checkout: Path) -> None:
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_checkout_within_is_packed_as_it_lies_there(checkout: Path, tracked: bool) -> None:
     (checkout / "other").mkdir()
     git(checkout / "other", "init", "-q")
-    git(checkout / "other", "commit", "-qm", "begin", "--allow-empty")
-    git(checkout, "add", "other")
-    with pytest.raises(ConfigError, match="other is a submodule"):
-        read(checkout)
+    (checkout / "other" / "used.py").write_text("")
+    git(checkout / "other", "add", ".")
+    git(checkout / "other", "commit", "-qm", "begin")
+    (checkout / "other" / "new.py").write_text("")
+    if tracked:
+        git(checkout, "add", "other")
+    assert {name for name in read(checkout).files if "/" in name} >= {"other/used.py", "other/new.py"}
 
 
 def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.truncate(checkout / "digits" / "task.py", working_tree.MOST_BYTES + 1)
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read") if "task" in str(path) else b"")
-    with pytest.raises(ConfigError, match="too large to pack"):
+    with pytest.raises(ConfigError, match="too large to pack") as error:
         read(checkout)
+    assert "more than 64 MB: digits/ 67.1 MB" in error.value.why, "the folder that makes it large"
     monkeypatch.setattr(working_tree, "MOST_FILES", 2)
     (checkout / "digits" / "task.py").write_text("")
     with pytest.raises(ConfigError, match="is too large to pack"):

@@ -93,6 +93,7 @@ def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Pa
         assert done.code == 2 and "hello is given a command, and no folder to run it in" in done.err, done.err
         assert "  fix: add --code .\n" in done.err
     assert open_to_code.jobs() == []
+    (open_to_code.folder / "src" / "train.py").touch()
     open_to_code.well(*words, "--code", "src")
     open_to_code.well("submit", "hello")
 

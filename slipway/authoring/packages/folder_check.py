@@ -1,0 +1,119 @@
+"""One look at a folder before it is sent: what its command names and it lacks, and what of it is not packed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from slipway.authoring.packages.source_package import syntax_error
+from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, nearest, short
+
+_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+_SCRIPT = re.compile(r"[\w./-]+\.(py|sh|ipynb)")
+_PATH = re.compile(r"(?:\.{1,2}/|/|~/)?[\w.-]+(?:/[\w.-]+)*")
+_INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
+_SHELLS = frozenset({"bash", "sh"})
+_MOST = 3
+
+
+def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
+    """Raise ConfigError where the command starts a script that is not packed: it would fail once it has a machine."""
+    script = next((name for words in _commands(command) if (name := _started(words))), "")
+    if not script or script in tree.files or script.startswith("/"):
+        return
+    path = folder / script
+    if path.is_file():
+        raise ConfigError(
+            f"the command starts {script}, which is not packed",
+            why=_why_not(tree, folder, script),
+            fix=f"git add -f {shlex.quote(script)}, or put it into the folder",
+        )
+    names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
+    near = nearest(script, names) or next((name for name in names if name.endswith(f"/{script}")), "")
+    raise ConfigError(
+        f"the folder {folder.name} has no {script}, which the command starts",
+        why=f"it has {join(names[:_MOST]) or 'no such script'}{' and others' if len(names) > _MOST else ''}",
+        fix=f"did you mean {near}?" if near else "name a file of the folder, from its top",
+    )
+
+
+def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
+    """Yield lines about what is not packed, of the command's files or others; about files that Git LFS has not fetched;
+    and about a script that this machine's Python can't read, which may be another than the image's."""
+    named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
+    code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
+    told = {name: _why_not(tree, folder, name) for name in named}
+    told |= {name: _why_not(tree, folder, name) for name in (*tree.ignored, *tree.links) if _mentions(code, name)}
+    if told:
+        yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
+        small = next((name for name in told if (folder / name).is_file() and name in tree.ignored), "")
+        yield (f"  to pack it: git add -f {shlex.quote(small)}; " if small else "  ") + (
+            "data goes into a bucket: -p data=gs://BUCKET/FOLDER"
+        )
+    elif rest := [name for name in (*tree.ignored, *tree.links) if not PurePosixPath(name).name.startswith(".")]:
+        yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
+    if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
+        yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: git lfs pull"
+    script = next((name for words in _commands(command) if (name := _started(words))), "")
+    if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
+        yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
+
+
+def _commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of a command, and of each command in the text that it hands to a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return
+    if words[:1] and words[0] in _SHELLS and words[1:2] == ["-c"] and words[2:]:
+        for part in re.split(r"&&|\|\||[|;&\n]", words[2]):
+            yield from _commands(part)
+    else:
+        yield words
+
+
+def _started(words: list[str]) -> str:
+    """Return the script that a command starts; empty for none."""
+    if words[:1] and _SCRIPT.fullmatch(words[0]) and "/" in words[0]:
+        return str(PurePosixPath(words[0]))
+    if not words[:1] or not _INTERPRETERS.fullmatch(PurePosixPath(words[0]).name):
+        return ""
+    place = next((place for place, word in enumerate(words) if place and not word.startswith("-")), 0)
+    takes_no_file = not place or {"-m", "-c"} & {*words[:place]}
+    return str(PurePosixPath(words[place])) if not takes_no_file and _SCRIPT.fullmatch(words[place]) else ""
+
+
+def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
+    """Tell whether a word, or the value of `--flag=word`, names what lies on this disk and is not packed."""
+    word = word.rpartition("=")[2]
+    if not _PATH.fullmatch(word) or ("/" not in word and "." not in word):
+        return False
+    inner = str(PurePosixPath(word))
+    packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
+    return not packed and Path(folder, word).expanduser().exists()
+
+
+def _why_not(tree: WorkingTree, folder: Path, name: str) -> str:
+    bare = name.rpartition("=")[2].rstrip("/")
+    if target := next((tree.links[link] for link in tree.links if bare == link or bare.startswith(f"{link}/")), ""):
+        return f"a link to {short(target)}"
+    if bare.startswith(("/", "~", "..")):
+        return "of this machine, outside of the folder"
+    ignored = any(bare == each.rstrip("/") or bare.startswith(each) for each in tree.ignored)
+    return "git ignores it" if ignored else f"{IGNORES} leaves it out"
+
+
+def _mentions(code: bytes, name: str) -> bool:
+    bare = name.rstrip("/")
+    return len(bare) > 2 and re.search(rb"[\"'/\s=]" + re.escape(bare.encode()) + rb"[/\"'\s]", code) is not None
+
+
+def _listed(names: Iterable[str]) -> str:
+    each = list(names)
+    more = f" and {len(each) - _MOST} more" if len(each) > _MOST else ""
+    return f"{', '.join(each[:_MOST])}{more}"

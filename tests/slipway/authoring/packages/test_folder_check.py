@@ -1,0 +1,140 @@
+"""A look at a folder before it is sent: what its command names, what is not packed, and keys. # N11 # N25"""
+
+from pathlib import Path
+
+import pytest
+
+from slipway.authoring.packages.folder_check import about, require_named
+from slipway.authoring.packages.source_package import require_no_key
+from slipway.authoring.packages.working_tree import IGNORES, read
+from slipway.base.errors import ConfigError
+from tests.checkouts.git import git
+
+KEY = '{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----"}'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    for name, text in {
+        "train.py": "import csv\nopen('data/small.csv')\n",
+        "scripts/run.sh": "python train.py\n",
+        "data/small.csv": "1,2\n",
+        "local.yaml": "lr: 1\n",
+        "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
+        ".gitignore": "data/\nlocal.yaml\nsecret.py\n",
+        "secret.py": "",
+    }.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(text)
+    git(made, "init", "-q")
+    return made
+
+
+def told(folder: Path, command: str) -> str:
+    return "\n".join(about(read(folder), folder, command))
+
+
+@pytest.mark.parametrize(
+    ("command", "what", "fix"),
+    [
+        ("python trian.py --data x", "has no trian.py, which the command starts", "did you mean train.py?"),
+        ("bash run.sh", "has no run.sh", "did you mean scripts/run.sh?"),
+        ("bash -c 'cd x; python3 -u absent.py | tee log'", "has no absent.py", ""),
+        ("torchrun --nproc_per_node=2 absent/train.py", "has no absent/train.py", ""),
+        ("./absent.sh", "has no absent.sh", ""),
+        ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
+    ],
+)
+def test_a_command_whose_script_is_not_packed_is_refused(folder: Path, command: str, what: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        require_named(read(folder), folder, command)
+    assert what in error.value.what and fix in str(error.value.fix)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python train.py --data data/small.csv",
+        "bash scripts/run.sh",
+        "python -m train absent.py",
+        "python -c 'print(1)' absent.py",
+        "nvidia-smi",
+        "/opt/run.sh",
+        "python 'unbalanced",
+        "",
+        "accelerate launch other.py",
+    ],
+)
+def test_what_may_run_is_not_refused(folder: Path, command: str) -> None:
+    require_named(read(folder), folder, command)
+
+
+def test_what_the_command_or_the_code_names_and_git_ignores_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "far").symlink_to(tmp_path / "elsewhere")
+    lines = told(
+        folder, f"python train.py --config=local.yaml --out ../elsewhere {tmp_path}/elsewhere far/x"
+    ).splitlines()
+    assert lines[0].startswith("! not packed, and named: --config=local.yaml (git ignores it), ../elsewhere (of this")
+    assert lines[1].startswith("  ") and "-p data=gs://BUCKET/FOLDER" in lines[1]
+    by_code = told(folder, "python train.py")
+    assert "! not packed, and named: data/ (git ignores it)" in by_code and "model.bin: packed as pointers" in by_code
+    alone = told(folder, "python train.py data/small.csv")
+    assert "to pack it: git add -f" not in alone or "data" in alone
+
+
+def test_a_fix_works_as_it_is_typed(folder: Path) -> None:
+    git(folder, "add", "-f", "data/small.csv", "secret.py")
+    require_named(read(folder), folder, "python secret.py")
+    assert "named" not in told(folder, "python train.py data/small.csv --config x")
+
+
+def test_what_nothing_names_is_told_once_and_dot_files_are_not(folder: Path) -> None:
+    (folder / "train.py").write_text("print(1)\n")
+    (folder / ".cache").mkdir()
+    (folder / ".gitignore").write_text("data/\n.cache/\nlocal.yaml\n")
+    first = told(folder, "python train.py").splitlines()[0]
+    assert first == "not packed: data/ (git ignores it), local.yaml (git ignores it)"
+
+
+def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> None:
+    (folder / "train.py").write_text("print 'two'\n")
+    assert "! train.py:1: Missing parentheses" in told(folder, "python train.py")
+    assert "Missing" not in told(folder, "bash scripts/run.sh")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".env", "# mine\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("conf/.env.local", "HF=hf_abcdefghijklmnopqrst\n"),
+        ("key.json", KEY),
+        ("ci/gha-creds-0123456789abcdef.json", KEY),
+        ("id_rsa", "-----BEGIN RSA PRIVATE KEY-----\n"),
+        (".netrc", "machine x password ghp_abcdefghijklmnopqrstuvwx\n"),
+    ],
+)
+def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    git(folder, "add", "-f", name)
+    with pytest.raises(ConfigError, match="has a key in ") as error:
+        require_no_key(read(folder).files, "the folder project", "…")
+    assert name in error.value.what and "0123456789abcdef0123" not in str(error.value.render()).replace(name, "")
+    (folder / IGNORES).write_text(f"{name}\n")
+    require_no_key(read(folder).files, "the folder project", "…")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".env", "LR=0.1\nDATA=gs://a/b\nWANDB_MODE=offline\n"),
+        (".env.example", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("tokenizer.json", '{"pad_token": "<pad>", "vocab": {"skiing": 1}}'),
+        ("train.py", "KEY = 'hf_abcdefghijklmnopqrst'\n"),
+    ],
+)
+def test_what_is_no_key_is_packed(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    require_no_key(read(folder).files, "the folder project", "…")
