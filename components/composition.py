@@ -63,7 +63,12 @@ class Composition:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
             world = mocked()
             self.run = EngineRun.of(checkout, world.state if world else known(), world)
-        self.hooks = Hooks(self._guards, self.run.state, self._may_try_again)
+        self.hooks = Hooks(
+            self._guards,
+            self.run.state,
+            self._may_try_again,
+            lambda words: self.file.places(words) if self.file else (),
+        )
         self.explained = [] if everywhere else [self.hooks.explained]
         if everywhere:
             pulumi.runtime.register_stack_transformation(self.hooks.explained)

@@ -16,7 +16,7 @@ import pulumi
 from slipway.base.errors import Fault
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
-from slipway.google.provider_errors import meaning_of
+from slipway.google.provider_errors import Places, meaning_of
 from slipway.model.state import CLUSTER, State
 
 from .engine import in_thread
@@ -37,15 +37,16 @@ class Hooks:
         stacks: Callable[[], Sequence[StackGuard]],
         state: State | Unknown,
         may_try_again: Callable[[str, str], bool],
+        places: Places,
     ) -> None:
-        """Register them, with the program's stacks and the engine's state as in `guard`, and `may_try_again` as in
+        """Register them, with the program's stacks and the engine's state as in `guard`, the others as in
         `explaining`."""
         #: Bound to all that jobs need: asks for them before a deletion.
         self.guard = guard(stacks, state)
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
         self.making = pulumi.ResourceHook(MAKES, self._make)
         self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
-        trouble = explaining(os.environ, may_try_again)
+        trouble = explaining(os.environ, may_try_again, places)
         #: Binds the explanation of errors to a resource.
         self.explained = bound(trouble)
         every: Sequence[Any] = (trouble, self.making, *(self.guard.before_delete or ()))
@@ -56,17 +57,20 @@ class Hooks:
             await maker()
 
 
-def explaining(environ: Mapping[str, str], may_try_again: Callable[[str, str], bool]) -> pulumi.ErrorHook:
+def explaining(
+    environ: Mapping[str, str], may_try_again: Callable[[str, str], bool], places: Places
+) -> pulumi.ErrorHook:
     """Register the hook that explains a provider's error, whose words name no way out. Each way out is told once,
     however many errors lead to it. `may_try_again` is asked first where the provider could not make a cluster, by its
-    id and the error.
+    id and the error; `places` names the lines of the stack file that a reason is about.
 
     Errors of the engine's own reading never reach the hook: `slipway explain` is for those.
     """
     said: set[str] = set()
 
     async def on_error(args: pulumi.ErrorHookArgs) -> bool:
-        meaning = meaning_of(args.errors[0] if args.errors else "", environ)
+        member = str((args.new_inputs or {}).get("member", ""))
+        meaning = meaning_of(args.errors[0] if args.errors else "", environ, places, member)
         creates = args.type == CLUSTER and args.failed_operation == "create"
         if creates and await in_thread(lambda: may_try_again(args.name, meaning.what)):
             return True

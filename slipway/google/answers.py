@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, 
 """Python's errors for values of another type than the API's, and for JSON nested too deeply to be read."""
 
 _LONGEST = 2000
+_DATE = re.compile(r"[^,]+,[^,]+")
 _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
 
 
@@ -151,6 +152,19 @@ _fields_of: Callable[[Any], tuple[tuple[str, object], ...]] = cache(_names_and_t
 
 def garbled(call: Call, why: str) -> Garbled:
     return Garbled(call, displayable(why))
+
+
+def http_date(header: str) -> datetime | None:
+    """Return the time of an answer's `Date`, None without one that can be read. Of several, as a proxy adds its own to
+    the service's, the first counts."""
+    from email.utils import parsedate_to_datetime  # A submission needs no time, and no import that takes some.
+
+    first = _DATE.match(header)
+    try:
+        time = parsedate_to_datetime(first[0]) if first else None
+    except ValueError:
+        return None
+    return time and time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
 
 
 def parse_timestamp(text: str | None) -> datetime | None:

@@ -4,7 +4,7 @@
 
     CloudError                 any answer that is not what was asked for, or none
     ├── Unauthenticated        401, or no fresh token                          exit 3
-    ├── Denied                 403: names permission and role                  exit 3
+    ├── Denied                 403: names permission and role, or the reason   exit 3
     ├── NotFound               404                                             exit 4
     ├── Conflict               409, 412                                        exit 4
     ├── Refused                other 4xx: the service rejects the request      exit 4
@@ -15,6 +15,7 @@
     ├── NoAnswer               sent, and the answer was lost                   exit 1
     └── Garbled                answered with something that no API says        exit 1
 
+A refusal's fix follows the reason that Google gives (`slipway.google.reasons`). The status decides where none is known.
 `not_accepted` tells whether the service certainly did not do what was asked, which alone permits sending a request
 without an idempotency key again.
 """
@@ -29,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from slipway.base.errors import SlipwayError
+from slipway.google.reasons import Reason, reason_of, sentences, with_details
 from slipway.model.kinds import KINDS
 
 ROLES: Mapping[str, str] = {
@@ -56,14 +58,19 @@ ROLES: Mapping[str, str] = {
 """The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
-    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.[a-zA-Z]+\.[a-zA-Z]+)\b"
+    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.(?!googleapis\b)[a-zA-Z]+"
+    r"\.[a-zA-Z]+)\b"
 )
+_OF_DETAILS = re.compile(r'"permission": ?"([\w.]+)"')
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
 _RESOURCE = re.compile(r"on resource '([^']+)'")
 QUOTA_TOO_SMALL = "exceed quota limits"
 """The words of a 429 whose limit is below the need of one job, so that no waiting helps."""
 
-_API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)
+OF_ROLES = r"(?i:permission|access|denied|not authorized)"
+"""Services' words where a role is missing, as a pattern. Other reasons for a 403 no role mends."""
+_WITH_REASON = (400, 403, 409, 412)
+UNKNOWN_REASON = "no more is known than Google says there: show that to whoever manages the project or its organisation"
 
 
 def role_for(permission: str) -> str:
@@ -123,10 +130,17 @@ class CloudError(SlipwayError):
     """The fix for most answers of this kind."""
 
     def __init__(
-        self, call: Call, why: str = "", fix: str = "", *, answer: Answer | None = None, role: str = ""
+        self,
+        call: Call,
+        why: str = "",
+        fix: str = "",
+        *,
+        answer: Answer | None = None,
+        role: str = "",
+        reason: Reason | None = None,
     ) -> None:
         super().__init__(f"could not {call.doing}", why=why, fix=fix or self.usual)
-        self.call, self.answer, self.role = call, answer, role
+        self.call, self.answer, self.role, self.reason = call, answer, role, reason
 
     @property
     def status(self) -> int:
@@ -145,7 +159,12 @@ class CloudError(SlipwayError):
     @property
     def switched_off(self) -> bool:
         """True where the project has not enabled this API at all."""
-        return isinstance(self, Denied) and bool(_API_DISABLED.search(self.message))
+        return self.reason is not None and self.reason.off
+
+    @property
+    def lacks_role(self) -> bool:
+        """True where a role would have helped, known or not."""
+        return isinstance(self, Denied) and self.reason is None and self.fix != UNKNOWN_REASON
 
     @property
     def not_accepted(self) -> bool:
@@ -249,26 +268,30 @@ _BY_STATUS: Mapping[int, type[CloudError]] = {
 
 def failure(call: Call, answer: Answer) -> CloudError:
     kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
-    why = answer.message or answer.reason or f"HTTP {answer.status}"
+    said = with_details(answer.message, answer.details)
+    why = sentences(answer.message or answer.reason or f"HTTP {answer.status}", said)
+    if answer.status in _WITH_REASON and (reason := reason_of(said, call.permission)):
+        # Nobody was faster where a policy forbids it.
+        kind = Refused if kind is Conflict else kind
+        return kind(call, f"{reason.what}: {why}", reason.way_out(), answer=answer, reason=reason)
     if answer.status == 507:
         return kind(call, why, "make room on its disk, as the reason says, then the same command again", answer=answer)
     if kind is Exhausted and QUOTA_TOO_SMALL in answer.message:
         return kind(call, why, "ask for more quota, as no waiting helps: slipway quota", answer=answer)
-    return _denied(call, answer, why) if kind is Denied else kind(call, why, answer=answer)
+    return _denied(call, answer, why, said) if kind is Denied else kind(call, why, answer=answer)
 
 
-def _denied(call: Call, answer: Answer, why: str) -> Denied:
-    if _API_DISABLED.search(answer.message):
-        fix = "enable the API (gcloud services enable …), wait a minute, try again"
-        return Denied(call, why, fix, answer=answer)
+def _denied(call: Call, answer: Answer, why: str, said: str) -> Denied:
     # The service's words know best which permission is missing, and on what; the call's own stand in for them.
     if acting := _ACT_AS.search(answer.message):
         permission, on = "iam.serviceAccounts.actAs", acting[1]
-    else:
-        named = _PERMISSION.search(answer.message)
+    elif named := _PERMISSION.search(answer.message) or _OF_DETAILS.search(said):
         resource = _RESOURCE.search(answer.message)
-        permission = named[1] if named else call.permission
-        on = call.on or (resource[1] if resource else "")
+        permission, on = named[1], call.on or (resource[1] if resource else "")
+    elif re.search(OF_ROLES, said):
+        permission, on = call.permission, call.on
+    else:
+        return Denied(call, why, UNKNOWN_REASON, answer=answer)
     role = role_for(permission)
     if role:
         fix = f"ask for {role}{f' on {on}' if on else ''}"
@@ -278,5 +301,7 @@ def _denied(call: Call, answer: Answer, why: str) -> Denied:
 
 
 def needs_role(problem: CloudError) -> str:
-    """Return ` (needs roles/…)`, or nothing where no role is missing."""
+    """Return ` (needs roles/…)`, or the way out of another known reason; nothing where neither is known."""
+    if problem.reason:
+        return f" ({problem.fix})"
     return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""

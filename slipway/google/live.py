@@ -32,21 +32,26 @@ class Unknown:
     off: bool = False
     #: It is a bucket, and another project's: no role of this one helps.
     foreign: bool = False
+    #: The way out where no role helps, as Google's reason tells.
+    advice: str = ""
 
     def __str__(self) -> str:
         """Return `storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`."""
         if not self.api:
             return self.why
-        return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
+        remedy = self.advice or f"it needs {self.role}"
+        return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; {remedy}"
 
     @property
     def passing(self) -> bool:
         """Tell whether the same command may read it later, without anybody's help."""
-        return bool(self.api) and not self.role.startswith("roles/")
+        return bool(self.api) and not (self.advice or self.role.startswith("roles/"))
 
     @property
     def fix(self) -> str:
         """The way to have it read: `ask for roles/cloudquotas.viewer on project acme`."""
+        if self.advice:
+            return self.advice
         if not self.role.startswith("roles/"):
             return f"the same command again; it needs {self.role}"
         return f"ask for {self.role}{f' on {self.on}' if self.on else ''}"
@@ -78,6 +83,7 @@ class Increase(StrEnum):
     TOO_LITTLE_HISTORY = "no increase: too little usage history"
     NO_BILLING = "no increase: no valid billing account"
     UNSUPPORTED = "no increase: not supported for this quota"
+    FIXED = "no increase: Google has fixed it, so it can't be raised"
 
 
 @dataclass(frozen=True)

@@ -141,20 +141,21 @@ class Reader:
 
     def limits(self, metrics: frozenset[str] | None) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
-        return self.asked(
-            "cloudquotas.googleapis.com quotaInfos.list",
-            _QUOTAS,
-            lambda: limits(quotas.infos(metrics, self.wanted.read_quota), self.wanted.region),
-            {},
+        return self._of_quotas(
+            "quotaInfos.list", lambda: limits(quotas.infos(metrics, self.wanted.read_quota), self.wanted.region)
         )
 
     def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
-        """Return preferences by the id of the quota. A disabled API is reported with the limits already."""
-        quotas = self.connection.quotas(self.wanted.project)
+        """Return preferences by the id of the quota."""
+        asked = self.connection.quotas(self.wanted.project).preferences(self.wanted.region)
+        return self._of_quotas("quotaPreferences.list", lambda: {each.quota_id: each for each in asked})
+
+    def _of_quotas(self, method: str, get: Callable[[], Found]) -> Found | Unknown:
+        """Return an answer of Cloud Quotas. Limits hold also where nobody may read them as the API is switched off."""
         try:
-            return {preference.quota_id: preference for preference in quotas.preferences(self.wanted.region)}
+            return get()
         except CloudError as error:
-            return unanswered(error, "cloudquotas.googleapis.com quotaPreferences.list", _QUOTAS, self.identity)
+            return unanswered(error, f"cloudquotas.googleapis.com {method}", _QUOTAS, self.identity)
 
     def policy(self) -> frozenset[Bound] | Unknown:
         """Return everybody's roles on the project."""
@@ -224,20 +225,24 @@ class Reader:
 
 
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
-    """Return the Unknown of a failure. `role` helps only after a refusal."""
-    if isinstance(error, Denied):
+    """Return the Unknown of a failure. `role` helps only where a role was missing."""
+    advice = ""
+    if error.lacks_role:
         remedy = role
+    elif error.reason or isinstance(error, Denied):
+        remedy, advice = "", error.fix
     elif isinstance(error, Unauthenticated):
         remedy = "a fresh login: gcloud auth application-default login"
     else:
         remedy = "the API to answer"
     return Unknown(
-        why=error.message or str(error),
+        why=(error.why if error.reason else error.message) or str(error),
         api=api,
         role=remedy,
         identity=identity,
         on=error.call.on,
         off=error.switched_off,
+        advice=advice,
     )
 
 
@@ -276,7 +281,7 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
         metric = info.metric.removeprefix(f"{SERVICE}/")
         limit = info.limit(region)
         if limit is not None:
-            increase = _INCREASES.get(info.ineligibility, Increase.IMPOSSIBLE)
+            increase = Increase.FIXED if info.fixed else _INCREASES.get(info.ineligibility, Increase.IMPOSSIBLE)
             by_metric[metric] = QuotaLimit(metric, region, limit=limit, increase=increase, quota_id=info.id)
     return by_metric
 
@@ -301,4 +306,5 @@ def quota_info(body: Json) -> QuotaInfo:
         ),
         ineligibility=reason,
         id=info.quota_id,
+        fixed=info.is_fixed,
     )

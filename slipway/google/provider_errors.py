@@ -7,13 +7,14 @@ program, a log) finds the way out here. Slipway's own errors tell it themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice, takewhile
 from operator import methodcaller
 
 from slipway.base.errors import COLOUR, Fault
 from slipway.google.credentials import LOGIN
-from slipway.google.failures import QUOTA_TOO_SMALL, Answer, Call, Denied, failure
+from slipway.google.failures import OF_ROLES, QUOTA_TOO_SMALL, UNKNOWN_REASON, Answer, Call, Denied, failure
+from slipway.google.reasons import reason_of, sentences
 
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
@@ -26,6 +27,16 @@ _THEN = f"then {_AGAIN}"
 _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
 # Its metrics stand on lines of their own, or behind it.
 _METRICS = re.compile(rf"{QUOTA_TOO_SMALL}:(?:[\s,*-]+aiplatform\.googleapis\.com/\w+)+")
+# An answer's details stand below it as JSON, whose last bracket no other one follows.
+_DETAILS = re.compile(
+    r"(?P<first>[^\n]*\bgoogleapi: [^\n]*)\n[^\n]*\bDetails:[ \t]*\n"
+    r"(?P<json>.{2,20000}?\n[^\n\"]*\])(?![^\n\"]*\n[^\n\"]*[}\]])",
+    re.DOTALL,
+)
+_BESIDE = " Details: "
+_KIND = re.compile(r", (?:conditionNotMet|forbidden|failedPrecondition|badRequest)$")
+"""What the provider's client adds to the service's words."""
+_REFUSED = re.compile(rf"{_ANSWER}4|code = (?:PermissionDenied|FailedPrecondition|InvalidArgument)\b")
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
@@ -103,10 +114,11 @@ _RULES = (
     ),
     (rf"{_ANSWER}401\b|code = Unauthenticated\b", "the cloud does not take this login any more", "{login}"),
     (
-        rf"{_ANSWER}403\b|code = PermissionDenied\b",
+        rf"{_ANSWER}403\b.*{OF_ROLES}|code = PermissionDenied\b",
         "the cloud does not allow it to this identity",
         f"{{role}}; {_THEN}",
     ),
+    (rf"{_ANSWER}403\b", "the cloud refused it (403)", f"{UNKNOWN_REASON}; {_THEN}"),
     (rf"{_ANSWER}429\b", "the cloud takes no more for now", f"wait a minute; {_THEN}. slipway quota shows the limits"),
     (
         rf"{_ANSWER}507\b|[Nn]o space left on device",
@@ -172,14 +184,26 @@ _RULES = (
 """A pattern, the cause, and the way out. The first pattern that matches a line counts."""
 
 
-def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, ...]:
+Places = Callable[[Collection[str]], Iterable[str]]
+"""Returns FILE:LINE in a stack file of each of these keys and values that it has."""
+
+
+def meanings(
+    lines: Iterable[str], environ: Mapping[str, str], places: Places = lambda _: (), member: str = ""
+) -> tuple[Fault, ...]:
     """Return a fault for each way out, in the order of the lines; none for unknown lines.
 
-    Each has the matched words as its reason. `environ` tells a run of a workflow from a person's shell.
+    Each has the matched words as its reason. `environ` tells a run of a workflow from a person's shell; `member` is
+    the one of a grant that could not be given.
     """
     by_fix: dict[str, Fault] = {}
     text = COLOUR.sub("", "\n".join(lines))
-    for line in _METRICS.sub(lambda match: " ".join(match[0].split()), text).split("\n"):
+    text = _METRICS.sub(lambda match: " ".join(match[0].split()), text)
+    for line in _DETAILS.sub(_on_one_line, text).split("\n"):
+        if _REFUSED.search(line) and (reason := reason_of(line, member=member)):
+            fix = f"{reason.way_out(places(reason.keys))}; {_THEN}"
+            by_fix.setdefault(fix, Fault(what=reason.what, why=_words(line), fix=fix))
+            continue
         for pattern, what, fix in _RULES:
             if match := re.search(pattern, line):
                 named = {name: value or name.upper() for name, value in match.groupdict().items()}
@@ -189,9 +213,14 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, .
     return tuple(by_fix.values())
 
 
-def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
-    """Return the meaning of a single error, of any number of lines."""
-    if known := meanings(error.splitlines(), environ):
+def _on_one_line(match: re.Match[str]) -> str:
+    """Return an error's first line, with its details behind it."""
+    return f"{match['first']}{_BESIDE}{' '.join(match['json'].split())}"
+
+
+def meaning_of(error: str, environ: Mapping[str, str], places: Places = lambda _: (), member: str = "") -> Fault:
+    """Return the meaning of a single error, of any number of lines; the rest as in `meanings`."""
+    if known := meanings(error.splitlines(), environ, places, member):
         return known[0]
     return Fault(
         what="the provider could not do it",
@@ -205,9 +234,11 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
     if environ.get("GITHUB_ACTIONS") == "true":
         login = "re-run the failed jobs of this workflow: each run has a token of its own"
     denied = failure(Call("do it"), Answer(status=403, reason="", message=line)).fix
+    if denied == Denied.usual:
+        denied = 'give the identity what docs/ci.md names, "The identities"'
     return fix.format(
         login=login,
-        role=denied if denied != Denied.usual else 'give the identity what docs/ci.md names, "The identities"',
+        role=denied,
         network="start the local cloud: vertex-local up" if _LOCAL.search(line) else "see that the network is there",
         **named,
     )
@@ -216,6 +247,8 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
 def _words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     message = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
+    message, _, details = message.partition(_BESIDE)
+    message = sentences(_KIND.sub("", message), details)
     while (shorter := _PREFIX.sub("", message)) != message:
         message = shorter
     return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"

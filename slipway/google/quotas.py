@@ -28,6 +28,8 @@ class QuotaInfo:
     ineligibility: str | None = None
     #: The quota's id in preferences.
     id: str = ""
+    #: It can't be raised at all: the API refuses preferences of it.
+    fixed: bool = False
 
     def limit(self, region: str) -> int | None:
         """Return the limit in a region: the first that applies counts. None when the quota has none for that region."""
@@ -48,6 +50,7 @@ class QuotaInfo:
             ),
             ineligibility=reason,
             id=body.get("quotaId", ""),
+            fixed=body.get("isFixed", False),
         )
 
 

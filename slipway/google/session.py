@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from traceback import walk_tb
 from typing import Any
 
@@ -16,7 +16,7 @@ import urllib3.exceptions
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from slipway.base.formatting import size, span
-from slipway.google.answers import Json, garbled, json_object, page, read_answer
+from slipway.google.answers import Json, garbled, http_date, json_object, page, read_answer
 from slipway.google.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
 from slipway.google.transport import STEP, EndlessAnswer, InvalidHeader, Response, Transport
 
@@ -73,12 +73,7 @@ class Session:
     @property
     def time(self) -> datetime | None:
         """The time of the last answer, by the service's own clock; None where none told it."""
-        from email.utils import parsedate_to_datetime  # A submission needs no time, and no import that takes some.
-
-        try:
-            return parsedate_to_datetime(self._date).astimezone(UTC) if self._date else None
-        except ValueError:
-            return None
+        return http_date(self._date)
 
     def widen(self, threads: int) -> None:
         self._http.widen(threads)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, unfit
-from slipway.google.answers import Json, json_object, parse_timestamp, shaped
+from slipway.google.answers import Json, http_date, json_object, parse_timestamp, shaped
 from slipway.google.endpoints import Endpoints
 from slipway.google.failures import Call, Conflict
 from slipway.google.session import Session
@@ -126,8 +125,8 @@ class Storage:
         call = Call(f"look at {at}", "storage.objects.get", f"gs://{at.bucket}")
         answer = self._session.download(self._object(at), call)
         made = shaped(call, lambda body: parse_timestamp(body.get("timeCreated")), json_object(answer, call))
-        date = answer.headers.get("Date")
-        return parsedate_to_datetime(date) - made if date and made else None
+        time = http_date(answer.headers.get("Date", ""))
+        return time - made if time and made else None
 
     def create(
         self, at: Location, content: bytes, media: str = "application/octet-stream", *, again: bool = False

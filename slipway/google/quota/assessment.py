@@ -17,6 +17,7 @@ from slipway.google.quota.findings import (
     unavailable_offers,
     unchecked_draws,
     unknown_limits,
+    unknown_offers,
     unreachable_maxima,
 )
 from slipway.google.quota.increases import requested, requests
@@ -105,6 +106,7 @@ def _of_region(
         errors.extend(unknown)
     else:
         warnings.extend(unknown)
+    warnings.extend(finding for finding in dict.fromkeys(unknown_offers(grounds)) if finding not in unknown)
     # This deployment's request comes before the outcome of earlier ones.
     new = {request.metric: Requested("new", request.value) for request in asked if request.sends}
     grade = Grade.WARNING if mode == "warn" else Grade.BLOCKING
@@ -202,7 +204,8 @@ def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]
 
 
 def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
-    """Return an offer's verdict; one without any known limit is available, and says so."""
+    """Return an offer's verdict; one without any known limit is available, and says so, unless it was short of quota
+    when that was last read."""
     if draw.refusal:
         return OfferVerdict(available=False, why=draw.refusal, intended=draw.intended, dormant=draw.dormant)
     lacking, unknown = [], []
@@ -221,7 +224,16 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
         return OfferVerdict(available=True, why=why)
     if lacking:
         return OfferVerdict(available=False, why="; ".join(lacking), lacks_quota=True)
+    if unknown and _was_short(grounds.live, draw):
+        why = f"quota was short when it could last be read; it is not checked now: {unknown[0]}"
+        return OfferVerdict(available=False, why=why, lacks_quota=True, unread=True)
     return OfferVerdict(available=True, why=f"quota not checked: {unknown[0]}" if unknown else "")
+
+
+def _was_short(live: Live, draw: OfferDraw) -> bool:
+    template = live.deployed.templates.get(draw.template) if live.deployed else None
+    offers = template.offers if template else ()
+    return any(offer.lacks_quota for offer in offers if template and offer.label(template.kind) == draw.label)
 
 
 def _remarks(shares: list[Share], most: Draw, now: int) -> list[str]:

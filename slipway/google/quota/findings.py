@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from slipway.base.formatting import few, join
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import RUNNING_STATES
-from slipway.google.live import QuotaLimit, Unknown
+from slipway.google.live import Increase, QuotaLimit, Unknown
 from slipway.google.quota.increases import quota_of, requested
 from slipway.google.quota.metrics import Need, label, rank
 from slipway.google.quota.report import OfferDraw, OfferVerdict, QuotaRow
@@ -59,6 +59,8 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
         names = join(sorted(cluster.id for cluster in leaving))
         fixes.append(f"deploy without this edit first, which deletes {names} once no job needs that")
     fixes.append("lower `replicas` in the stack file")
+    if line.increase is Increase.FIXED:
+        return f"{', or '.join(fixes)}: {line.increase}"
     id_ = quota_of(live, line.metric)
     ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")
     hope = requested(live, line.metric, enough) or line.increase
@@ -79,15 +81,24 @@ def unreachable_maxima(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
 
 def unknown_limits(grounds: Grounds) -> Iterator[Finding]:
     """Find the reasons why it is unknown whether the present draw fits."""
-    for metric in grounds.shares:
+    yield from _unknown(grounds, grounds.shares)
+    for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
+        if isinstance(part, Unknown) and not grounds.live.skipped:
+            yield UNKNOWN.of(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
+
+
+def unknown_offers(grounds: Grounds) -> Iterator[Finding]:
+    """Find the reasons why it is unknown whether offers have quota."""
+    return _unknown(grounds, (need.metric for _, needs in grounds.draws for need in needs))
+
+
+def _unknown(grounds: Grounds, metrics: Iterable[str]) -> Iterator[Finding]:
+    for metric in metrics:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
             yield UNKNOWN.of(
                 Subject("quota", grounds.region), f"cannot tell whether quota in {grounds.region} suffices: {limit}"
             )
-    for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
-        if isinstance(part, Unknown) and not grounds.live.skipped:
-            yield UNKNOWN.of(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
 
 
 def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:
@@ -107,7 +118,7 @@ def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:
 
 def stranded_templates(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     for template, by_label in offers.items():
-        if any(verdict.available or verdict.dormant for verdict in by_label.values()):
+        if any(verdict.available or verdict.dormant or verdict.unread for verdict in by_label.values()):
             continue
         reasons = "; ".join(f"{label}: {verdict.why}" for label, verdict in by_label.items())
         yield KINDS["no-offer-left"].of(

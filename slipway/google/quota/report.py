@@ -54,6 +54,8 @@ class OfferVerdict:
     #: It is not available for lack of quota alone, which may be granted any day.
     lacks_quota: bool = False
     dormant: bool = False
+    #: The quota could not be read, and the last deployment's verdict stays.
+    unread: bool = False
 
 
 LineState = Literal["ok", "tight", "short", "unknown", "unchecked"]

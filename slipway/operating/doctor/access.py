@@ -105,7 +105,7 @@ def exposed(picture: Picture) -> Iterator[Finding]:
     if unread:
         where = join(policy.of for policy in unread)
         words = f"you can't see whether everybody may use {where}: {short(unread[0].why, 200)}"
-        ask = f"ask for {REVIEWER} on project {picture.project}"
+        ask = unread[0].advice or f"ask for {REVIEWER} on project {picture.project}"
         yield KINDS["role-missing"].of(Subject("role", REVIEWER), words, ask)
 
 
@@ -148,6 +148,8 @@ def unread(picture: Picture) -> Iterator[Finding]:
         sentence = f"{what} can't be read: {f'{part.api}{who}: ' if part.api else ''}{part.why}"
         if part.role.startswith("roles/"):
             fix, means = f"ask for {part.role} on {part.on or f'project {picture.project}'}", ""
+        elif part.advice:
+            fix, means = part.advice, ""
         else:
             fix = f"slipway doctor{f' --stack {picture.stack}' if picture.document else picture.of_catalog}"
             means = f"again; it needs {part.role}" if part.role else "again"

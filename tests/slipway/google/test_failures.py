@@ -141,7 +141,8 @@ DENIED = "the cloud does not allow it to this identity"
             DENIED,
             "ask for roles/aiplatform.admin on x; then the same command again",
         ),
-        ("* googleapi: Error 403: no", DENIED, "docs/ci.md"),
+        ("* googleapi: Error 403: The caller does not have permission, forbidden", DENIED, "docs/ci.md"),
+        ("* googleapi: Error 403: no", "the cloud refused it (403)", "no more is known than Google says there"),
         ("error: rpc error: code = PermissionDenied desc = 'useToDecrypt' denied", DENIED, "docs/ci.md"),
         ("* googleapi: Error 429: Quota exceeded for requests per minute.", "takes no more for now", "wait a minute"),
         (

@@ -22,15 +22,19 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
             quota("custom_model_training_a3_cpus", here, "-1"),
             quota("custom_model_training_nvidia_h100_gpus", here, None, ineligibilityReason="NOT_ENOUGH_USAGE_HISTORY"),
             quota("custom_model_training_c2_cpus", ["europe-west4"], "450"),
+            {**quota("custom_model_training_a2_cpus", here, "12", isEligible=True), "isFixed": True},
             quota("custom_model_serving_cpus", here, "10"),
         ]
     }
-    seen, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
-    cpus, a3, h100 = (f"custom_model_training_{name}" for name in ("cpus", "a3_cpus", "nvidia_h100_gpus"))
+    metrics = (WANTED.metrics or frozenset()) | {"custom_model_training_a2_cpus"}
+    seen, _ = read(connection, replace(WANTED, metrics=metrics, read_quota=read_quota), off_is_empty=False)
+    names = ("cpus", "a3_cpus", "nvidia_h100_gpus", "a2_cpus")
+    cpus, a3, h100, a2 = (f"custom_model_training_{name}" for name in names)
     assert seen.limits == {
         cpus: QuotaLimit(cpus, "us-central1", 2200, Increase.POSSIBLE),
         a3: QuotaLimit(a3, "us-central1", -1, Increase.IMPOSSIBLE),
         h100: QuotaLimit(h100, "us-central1", 0, Increase.TOO_LITTLE_HISTORY),
+        a2: QuotaLimit(a2, "us-central1", 12, Increase.FIXED),
     }
 
 

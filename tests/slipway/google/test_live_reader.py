@@ -147,16 +147,26 @@ def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, serv
     assert isinstance(read(connection, wanted, off_is_empty=False)[0].service_accounts, Unknown)
 
 
+@pytest.mark.parametrize("beside", ["", ", Fri, 20 Nov 2026 12:09:00 GMT"])
 def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
-    connection: Connection, service: Service
+    connection: Connection, service: Service, beside: str
 ) -> None:
-    """This machine's clock may be wrong by more than what is waited for."""
-    service.date = "Fri, 20 Nov 2026 12:05:00 GMT"
+    """This machine's clock may be wrong by more than what is waited for, and a proxy may add a date of its own."""
+    service.date = f"Fri, 20 Nov 2026 12:05:00 GMT{beside}"
     dated = {**CATALOG, "timeCreated": "2026-11-20T12:00:00.500Z", "updated": "2026-11-20T12:04:00Z"}
     for body, age in ((dated, timedelta(seconds=299.5)), (CATALOG, None)):
         service["catalog"] = body
         found = live(connection).catalog
         assert isinstance(found, PublishedCatalog) and found.age == age
+    assert connection.session.time == datetime(2026, 11, 20, 12, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Fri, 99 Nov 2026 12:05:00 GMT", "2026-11-20T12:05:00Z"])
+def test_a_date_that_is_none_leaves_the_age_unknown(connection: Connection, service: Service, date: str) -> None:
+    service.date = date
+    service["catalog"] = {**CATALOG, "timeCreated": "2026-11-20T12:00:00.500Z", "updated": "2026-11-20T12:04:00Z"}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog) and found.age is None and connection.session.time is None
 
 
 def test_a_damaged_catalog_is_neither_missing_nor_unreadable(connection: Connection, service: Service) -> None:
@@ -187,7 +197,7 @@ SILENT = ((401, "a fresh login"), (500, "the API to answer"), (429, "the API to 
 def test_what_can_not_be_read_is_unknown(
     connection: Connection, service: Service, what: str, status: int, role: str
 ) -> None:
-    service[what] = (status, {"error": {"code": status, "message": "no such luck"}})
+    service[what] = (status, {"error": {"code": status, "message": "access denied"}})
     seen = live(connection)
     part = {
         "clusters": seen.clusters,
@@ -198,12 +208,12 @@ def test_what_can_not_be_read_is_unknown(
         "work bucket": seen.buckets,
     }.get(what, seen.jobs)
     assert isinstance(part, Unknown)
-    assert (part.why, part.identity) == ("no such luck", "ada")
+    assert (part.why, part.identity) == ("access denied", "ada")
     assert part.role.startswith(role)
     assert "googleapis.com" in part.api
 
 
-@pytest.mark.parametrize("what", EVERYTHING)
+@pytest.mark.parametrize("what", [what for what in EVERYTHING if what != "quotas"])
 def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
     connection: Connection, service: Service, what: str
 ) -> None:
@@ -239,6 +249,17 @@ def test_the_last_end_of_a_job_on_each_cluster_is_read_where_a_limit_needs_it(
     service["tuning"] = (403, {"error": {"code": 403, "message": "no such luck"}})
     seen, _ = read(connection, wanted, off_is_empty=False)
     assert isinstance(seen.last_ends, Unknown)
+
+
+@pytest.mark.parametrize("project", ["acme", "764086051850"])
+def test_limits_that_can_not_be_read_are_no_good_news(connection: Connection, service: Service, project: str) -> None:
+    """Limits hold without their API too; and a login without a quota project is told of Google's own project."""
+    message = f"Cloud Quotas API has not been used in project {project} before or it is disabled."
+    service["quotas"] = (403, {"error": {"code": 403, "message": message}})
+    seen, warnings = read(connection, WANTED, off_is_empty=True)
+    assert isinstance(seen.limits, Unknown) and seen.limits.off is (project == "acme") and warnings == []
+    fix = "gcloud services enable" if project == "acme" else "gcloud auth application-default set-quota-project"
+    assert fix in seen.limits.fix and "roles/" not in str(seen.limits)
 
 
 def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(

@@ -31,7 +31,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
-from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, why_not
+from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
 
@@ -100,7 +100,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     if was.available and not offer.available:
         yield from _unavailable(template, offer, after)
     elif offer.available and not was.available:
-        yield _tells(template, "offer-available", offer)
+        yield _tells(template, "offer-available", offer, so=unproven(offer, template))
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
@@ -204,14 +204,14 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     paid, ends = cost(offer, template.becomes), ends_at(template, offer, after)
     if overtaken := _overtaken(label, before, after):
         beside, then = _beside(offer, template), after[overtaken[0]]
-        cluster, so = template.becomes.clusters.get(offer.cluster), facts(paid, beside, ends)
+        cluster, so = template.becomes.clusters.get(offer.cluster), facts(unproven(offer, template), paid, beside, ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
         values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "details": no_second(offer, template)}
         return _tells(template, "offer-added-first", offer, so=so, grade=free, **values)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
-    so = facts(f"{paid}, where nothing before it can start", ends)
+    so = facts(unproven(offer, template), f"{paid}, where nothing before it can start", ends)
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 

@@ -54,6 +54,13 @@ def _drawn(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, i
             yield line.metric, line.drawn[name], line.limit
 
 
+def unproven(offer: Offer, template: TemplateChange) -> str:
+    """Return that quota for an available offer could not be read; empty where it was."""
+    name = f"{template.new.name} {offer.label(template.new.kind)}"
+    unread = (line for line in template.change.after.quota.lines.values() if line.state == "unknown")
+    return "whether there is quota for it can't be told" if any(name in line.drawn for line in unread) else ""
+
+
 def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
     """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
     drawn = _drawn(offer, template) if offer.lacks_quota else ()

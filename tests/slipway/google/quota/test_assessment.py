@@ -13,6 +13,7 @@ from slipway.google.quota.report import QuotaReport
 from slipway.model.cluster import CurrentCluster, PoolSpec
 from slipway.model.kinds import PIPELINE, TUNING_JOB
 from slipway.model.machines.spec import Disk, MachineSpec
+from tests.builders.catalogs import catalog, offer, template
 
 from .region import (
     A3,
@@ -52,6 +53,11 @@ def test_short_for_what_is_created_names_metric_region_needed_limit_used_and_sho
         assert word in error
     assert "CustomModelTrainingH100GPUsPerProjectPerRegion" in error and "too little usage history" in error
     assert row(report, H100)[-1] == "short by 8"
+
+
+def test_no_more_is_asked_for_of_a_fixed_quota() -> None:  # N6
+    (error,) = judge(wanted("h100", h100(2)), live=region(nvidia_h100_gpus=8, increase=Increase.FIXED)).errors
+    assert "can't be raised" in error and "ask for" not in error and "lower `replicas`" in error
 
 
 def test_gpus_cpus_and_disks_are_all_held_against_their_limits() -> None:  # N6
@@ -182,6 +188,21 @@ def test_an_offer_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: neve
     assert "cloudquotas.googleapis.com" in warning and "roles/cloudquotas.viewer" in warning
     name = judge(live=Live((), (), DENIED, None), offers=(SPOT,), preview=True).offers["train"]["spot"]
     assert name.available and name.why.startswith("quota not checked: ")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_an_offer_that_was_short_stays_so_where_quota_can_not_be_read(preview: bool) -> None:  # P5
+    """Unreadable quota is no good news: nothing is published as if it had come."""
+    short = template("train", offer("spot", available=False, why="quota: short by 7", lacks_quota=True))
+    live = Live((), (), DENIED, PublishedCatalog(whole=catalog(short)))
+    report = judge(live=live, offers=(SPOT,), preview=preview)
+    spot = report.offers["train"]["spot"]
+    assert not spot.available and spot.lacks_quota
+    assert "was short when it could last be read" in spot.why and str(DENIED) in spot.why
+    (warning,) = report.warnings
+    assert report.errors == () and "cannot tell whether quota in us-central1 suffices" in warning
+    had = replace(live, catalog=PublishedCatalog(whole=catalog(template("train", offer("spot")))))
+    assert judge(live=had, offers=(SPOT,), preview=preview).offers["train"]["spot"].available
 
 
 def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> None:

@@ -168,8 +168,8 @@ def test_what_was_not_granted_stops_it_as_without_a_request(granted: int) -> Non
     assert report.awaited == {}
 
 
-def test_what_can_not_be_raised_stops_it() -> None:
-    why = Increase.TOO_LITTLE_HISTORY
+@pytest.mark.parametrize("why", [Increase.TOO_LITTLE_HISTORY, Increase.FIXED])
+def test_what_can_not_be_raised_stops_it(why: Increase) -> None:
     report = judged(living(4, increase=why))
     assert (report.requests, len(report.errors)) == ((), 1)
     assert report.lines[0].requested == Requested("hopeless", None, None, why)
@@ -349,6 +349,7 @@ def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
         ("nvidia_h100_gpus=many", 8, None, ConfigError, "invalid --request"),
         ("nvidia_h100_gpus=", 8, None, ConfigError, "invalid --request"),
         ("nvidia_h100_gpus=16", 8, Increase.TOO_LITTLE_HISTORY, PolicyError, "no increase of"),
+        ("nvidia_h100_gpus=16", 8, Increase.FIXED, PolicyError, "no increase of"),
     ],
 )
 def test_what_can_not_be_asked_for(

@@ -13,6 +13,7 @@ import pytest
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Parameter, Template
+from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import VARIABLE, recorded
 from slipway.model.prices import UNKNOWN, Price
@@ -33,6 +34,7 @@ from tests.slipway.reviewing.builders import (
     job,
     offer,
     pool,
+    quota,
     request,
     template,
     worker_pool,
@@ -105,6 +107,17 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
     assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
     assert "no-offer-left" not in {consequence.kind for consequence in found(dead, dead)}
+
+
+@pytest.mark.parametrize("state", ["unknown", "ok"])
+def test_a_way_whose_quota_can_not_be_read_is_not_told_as_one_that_has_some(state: str) -> None:  # N6
+    metric = "custom_model_training_preemptible_cpus"
+    drawn = quota(QuotaLine(f"{metric} offers", state, 0, {"lora spot": 4}, 4, None if state == "unknown" else 8))
+    shut = replace(SPOT, available=False)
+    for kind, before in (("offer-added", (POOL,)), ("offer-available", (POOL, shut))):
+        old, new = facts(replace(LORA, offers=before)), facts(LORA, quota=drawn)
+        told = {each.kind: each for each in templates(change(old, new, limits=UNREAD))}[kind].sentence
+        assert ("whether there is quota for it can't be told" in told) is (state == "unknown")
 
 
 def test_another_default_needs_an_approval_unless_its_machines_are_known_to_cost_no_more() -> None:  # N5 Z8

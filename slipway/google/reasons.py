@@ -1,0 +1,91 @@
+"""Google's reasons for a refusal, and the way out of each: reasons.json has a row for each, of which the first counts.
+
+The same reason comes in several forms: as details of an answer (`ErrorInfo`, violations), in a provider's error as the
+text of these, and in services without details as a sentence. So a row's pattern is looked for in all that was said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from slipway.base.formatting import few
+
+_NAMED = {
+    "constraint": r"((?:c|customC)onstraints/[\w.]*\w)",
+    "uid": r'vpcServiceControlsUniqueIdentifier: ?([\w-]+)|"uid": ?"([\w-]+)"',
+    "service": r'"service": ?"([\w.-]+)"|apis/api/([\w.-]+)/',
+    "member": r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)',
+    "location": r"location set to ([\w-]+)|'([\w-]+)' violates constraint|Location ([\w-]+) violates",
+    "project": r'use project ([\w:.-]*\w)|"consumer": ?"projects/([\w:.-]+)"',
+}
+_UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
+_SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A known reason of a refusal."""
+
+    what: str
+    #: Has `{where}` where lines of a stack file belong.
+    fix: str
+    #: The keys of a stack file, and the values in it, that the fix is about.
+    keys: tuple[str, ...] = ()
+    #: The project does not use the API at all.
+    off: bool = False
+
+    def way_out(self, places: Iterable[str] = ()) -> str:
+        """Return the fix with places in a stack file, each FILE:LINE."""
+        where = few(places, most=6)
+        return self.fix.replace("{where}", f" ({where})" if where else "")
+
+
+@cache
+def _rows() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
+    rows = json.loads(Path(__file__).with_name("reasons.json").read_text("utf-8"))
+    return tuple((re.compile(row["pattern"]), row) for row in rows)
+
+
+def reason_of(said: str, permission: str = "", member: str = "") -> Reason | None:
+    """Return the reason in what was said, details included; None for an unknown one.
+
+    `permission`, the call's own, and the `member` of a grant stand in for what nothing names.
+    """
+    row = next((row for pattern, row in _rows() if pattern.search(said)), None)
+    if row is None:
+        return None
+    named = {name: _first(pattern, said) for name, pattern in _NAMED.items()}
+    named["member"] = unquote(named["member"]) or member.partition(":")[2]
+    called = {"service": f"{permission.partition('.')[0]}.googleapis.com", "method": f"* (here: {permission})"}
+    values = {
+        **_UNTOLD,
+        **(called if permission else {}),
+        **row,
+        **{name: text for name, text in named.items() if text},
+    }
+    values["policy"] = values.get("constraint", "").rpartition("/")[2]
+    keys = (*row.get("keys", ()), *filter(None, [named["member"]]))
+    return Reason(row["what"].format(**values), row["fix"].format(**values, where="{where}"), keys, "off" in row)
+
+
+def _first(pattern: str, said: str) -> str:
+    match = re.search(pattern, said)
+    return next(filter(None, match.groups()), "") if match else ""
+
+
+def with_details(message: str, details: Iterable[Mapping[str, Any]]) -> str:
+    """Return an answer's message and its details as one text."""
+    return " ".join((message, *(json.dumps(detail, ensure_ascii=False) for detail in details)))
+
+
+def sentences(message: str, details: str) -> str:
+    """Return a message with the descriptions in its details that it does not say itself."""
+    told = (text for text in _SENTENCE.findall(details) if text not in message and " " in text)
+    return " ".join((message, *dict.fromkeys(told)))
