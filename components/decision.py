@@ -21,6 +21,7 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.workspace_plan import metric_writers
 from slipway.deploying.generations.action import DELETE, What
 from slipway.google.live import Live, Unknown
+from slipway.google.provider_errors import Places
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun
@@ -42,9 +43,15 @@ class Decision:
 
 
 def decide(
-    run: EngineRun, stack: Stack, state: State | Unknown, declared: Declared, folders: Mapping[str, Path]
+    run: EngineRun,
+    stack: Stack,
+    state: State | Unknown,
+    declared: Declared,
+    folders: Mapping[str, Path],
+    places: Places,
 ) -> Decision:
-    """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates.
+    """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates; `places` names
+    lines of the stack file.
 
     Raises ConfigError for mistakes in templates, where this is no preview.
     """
@@ -55,7 +62,7 @@ def decide(
     if not run.preview:
         refuse(proven.errors)
     with ThreadPoolExecutor(1) as background:
-        reading = background.submit(copy_context().run, _read, run, proven, state, declared)
+        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places)
         from slipway.deploying.deployment.checkout import checkout_revision
 
         revision = checkout_revision(run.checkout, os.environ)
@@ -68,7 +75,7 @@ def decide(
 
 
 def _read(
-    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared
+    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places
 ) -> tuple[Live, Plan, datetime]:
     now, world = datetime.now(UTC), run.world
     live, plan = read_and_plan(
@@ -83,6 +90,7 @@ def _read(
         known=state,
         lives=world.seen(proven.stack.region, proven.metrics) if world else None,
         declared=declared,
+        places=places,
     )
     return live, plan, right_time(now, live.time)
 

@@ -114,7 +114,8 @@ class Group:
                 stack, self._errors = as_it_stays(stack, state)
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
-        decision = decide(run, stack, state, declared, folders)
+        places = file.places if file else lambda _: ()
+        decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
         tell(run, decision, state, self._unknown())
         trainers = first.catalog.trainer, *first.catalog.trainers.values()

@@ -17,6 +17,7 @@ OVERRIDES = {
     "secrets": "GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT",
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
     "projects": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
+    "policies": "GOOGLE_ORG_POLICY_CUSTOM_ENDPOINT",
 }
 """The provider's variable for each API used here: a base URL with version and trailing slash."""
 
@@ -28,6 +29,7 @@ _HOSTS = {
     "secrets": "secretmanager.{}/v1/",
     "iam": "iam.{}/v1/",
     "projects": "cloudresourcemanager.{}/v1/",
+    "policies": "orgpolicy.{}/v2/",
 }
 
 

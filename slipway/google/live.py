@@ -137,6 +137,8 @@ class Live:
     neighbours: Neighbours = field(default_factory=dict)
     #: Everybody's roles on the project; read where the stack grants new ones.
     policy: frozenset[Bound] | Unknown = frozenset()
+    #: The customers of Google's whose members the organisation permits, none for all; read likewise.
+    permitted: tuple[str, ...] | Unknown = ()
 
     @property
     def deployed(self) -> Catalog | None:

@@ -165,6 +165,14 @@ class Reader:
         except CloudError as error:
             return unanswered(error, "cloudresourcemanager.googleapis.com getIamPolicy", error.role, self.identity)
 
+    def permitted(self) -> tuple[str, ...] | Unknown:
+        """Return the customers of Google's whose members the organisation permits."""
+        permissions = self.connection.permissions(self.wanted.project)
+        try:
+            return permissions.permitted()
+        except CloudError as error:
+            return unanswered(error, "orgpolicy.googleapis.com getEffectivePolicy", error.role, self.identity)
+
     def _of_vertex(
         self, method: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
     ) -> Found | Unknown:

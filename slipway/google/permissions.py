@@ -20,6 +20,7 @@ _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccou
 MOST_PRINCIPALS = 1500
 """The most principals in a policy, each as often as it has a role (docs.cloud.google.com/iam/quotas)."""
 _DELETED = "deleted:"
+DOMAINS = "constraints/iam.allowedPolicyMemberDomains"
 _ATTEMPTS = 10
 """So often may somebody else write the same policy first."""
 
@@ -55,6 +56,7 @@ class Permissions:
             "account": f"{endpoints.of('iam')}projects/{project}/serviceAccounts/",
             "bucket": f"{endpoints.of('storage')}b/",
         }
+        self._policies = f"{endpoints.of('policies')}projects/{project}/policies"
 
     def number(self, project: str) -> str:
         """Return the number of a project, by its id."""
@@ -80,6 +82,12 @@ class Permissions:
         """Return the roles of all members."""
         call = Call(f"read who may use {what} {name}", f"{_SERVICES[what]}.getIamPolicy", _on(what, name))
         return shaped(call, _bound, self._read(what, name, call))
+
+    def permitted(self) -> tuple[str, ...]:
+        """Return the customers of Google's whose domains members of policies must be of; none where all may be."""
+        call = Call("read the organisation's policy on members", "orgpolicy.policy.get")
+        url = f"{self._policies}/{DOMAINS.rpartition('/')[2]}:getEffectivePolicy"
+        return shaped(call, _allowed, self._session.get(url, call))
 
     def revoke(self, what: Holder, name: str, grant: Bound, stays: Callable[[], bool]) -> None:
         """Take a role without a condition from its member, unless `stays` tells otherwise: it is asked between the
@@ -129,6 +137,11 @@ def without(policy: Json, *, grant: Bound) -> Json:
         if members:
             bindings.append({**binding, "members": members})
     return policy if bindings == list(policy.get("bindings", ())) else {**policy, "bindings": bindings}
+
+
+def _allowed(policy: Json) -> tuple[str, ...]:
+    rules = policy.get("spec", {}).get("rules", ())
+    return tuple(str(value) for rule in rules for value in rule.get("values", {}).get("allowedValues", ()))
 
 
 def _bound(policy: Json) -> frozenset[Bound]:

@@ -71,7 +71,7 @@ def reason_of(said: str, permission: str = "", member: str = "") -> Reason | Non
         **{name: text for name, text in named.items() if text},
     }
     values["policy"] = values.get("constraint", "").rpartition("/")[2]
-    keys = (*row.get("keys", ()), *filter(None, [named["member"]]))
+    keys = (*row.get("keys", ()), *([named["member"]] if "member" in row and named["member"] else ()))
     return Reason(row["what"].format(**values), row["fix"].format(**values, where="{where}"), keys, "off" in row)
 
 

@@ -21,7 +21,7 @@ _BUCKETS_AT_ONCE = 32
 ENCRYPTION_FLAG = "--default-encryption-key"
 CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
-_POLICY = "the project's policy"
+_POLICY, _PERMITTED = "the project's policy", "the organisation's policy on members"
 
 
 class Snapshot:
@@ -119,6 +119,7 @@ class Snapshot:
             time=time,
             neighbours=self.found(_NEIGHBOURS, {}),
             policy=self.found(_POLICY, frozenset()),
+            permitted=self.found(_PERMITTED, ()),
             recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
         )
 
@@ -184,6 +185,7 @@ def read(
             snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
         if wanted.policy:
             snapshot.ask(_POLICY, reader.policy)
+            snapshot.ask(_PERMITTED, reader.permitted)
         for name in wanted.buckets:
             snapshot.ask(name, partial(reader.bucket, name))
         for name in wanted.accounts:

@@ -81,16 +81,18 @@ class Document:
     def mistake(self, path: KeyPath, what: str, fix: str) -> FileMistake:
         return FileMistake(file=self.file, line=self.line(path), key=dotted(path), what=what, fix=fix)
 
-    def places(self, words: Collection[str]) -> Iterator[str]:
-        """Yield FILE:LINE of each key that ends in one of the words, and of each member of that name."""
+    def places(self, words: Collection[str]) -> list[str]:
+        """Return FILE:LINE of each key that ends in one of the words, and of each member of that name."""
+        found, names = set[int](), {word.lower() for word in words}
         for path, line in self.lines.items():
             key, value = dotted(path), self.values
             with suppress(LookupError, TypeError):  # The engine's own values stand at no line.
                 for name in path:
                     value = value[name]
-            member = value.partition(":")[2] if isinstance(value, str) else ""
-            if member in words or any(f".{key}".endswith(f".{word}") for word in words):
-                yield f"{self.file}:{line}"
+            member = value.partition(":")[2].lower() if isinstance(value, str) else ""
+            if member in names or any(f".{key}".endswith(f".{word}") for word in words):
+                found.add(line)
+        return [f"{self.file}:{line}" for line in sorted(found)]
 
     def lines_below(self, path: KeyPath) -> dict[str, str]:
         """Return FILE:LINE of a key and all keys below it, by the dotted path below it, which is empty for itself."""

@@ -20,6 +20,7 @@ from slipway.deploying.deployment.shared_grants import (
     refuse_crowd,
     shared,
     stacks_of,
+    warn_of_domains,
 )
 from slipway.deploying.deployment.workspace_plan import (
     CATALOG,
@@ -39,6 +40,7 @@ from slipway.google.connection import connect
 from slipway.google.credentials import identity
 from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope, quota_info
+from slipway.google.provider_errors import Places
 from slipway.google.quotas import QuotaInfo
 from slipway.google.snapshot import read, skipped
 from slipway.model.labels import STACK_LABEL
@@ -75,12 +77,13 @@ def read_and_plan(
     known: State | Unknown = _NOTHING,
     declared: Declared = _ALL,
     lives: Live | None = None,
+    places: Places = lambda _: (),
 ) -> tuple[Live, Plan]:
     """Read the live resources, and the limits of these quota metrics, and plan.
 
     `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack; `lives`: what
-    a test says, so that nothing is read. Outside of preview, wait for clusters that are still being made. Where `now`
-    is far from the cloud's own time, the cloud's counts.
+    a test says, so that nothing is read; `places` names the stack file's lines of members. Outside of preview, wait for
+    clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's counts.
 
     Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
     protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
@@ -159,6 +162,8 @@ def read_and_plan(
             f"make destroy STACK={stack.name} asks only what is in use)",
         )
     refuse_crowd(new, live.policy, stack.project, stack.name)
+    for fault in warn_of_domains(new, live, places):
+        warn(str(fault))
     refuse(decided.refusals, preview=preview)
     seen = stacks_of(live.clusters)
     stay = shared(drops, live.neighbours, before, stack=stack.name, project=stack.project, seen=seen)

@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import counted, join
+from slipway.base.errors import ConfigError, Fault, PolicyError
+from slipway.base.formatting import counted, few, join
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CREATES,
@@ -30,8 +30,9 @@ from slipway.deploying.deployment.workspace_plan import (
 )
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
-from slipway.google.live import Neighbours, Unknown
-from slipway.google.permissions import MOST_PRINCIPALS, Bound
+from slipway.google.live import Live, Neighbours, Unknown
+from slipway.google.permissions import DOMAINS, MOST_PRINCIPALS, Bound
+from slipway.google.provider_errors import Places
 from slipway.model.catalog.model import NAME, Catalog
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, is_adopted_bucket
@@ -118,6 +119,30 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
             f"{len(added):,}, for {counted(people, 'submitters')}",
             fix="take a group in place of its people, under `submitters`: group:ml-engineers@acme.example",
         )
+
+
+def warn_of_domains(new: Iterable[Right], live: Live, places: Places) -> Iterator[Fault]:
+    """Yield a warning where an organisation permits some domains alone, and new members are the first of theirs in the
+    project. Which domains it permits is not told to a project."""
+    if isinstance(live.policy, Unknown) or isinstance(live.permitted, Unknown) or not live.permitted:
+        return
+    here = {_domain(bound.member) for bound in live.policy}
+    strange = sorted({member for _, member, _ in new if _domain(member) not in here and _domain(member)})
+    if strange:
+        customers = join(live.permitted)
+        where = few(places({member.partition(":")[2] for member in strange}), most=6)
+        yield Fault(
+            f"the organisation may not permit {few(strange, most=6)}{f' ({where})' if where else ''}",
+            f"it permits members of {customers} alone ({DOMAINS}), and nobody else here is of "
+            f"{few(sorted({_domain(member) for member in strange}))}",
+            "gcloud organizations list shows the domains of customers; docs/organisation.md#members has the ways out",
+        )
+
+
+def _domain(member: str) -> str:
+    """Return the domain of a person or group, lower-case; empty for accounts and pools, which are of a project."""
+    kind, _, name = member.lower().partition(":")
+    return name.rpartition("@")[2] if kind in ("user", "group", "domain") else ""
 
 
 def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Findings of a quota verdict: pools and offers that do not fit now or later, and unknown limits.
 
 `mended_by`, a fact of theirs: sets of metrics, of which any one mends the finding once more of all in it is granted.
+`way_out`, of unknown limits: how they can be read.
 """
 
 from __future__ import annotations
@@ -96,9 +97,10 @@ def _unknown(grounds: Grounds, metrics: Iterable[str]) -> Iterator[Finding]:
     for metric in metrics:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
-            yield UNKNOWN.of(
-                Subject("quota", grounds.region), f"cannot tell whether quota in {grounds.region} suffices: {limit}"
-            )
+            sentence = f"cannot tell whether quota in {grounds.region} suffices: {limit}"
+            unread = grounds.live.limits
+            fix = unread.fix if isinstance(unread, Unknown) and not grounds.live.skipped else ""
+            yield UNKNOWN.of(Subject("quota", grounds.region), sentence, way_out=fix)
 
 
 def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:

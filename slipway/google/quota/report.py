@@ -145,14 +145,18 @@ class QuotaReport:
 def refuse_shortage(report: QuotaReport, region: str) -> None:
     """Raise PolicyError when the report has errors."""
     if report.errors:
+        blocking = [each for each in report.findings if each.grade is Grade.BLOCKING]
+        unread = [each for each in blocking if each.kind == "quota-unknown"]
         # `strict` alone makes errors of findings that usually warn.
-        refused = any(
-            KINDS[each.kind].usual is Grade.BLOCKING for each in report.findings if each.grade is Grade.BLOCKING
-        )
+        refused = unread or any(KINDS[each.kind].usual is Grade.BLOCKING for each in blocking)
         way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"
         what, fix = f"quota does not suffice in {region}", "slipway quota shows limits, its --request asks for more"
+        if unread == blocking:
+            what = f"cannot tell whether quota suffices in {region}"
+            ways = dict.fromkeys(each.facts.get("way_out") for each in unread)
+            fix = "; ".join(filter(None, ways)) or "the same command again"
         # No quota mends a template that lacks something else.
-        if all(each.facts.get("mended_by") == () for each in report.findings if each.grade is Grade.BLOCKING):
+        elif all(each.facts.get("mended_by") == () for each in blocking):
             what, fix = "templates can't run here", "declare what they need, or give them another capacity type"
         raise PolicyError(
             f"{what}, so nothing was changed", why="\n".join(report.errors), fix=f"{fix}; {way} deploys all the same"

@@ -66,3 +66,14 @@ def test_a_role_under_a_condition_is_somebody_elses() -> None:
     under = {"role": ROLE, "members": [ADA], "condition": {"title": "night", "expression": "true"}}
     policy = {"etag": "BwX", "bindings": [under, {"role": ROLE, "members": [ADA]}, {"role": "roles/viewer"}]}
     assert without(policy, grant=Bound(ROLE, ADA)) == {"etag": "BwX", "bindings": [under]}
+
+
+@pytest.mark.parametrize("permitted", [(), ("C0company0", "C0other00")])
+def test_the_organisations_policy_on_members_is_read(cloud: LocalCloud, permitted: tuple[str, ...]) -> None:
+    cloud.rest(
+        "POST", "/vertex-local/settings", {"policy": {"iam.allowedPolicyMemberDomains": permitted} if permitted else {}}
+    )
+    try:
+        assert connect(cloud.env()).permissions(PROJECT_ID).permitted() == permitted
+    finally:
+        cloud.rest("POST", "/vertex-local/settings", {"policy": {}})

@@ -9,7 +9,14 @@ import pytest
 from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deletion_guard import StackGuard, use_of_cluster, use_of_stack
-from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of, stacks_with_catalogs
+from slipway.deploying.deployment.shared_grants import (
+    asked_of,
+    dropped,
+    shared,
+    stacks_of,
+    stacks_with_catalogs,
+    warn_of_domains,
+)
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CREATES,
@@ -23,8 +30,9 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.catalog.document import read as read_catalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.connection import Connection
-from slipway.google.live import InUse, Neighbours, Unknown
+from slipway.google.live import InUse, Live, Neighbours, Unknown
 from slipway.google.live_reader import Reader
+from slipway.google.permissions import Bound
 from slipway.google.snapshot import neighbours
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
@@ -229,7 +237,7 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
     service.answers["/storage/b"] = (200, {"items": [*ours, *others]})
     for name in ("prod-catalog", "acme-work", "somebodys"):
         service.answers[f"/storage/b/{name}/o/catalog.json"] = (200, dict(PROD))
-    service.answers["/storage/b/test-catalog/o/catalog.json"] = (403, {"error": {"message": "no"}})
+    service.answers["/storage/b/test-catalog/o/catalog.json"] = (403, {"error": {"message": "access denied"}})
     service.answers["/storage/b/gone-catalog/o/catalog.json"] = (404, {})
     known = neighbours(Reader(connection, WANTED))
     assert not isinstance(known, Unknown)
@@ -238,7 +246,7 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
         "test-catalog": "",
     }
     assert service.asked["/storage/b"]["project"] == ["acme"]
-    service.answers["/storage/b"] = (403, {"error": {"message": "no"}})
+    service.answers["/storage/b"] = (403, {"error": {"message": "access denied"}})
     unlisted = neighbours(Reader(connection, WANTED))
     assert isinstance(unlisted, Unknown) and unlisted.role == "roles/storage.bucketViewer"
 
@@ -310,7 +318,7 @@ def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, ser
 
 @pytest.mark.parametrize("what", ["cluster", "clusters", "jobs", "tuning", "pipelines"])
 def test_the_guard_can_not_tell_when_it_can_not_read(connection: Connection, service: Service, what: str) -> None:
-    denied = (403, {"error": {"code": 403, "message": "no"}})
+    denied = (403, {"error": {"code": 403, "message": "access denied"}})
     if what == "cluster":
         service.answers[f"/vertex/{CLUSTER}"] = denied
         use = use_of_cluster(connection, CLUSTER)
@@ -318,3 +326,34 @@ def test_the_guard_can_not_tell_when_it_can_not_read(connection: Connection, ser
         service[what] = denied
         use = use_of_stack(connection, "acme", "us-central1", "dev")
     assert isinstance(use, Unknown)
+
+
+CUSTOMERS = ("C0company0",)
+OWNER = frozenset({Bound("roles/owner", "user:owner@acme.example")})
+
+
+def lives(permitted: tuple[str, ...] | Unknown, policy: frozenset[Bound] | Unknown = OWNER) -> Live:
+    return Live((), (), {}, None, policy=policy, permitted=permitted)
+
+
+def test_a_preview_tells_whom_the_organisation_may_not_permit() -> None:  # N6
+    ada, robot = "user:ada@other.example", "serviceAccount:robot@elsewhere.iam.gserviceaccount.com"
+    new = [(role, member.lower(), "") for role in SUBMITTER_ROLES.values() for member in (TEAM, ada, robot)]
+    (told,) = warn_of_domains(new, lives(CUSTOMERS), lambda members: [f"{'+'.join(members)}:4"])
+    assert told.what == "the organisation may not permit user:ada@other.example (ada@other.example:4)"
+    assert "C0company0 alone (constraints/iam.allowedPolicyMemberDomains)" in told.why and "other.example" in told.why
+    assert told.fix.startswith("gcloud organizations list")
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        lives(()),
+        lives(Unknown("no", "orgpolicy.googleapis.com", "")),
+        lives(CUSTOMERS, Unknown("no", "cloudresourcemanager.googleapis.com", "")),
+        lives(CUSTOMERS, OWNER | {Bound("roles/viewer", "group:All@Other.Example")}),
+    ],
+    ids=["all permitted", "policy unread", "members unread", "of a domain that is here"],
+)
+def test_nobody_is_suspected_without_a_reason(live: Live) -> None:
+    assert [*warn_of_domains([("roles/viewer", "user:ada@other.example", "")], live, lambda _: ())] == []

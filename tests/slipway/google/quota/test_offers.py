@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from slipway.base.errors import PolicyError
-from slipway.google.live import Increase
+from slipway.google.live import Increase, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.metrics import Need, label, needs, needs_of, quota_id
 from slipway.google.quota.report import OfferDraw, QuotaReport, quota_text, refuse_shortage
@@ -18,6 +18,7 @@ from slipway.model.machines.table import accelerators, machine, machine_types
 
 from .region import (
     CPUS,
+    DENIED,
     H100,
     POOL,
     REGION,
@@ -267,3 +268,18 @@ def test_errors_stop_the_deployment() -> None:  # D2
     lacking = KINDS["no-offer-left"].of(Subject("template", "x"), "x", mended_by=(frozenset({"cpus"}),))
     with pytest.raises(PolicyError, match="quota does not suffice"):
         refuse_shortage(QuotaReport(findings=(lacking,)), REGION)
+
+
+def test_quota_that_can_not_be_read_is_not_told_as_quota_that_lacks() -> None:  # N4
+    """Asking for more would fail for the same reason."""
+    advice = "gcloud auth application-default set-quota-project PROJECT"
+    unread = Unknown("a person's own login", "cloudquotas.googleapis.com quotaInfos.list", "", advice=advice)
+    report = judge(wanted("h100", h100()), live=replace(region(), limits=unread))
+    with pytest.raises(PolicyError) as error:
+        refuse_shortage(report, REGION)
+    assert error.value.what == "cannot tell whether quota suffices in us-central1, so nothing was changed"
+    assert error.value.fix == f"{advice}; `slipway:quota: {{mode: warn}}` deploys all the same"
+    denied = judge(wanted("h100", h100()), live=replace(region(), limits=DENIED))
+    with pytest.raises(PolicyError) as error:
+        refuse_shortage(denied, REGION)
+    assert error.value.fix.startswith("ask for roles/cloudquotas.viewer; ")
