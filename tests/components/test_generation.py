@@ -122,7 +122,8 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
         cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
         decision: Any = SimpleNamespace(deployment=SimpleNamespace(plan=Plan((of_current(cluster),))), now=NOW)
         creation = Creation(decision, StackGuard({}, "dev", (PROJECT, REGION)))
-        creation.declare("creation", Hooks(list, State(), lambda *_: False), "acme-catalog", workspace)
+        hooks = Hooks(list, State(), lambda *_: False, lambda _: ())
+        creation.declare("creation", hooks, "acme-catalog", workspace)
         declare(cluster, "dev", FACTS, AROUND, creation)
 
     return declared(run)
