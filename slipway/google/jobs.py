@@ -40,6 +40,8 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
+_BY_LIMIT, _EARLY_S = frozenset({"JOB_STATE_CANCELLED", "JOB_STATE_FAILED"}), 0.5
+
 NO_MACHINES = re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)
 """The service's words where it has no machines for a job."""
 
@@ -134,6 +136,8 @@ class VertexJob(Regional):
     goals: Mapping[str, str] = field(default_factory=dict)
     #: Seconds that the service waits for its machines: 0 forever, None if not set.
     max_wait: float | None = None
+    #: Seconds that the service lets it run, None if not set.
+    timeout: float | None = None
     #: A full name.
     experiment_run: str = ""
     #: The full name of the TensorBoard that takes its logs.
@@ -244,6 +248,25 @@ class VertexJob(Regional):
             MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
         )
 
+    @property
+    def timed_out(self) -> bool:
+        """Tell whether the service ended the job at its time limit. Its state is that of a cancel; no document says
+        which words come with it, so its times tell."""
+        if self.state not in _BY_LIMIT or self.kind is not CUSTOM_JOB or None in (self.timeout, self.start_time):
+            return False
+        ran = (self.end_time - self.start_time).total_seconds() if self.end_time and self.start_time else 0.0
+        return ran >= (self.timeout or 0.0) - _EARLY_S
+
+    @property
+    def end_state(self) -> str:
+        """Its state, where one that reached its time limit has failed."""
+        return "JOB_STATE_FAILED" if self.timed_out else self.state
+
+    @property
+    def outcome(self) -> str:
+        """Its state in words: `running`, `timed out`."""
+        return "timed out" if self.timed_out else state_word(self.state)
+
     def owner_and_age(self, now: datetime) -> str:
         """Return `ada, running 3 h 12 min`, as far as both are known."""
         since = self.start_time or self.create_time
@@ -324,7 +347,8 @@ class VertexJob(Regional):
     @classmethod
     def read(cls, body: Json, kind: JobKind = CUSTOM_JOB) -> VertexJob:
         (spec, trials), text = kind.living(body), json.dumps(body)
-        max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
+        scheduling = spec.get("scheduling", {})
+        max_wait, timeout = scheduling.get("maxWaitDuration"), scheduling.get("timeout")
         return cls(
             name=plain(body.get("name", "")),
             display_name=plain(body.get("displayName", "")),
@@ -349,6 +373,7 @@ class VertexJob(Regional):
                 metric["metricId"]: metric.get("goal", "") for metric in body.get("studySpec", {}).get("metrics", ())
             },
             max_wait=None if max_wait is None else float(max_wait.removesuffix("s")),
+            timeout=float(str(timeout).removesuffix("s")) if timeout else None,
             experiment=str(spec.get("experiment", "")),
             experiment_run=str(spec.get("experimentRun", "")),
             tensorboard=str(spec.get("tensorboard", "")),

@@ -27,6 +27,9 @@ from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, 
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_GPU_MEMORY = re.compile(
+    r"CUDA out of memory|OutOfMemoryError|RESOURCE_EXHAUSTED: Out of memory|CUBLAS_STATUS_ALLOC_FAILED"
+)
 _FAILED = ("INFEASIBLE", "failed")
 """The states of a trial, and of a pipeline's task, that failed."""
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
@@ -34,6 +37,7 @@ _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
 """The lines read, the lines shown, and the most characters of a line, in full and in brief."""
 _MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
+_MORE_GPU_MEMORY = "let each GPU hold less at once, such as a smaller batch, or take GPUs with more memory"
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 """The times before and after a job's end for which its memory use is read: samples come late."""
 
@@ -59,7 +63,14 @@ class Failure:
             return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         if self.killed:
             return f"killed, most likely out of memory ({self.who or 'a replica'})"
+        if self.gpu_memory:
+            return f"out of a GPU's memory ({self.who or 'a replica'})"
         return f"{_between(self.lines[-1])} ({self.who or 'a replica'})" if self.lines else ""
+
+    @property
+    def gpu_memory(self) -> bool:
+        """Tell whether its code found no room in a GPU's memory."""
+        return any(_GPU_MEMORY.search(line) for line in self.lines)
 
     @property
     def words(self) -> list[str]:
@@ -74,6 +85,8 @@ class Failure:
     @property
     def fix(self) -> str:
         """The remedy, empty where the lines tell it."""
+        if self.gpu_memory:
+            return _MORE_GPU_MEMORY
         return _MORE_MEMORY if self.killed else ""
 
 

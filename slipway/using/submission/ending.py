@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError
+from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.formatting import span
 from slipway.google.catalog.lookup import standing
 from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
 from slipway.model.capacity import CAPACITY_TYPES, POOL
@@ -95,6 +96,13 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
     name, logs = job.called, f"slipway jobs logs {job.typed}"
     if job.state == "JOB_STATE_SUCCEEDED":
         return None
+    if job.timed_out:
+        limit = span(job.timeout or 0)
+        return Timeout(
+            f"job {name} reached its time limit of {limit}, and the service ended it",
+            why="the limit is --max-run where it was given, else the template's timeout_s",
+            fix=f"slipway submit --like {job.typed} --max-run TIME, up to the template's own limit\n{logs}",
+        )
     if job.state == "JOB_STATE_CANCELLED":
         return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
     word = {

@@ -88,7 +88,7 @@ class KnownRuns:
     def with_found(self, jobs: Mapping[Run, VertexJob | None]) -> KnownRuns:
         """Return these with jobs that were asked for, None for a job that is gone."""
         names = {run: job.name if job else self.jobs.get(run, "") for run, job in jobs.items()}
-        states = {run: job.state if job else GONE for run, job in jobs.items()}
+        states = {run: job.end_state if job else GONE for run, job in jobs.items()}
         still_open = {run: when for run, when in self.open.items() if run not in jobs}
         return replace(self, jobs={**self.jobs, **names}, open=still_open, states={**self.states, **states})
 
@@ -112,7 +112,7 @@ def known_runs(
     return KnownRuns(
         jobs=names,
         open={run: when for run, when in open_.items() if run not in names},
-        states={run: job.state for run, job in ours.items()},
+        states={run: job.end_state for run, job in ours.items()},
     )
 
 

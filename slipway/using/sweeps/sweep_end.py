@@ -125,7 +125,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
             taken = sweep.jobs.taken(sweep.accepted)
             left_out = {run.index for run in taken}
             ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
-            states = [*(job.state for job in ran.values()), *(GONE for _ in unlisted.gone)]
+            states = [*(job.end_state for job in ran.values()), *(GONE for _ in unlisted.gone)]
             again = sum(run.resend for run in sweep.accepted)
             if ran and (problem := notifier.sweep_ended(ran[min(ran)], sweep.count, states, again)):
                 show.note(problem)
@@ -193,7 +193,7 @@ def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show:
 
 
 def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
-    words = counted_states(job.state for job in jobs.values())
+    words = counted_states(job.end_state for job in jobs.values())
     return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
 
 

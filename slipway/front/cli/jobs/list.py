@@ -16,7 +16,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.frames import watch_option, watched
 from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
 from slipway.front.cli.terminal.sweep_outcome import tally
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import CUSTOM_JOB
@@ -145,7 +145,7 @@ def _look(
         Column("NAME", lambda row: row.job.chosen_name, optional=True, name=True),
         Column("JOB", lambda row: row.job.called, name=True),
         # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
-        Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in copy_names else ''}"),
+        Column("STATE", lambda row: f"{row.job.outcome}{' (copy)' if row.job.name in copy_names else ''}"),
         Column("USER", lambda row: row.job.user or "–"),
         Column("TEAM", lambda row: row.job.team if several_teams else "", optional=True),
         Column("KIND", lambda row: row.job.kind.words if row.job.kind is not CUSTOM_JOB else "", optional=True),

@@ -20,7 +20,7 @@ from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
@@ -195,7 +195,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("called", job.chosen_name),
         ("job", job.display_name),
         ("name", job.name),
-        ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
+        ("state", f"{job.outcome}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
         ("template", f"{job.template}  {description.source}".strip()),

@@ -51,7 +51,7 @@ def document(sweep: SubmittedSweep, taken: Collection[Run] = (), ended: EndedRun
         "gone": list(ended.gone if ended else left.gone),
         "taken": [run.index for run in taken],
         "forecast": forecast_document(sweep.forecast),
-        "states": ended and [{"run": index, "state": job.state} for index, job in ended.jobs.items()],
+        "states": ended and [{"run": index, "state": job.end_state} for index, job in ended.jobs.items()],
     }
 
 
@@ -103,7 +103,7 @@ def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)
     earlier = sum(last[run.index] is not job for job in alone if (run := Run.of(job)))
-    states = [*(job.state for job in last.values()), *(job.state for job in alone if Run.of(job) is None)]
+    states = [*(job.end_state for job in last.values()), *(job.end_state for job in alone if Run.of(job) is None)]
     notes = [counted_states(states)]
     if earlier:
         notes.append(f"sent once more: {earlier:,}")

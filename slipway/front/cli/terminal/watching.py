@@ -164,7 +164,7 @@ def account_of(job: VertexJob, context: Context) -> str:
 
     use = accelerator_line(context, job, money)
     where = f"output {job.output}" if job.output else ""
-    account = f"{job.called}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
+    account = f"{job.called}  {job.outcome}: {', '.join(part for part in parts if part)}"
     return "\n  ".join(filter(None, (account, use, where)))
 
 

@@ -1,0 +1,60 @@
+"""A job that reaches its time limit is told as that, and not as cancelled. # N8 # N25"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.base.errors import Timeout
+from slipway.google.jobs import VertexJob
+from slipway.using.jobs.failure import Failure
+from slipway.using.submission.ending import error_of_end
+from tests.slipway.front.cli.stack import Stack
+
+BEGAN = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+def ended(state: str, ran: float, limit: float | None = 60.0) -> VertexJob:
+    job = VertexJob("projects/p/locations/r/customJobs/1", "nap-1", f"JOB_STATE_{state}", timeout=limit)
+    return replace(job, create_time=BEGAN, start_time=BEGAN, end_time=BEGAN + timedelta(seconds=ran))
+
+
+@pytest.mark.parametrize(
+    ("job", "timed_out"),
+    [
+        (ended("CANCELLED", 60.2), True),
+        (ended("FAILED", 60.0), True),
+        (ended("CANCELLED", 12.0), False),
+        (ended("SUCCEEDED", 60.0), False),
+        (ended("CANCELLED", 60.0, None), False),
+        (replace(ended("CANCELLED", 60.0), start_time=None), False),
+        (replace(ended("CANCELLED", 60.0), end_time=None), False),
+    ],
+)
+def test_its_times_tell(job: VertexJob, timed_out: bool) -> None:
+    assert job.timed_out == timed_out
+    assert isinstance(error_of_end(job), Timeout) == timed_out
+
+
+@pytest.mark.journey
+def test_who_waits_is_told_and_lists_say_so(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "-p", "code=import time; time.sleep(600)", "--max-run", "1s", "--wait")
+    assert done.code == 9 and "reached its time limit of 1 s, and the service ended it" in done.err, done.err
+    assert "fix: slipway submit --like hello-" in done.err and "--max-run TIME" in done.err
+    (job,) = stack.jobs()
+    assert "timed out" in stack.run("jobs", "list").out
+    assert "state      timed out" in stack.run("jobs", "show", job["displayName"]).out
+
+
+def test_a_gpu_s_memory_is_told_as_that() -> None:
+    lines = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",)
+    failure = Failure("chief", lines)
+    assert failure.brief == "out of a GPU's memory (chief)" and "smaller batch" in failure.fix
+    assert Failure("chief", ("ValueError: out of range",)).fix == ""
+
+
+@pytest.mark.journey
+def test_a_run_of_a_sweep_that_did_has_failed(stack: Stack) -> None:  # N7
+    (stack.folder / "s.csv").write_text("code\nimport time; time.sleep(600)\n")
+    done = stack.run("submit", "hello", "--sweep", "s.csv", "--max-run", "1s", "--wait")
+    assert done.code == 4 and "1 failed" in done.err + done.out, done.err
