@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from slipway.using.context import Context, context_of
 if TYPE_CHECKING:
     from slipway.front.api.result import ResultTable
     from slipway.model.catalog.parameter_types import Value
+    from slipway.using.jobs.cost import JobCost
     from slipway.using.jobs.follower import Event
     from slipway.using.jobs.metrics import Metrics
 
@@ -96,6 +98,35 @@ class Job:
     def note(self) -> str:
         """The note of its submission, empty for none."""
         return self._job.note
+
+    @property
+    def capacity_type(self) -> str:
+        """Where its machines come from: `pool`, `spot`, `on-demand`."""
+        return self._job.capacity_type
+
+    @property
+    def machines(self) -> str:
+        """Its machines with their roles: `1 × n1-standard-8 (main)`."""
+        from slipway.using.jobs.roles import machines_of
+
+        return machines_of(self._job)
+
+    @property
+    def price_per_hour(self) -> Decimal | None:
+        """The list price of its machines in USD an hour; those of a pool are paid for anyway. None if unknown."""
+        price = self._cost().per_hour
+        return None if price.unknown else price.known
+
+    @property
+    def cost(self) -> Decimal | None:
+        """The cost of its machines in USD, so far or in all; None for a job that never ran, or an unknown price."""
+        cost = self._cost().cost
+        return None if cost is None or cost.unknown else cost.known
+
+    def _cost(self) -> JobCost:
+        from slipway.using.jobs.cost import job_cost
+
+        return job_cost(self._job, self._job.region or self._context.catalog.region, self._context.now)
 
     @property
     def best_trial(self) -> Trial | None:

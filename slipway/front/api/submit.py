@@ -17,8 +17,9 @@ from slipway.base.formatting import meant, nearest
 from slipway.front.api.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job, tell_event
 from slipway.google.jobs import AT_LEAST_ONCE
+from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
-from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
+from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare, price
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import Spending, leaving, run_total
 from slipway.using.submission.parameters import waits
@@ -135,6 +136,10 @@ def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bo
     return likeness.asked
 
 
+def _price_words(cost: Price) -> str:
+    return UNKNOWN_PRICE if cost.unknown else f"{dollars(cost)} while it runs"
+
+
 @dataclass(frozen=True)
 class _LogDisplay:
     #: Any cost is confirmed.
@@ -146,7 +151,11 @@ class _LogDisplay:
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         if left := leaving(prepared.catalog, choice):
             _log.info(left)
-        _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
+        taken = choice.taken.candidate
+        # Beside the pool somebody pays for it, and a warning is shown where no logging is set up.
+        level = logging.INFO if taken.offer.cluster else logging.WARNING
+        costs = "" if taken.offer.cluster else f", {_price_words(price(prepared.catalog, taken))}"
+        _log.log(level, "%s by %s: %s%s", prepared.template.name, taken.label, choice.taken.verdict.text, costs)
         if total := run_total(prepared.catalog, choice.taken):
             _log.info(total.words)
         if not choice.taken.candidate.request.job.starts_once:
