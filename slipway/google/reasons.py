@@ -21,7 +21,9 @@ _NAMED = {
     "constraint": r"((?:c|customC)onstraints/[\w.]*\w)",
     "uid": r'vpcServiceControlsUniqueIdentifier: ?([\w-]+)|"uid": ?"([\w-]+)"',
     "service": r'"service": ?"([\w.-]+)"|apis/api/([\w.-]+)/',
-    "member": r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)',
+    "member": (
+        r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|(\S+@\S+) (?:of type \W\w+\W )?does not exist'
+    ),
     "location": r"location set to ([\w-]+)|'([\w-]+)' violates constraint|Location ([\w-]+) violates",
     "project": r'use project ([\w:.-]*\w)|"consumer": ?"projects/([\w:.-]+)"',
 }

@@ -40,6 +40,34 @@ VIOLATED = (
 MEMBERS = "One or more users named in the policy do not belong to a permitted customer."
 ENFORCED = "The project 12 failed the org policy enforcement check for `constraints/gcp.resourceLocations`."
 SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
+    "a policy without room": (
+        400,
+        "The number of members in the policy (1,501) is larger than the maximum allowed size 1,500.",
+        [],
+        ("a policy takes 1,500 principals",),
+        "take a group in place of its people",
+    ),
+    "an account that was deleted": (
+        400,
+        "Service account sweeps@acme.iam.gserviceaccount.com does not exist.",
+        [],
+        ("was deleted, or was never made: sweeps@acme.iam.gserviceaccount.com",),
+        "slipway drift tells what became of it",
+    ),
+    "a person who left": (
+        400,
+        'Principal ada@acme.example of type "user" does not exist.',
+        [],
+        ("was deleted, or was never made: ada@acme.example",),
+        "slipway drift tells what became of it",
+    ),
+    "a key elsewhere": (
+        400,
+        "Cloud KMS region 'us' not available for use with GCS region 'US-CENTRAL1'.",
+        [],
+        ("the bucket's key is of another location",),
+        "a key in the stack's region",
+    ),
     "a login without a quota project": (
         403,
         QUOTA_PROJECT,
