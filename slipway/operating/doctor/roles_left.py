@@ -1,4 +1,4 @@
-"""Roles in the project that Slipway gave to a member whom no stack names any more.
+"""Roles that Slipway gave: those of a member whom no stack names any more, and those that are gone.
 
 IAM does not tell who granted a role. A stack gives its submitters four at once, which nobody else has together.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from slipway.base.formatting import short
+from slipway.base.formatting import few, short
+from slipway.deploying.deployment.shared_grants import rights
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
@@ -56,6 +57,37 @@ def roles_left(picture: Picture) -> Iterator[Finding]:
             revoke = " && ".join(policy.revoke(Bound(role, member)) for role in sorted(_ROLES))
             means = "unless somebody gave them by hand, or a stack with an adopted catalog bucket did"
             yield KINDS["roles-left"].of(subject, left, revoke, means)
+
+
+def roles_gone(picture: Picture) -> Iterator[Finding]:
+    """Find roles that the stack gave to its submitters and trainers, and that are gone, as with an account that was
+    deleted and made again."""
+    catalog = picture.catalog
+    if catalog is None or picture.may_be_deploying:
+        return
+    accounts = (catalog.trainer, *catalog.trainers.values())
+    # As they are written: rights have them as IAM compares them.
+    written = {account.lower(): account for account in (f"serviceAccount:{account}" for account in accounts)}
+    written |= {member.lower(): member for some in catalog.submitters.values() for member in some}
+    given = rights(catalog.submitters, catalog.work_buckets, accounts, ())
+    for policy in picture.policies:
+        if not isinstance(policy, Policy):
+            continue
+        on = {"project": "", "bucket": f"gs://{policy.on.name}"}.get(policy.on.what, policy.on.name)
+        has = {(bound.role, bound.member.lower()) for bound in policy.bound}
+        here = {(role, member) for role, member, at in given if at == on}
+        if gone := here - has:
+            members = sorted({written[member] for _, member in gone})
+            words = f"{few(members)} had {few(sorted({role for role, _ in gone}))} on {policy.on}, which is gone"
+            shut = (
+                ""
+                if gone != here
+                else ": nobody can submit any more"
+                if on in ("", *accounts)
+                else ": no job can write"
+            )
+            mends = "it gives again what the stack file names"
+            yield KINDS["roles-gone"].of(policy.on, f"{words}{shut}", picture.up, mends)
 
 
 def _submitters(catalogs: Iterable[PublishedCatalog | Unknown | None]) -> Collection[str]:

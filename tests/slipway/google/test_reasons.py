@@ -201,6 +201,16 @@ SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
         ("no billing account",),
         "gcloud billing projects link 12",
     ),
+    "an account that was deleted and made again": (
+        400,
+        (
+            "Inconsistent representation of deleted member: 'deleted:serviceAccount:t@p.iam.gserviceaccount.com?uid=1' "
+            "and 'serviceAccount:t@p.iam.gserviceaccount.com'."
+        ),
+        [],
+        ("an account that was deleted", "deleted:serviceAccount:t@p"),
+        "remove-iam-policy-binding",
+    ),
     "a token of other scopes": (
         403,
         "Request had insufficient authentication scopes.",
@@ -217,7 +227,10 @@ SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
     ),
     "a constraint that nobody here knows": (
         403,
-        'Operation denied by custom org policies: ["customConstraints/custom.noTuesdays": "not on Tuesdays"].',
+        (
+            "Operation denied by org policy on resource 'projects/p/locations/r': "
+            '["customConstraints/custom.noTuesdays": "not on Tuesdays"].'
+        ),
         [info("CUSTOM_ORG_POLICY_VIOLATION", customConstraints="customConstraints/custom.noTuesdays")],
         ("customConstraints/custom.noTuesdays", "not on Tuesdays"),
         "gcloud org-policies describe custom.noTuesdays --effective",

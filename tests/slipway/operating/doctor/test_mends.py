@@ -38,7 +38,7 @@ from tests.slipway.operating.doctor.picture import (
     published,
     state,
 )
-from tests.slipway.reviewing.builders import NOW, catalog, cluster, job, limits, offer, template
+from tests.slipway.reviewing.builders import NOW, TRAINER, catalog, cluster, job, limits, offer, template
 
 # Pulumi's own commands rewrite the reviewed stack file: targets of make give it a copy.
 COMMANDS = frozenset({"make", "slipway", "gcloud", "find", "cp", "mv"})
@@ -108,6 +108,9 @@ def pictures() -> Iterator[Picture]:
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
     yield picture(policies=(Policy(Subject("bucket", "acme-work"), everybody),))
+    remade = published(replace(catalog(CPU), submitters={TRAINER: ("group:ml@acme.example",)}))
+    shut = (Policy(Subject("account", TRAINER), frozenset()),)
+    yield picture(policies=shut, published=remade, backend=Backend("gs://s", state(CPU.id)))
     submitter = frozenset(Bound(role, "user:eve@acme.example") for role in SUBMITTER_ROLES.values())
     policies = (Policy(Subject("project", "acme-prod"), submitter),)
     yield picture(policies=policies)

@@ -6,7 +6,7 @@ from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
 from slipway.google.permissions import Bound
-from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.state import State
 from slipway.operating.doctor.picture import Backend, Policy
 from tests.slipway.operating.doctor.picture import CPU, found, published
@@ -27,6 +27,7 @@ def left(*policies: Policy, kind: str = "roles-left", **fields: object) -> Findi
     return found(**{"published": OURS, "policies": policies, **fields}).get(kind)
 
 
+IDLE = Backend("gs://state", State())
 ALL = having(*SUBMITTER_ROLES.values())
 
 
@@ -70,3 +71,29 @@ def test_where_a_catalog_can_not_be_read_that_is_told_and_no_command_takes_anyth
         finding = left(*ALL, neighbours=neighbours, kind="unread-part")
         assert finding and "whether a stack names them can't be told" in finding.sentence
         assert finding.fix.startswith("slipway doctor")
+
+
+ACCOUNT = Subject("account", TRAINER)
+WORK = Subject("bucket", OURS.whole.work_bucket if OURS.whole else "")
+
+
+def test_roles_that_are_gone_are_told_where_nobody_can_submit_any_more() -> None:  # N10
+    """An account that was deleted and made again is another one, without any of the roles that it had."""
+    of_old = Bound("roles/storage.objectUser", f"deleted:serviceAccount:{TRAINER}?uid=123")
+    finding = left(Policy(ACCOUNT, frozenset()), kind="roles-gone", backend=IDLE)
+    assert finding and finding.grade is Grade.BLOCKING and finding.fix == "make up STACK=prod"
+    assert finding.sentence == (
+        f"{ADA} had roles/iam.serviceAccountUser on account {TRAINER}, which is gone: nobody can submit any more"
+    )
+    submitters = {Bound(role, ADA) for role in ("roles/storage.objectViewer", "roles/storage.objectCreator")}
+    finding = left(Policy(WORK, frozenset({of_old, *submitters})), kind="roles-gone", backend=IDLE)
+    assert finding and f"serviceAccount:{TRAINER} had roles/storage.objectUser on bucket" in finding.sentence
+    assert "nobody" not in finding.sentence
+
+
+def test_roles_that_are_there_or_on_their_way_are_not_told() -> None:
+    there = Policy(ACCOUNT, frozenset({Bound("roles/iam.serviceAccountUser", ADA.upper().replace("GROUP", "group"))}))
+    assert left(there, kind="roles-gone", backend=IDLE) is None
+    assert left(*ALL, kind="roles-gone", backend=IDLE) is None
+    begun = Backend("gs://state", State(), pending=("ada",))
+    assert left(Policy(ACCOUNT, frozenset()), kind="roles-gone", backend=begun) is None
