@@ -237,10 +237,11 @@ def _path() -> dict[str, str]:
 def test_what_a_job_costs_beside_the_pool_is_told_without_any_logging_set_up(
     stack: Stack, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:  # N12, W2
-    beside = slipway.submit("hello", code_=SLEEP, capacity="on-demand", yes=True)
+    with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
+        beside = slipway.submit("hello", code_=SLEEP, capacity="spot")
     (told,) = (record for record in caplog.records if record.levelname == "WARNING")
-    assert "hello by on-demand: " in told.getMessage() and "/h while it runs" in told.getMessage()
-    assert (beside.capacity_type, beside.machines) == ("on-demand", "1 × n1-standard-4 (main)")
+    assert "hello by spot: " in told.getMessage() and "/h while it runs" in told.getMessage()
+    assert (beside.capacity_type, beside.machines) == ("spot", "1 × n1-standard-4 (main)")
     assert beside.price_per_hour is not None and 0 < beside.price_per_hour < 1 and beside.cost is None
     caplog.clear()
     slipway.submit("hello", code_=SLEEP, capacity="pool")
