@@ -10,6 +10,7 @@ from typing import Any, cast
 import pulumi
 
 from .composition import composition
+from .entries import refuse_other
 from .group import Group
 from .member import Member
 from .options import ChildrenToCome, dependencies, lasting_name, provider_of
@@ -30,6 +31,7 @@ class Component(Member):
         """Join. `outputs`: the names of those that the engine keeps."""
         self.options = opts or pulumi.ResourceOptions()
         self.name = lasting_name(name, self.options)
+        refuse_other(self, args)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)

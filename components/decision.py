@@ -95,12 +95,14 @@ def _read(
     return live, plan, right_time(now, live.time)
 
 
-def tell(run: EngineRun, decision: Decision, state: State | Unknown, unknown: Iterable[str]) -> None:
-    """Tell the person the coming steps, and what a preview can't know of the arguments."""
+def tell(
+    run: EngineRun, decision: Decision, state: State | Unknown, unknown: Iterable[str], *, publishes: bool
+) -> None:
+    """Tell the person the coming steps, and what a preview can't know of the arguments. `publishes`: with a catalog."""
     from slipway.reviewing.preview_text import preview_text
 
     first = decision.deployment
-    for message in preview_text(first, state, decision.now, preview=run.preview):
+    for message in preview_text(first, state, decision.now, preview=run.preview, publishes=publishes):
         pulumi.log.info(message)
     for warning in (*first.warnings, *unknown):
         pulumi.log.warn(warning)

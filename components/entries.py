@@ -13,6 +13,7 @@ from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
 from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.model.cluster import PROTECT
@@ -113,6 +114,34 @@ def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: 
                 why="by its name alone the workspace would declare it a second time, and nothing would wait for it",
                 fix=f"{FIELDS[role]}=<the variable of resource {logical}>",
             )
+
+
+def refuse_alternatives(stack: Stack) -> None:
+    """Raise ConfigError where clusters without a workspace have alternatives."""
+    if alone := [cluster.name for cluster in stack.clusters if cluster.alternatives]:
+        raise ConfigError(
+            f"PersistentResource {join(alone)}: alternatives need a Workspace",
+            why="without one the provider makes the cluster, and makes no other in its place",
+            fix="declare a Workspace, or leave alternatives out",
+        )
+
+
+def refuse_other(component: Member, args: Any) -> None:
+    """Raise ArgumentError for arguments of another class, and where a component among them is none."""
+    kind = type(component).__name__
+    if f"{kind}Args" not in (each.__name__ for each in type(args).__mro__):
+        raise ArgumentError(
+            f"{kind} {component.name}: its arguments are of type {type(args).__name__}",
+            fix=f"{kind}({component.name!r}, {kind}Args(…))",
+        )
+    for key in ("workspace", "clusters", "templates", "quota"):
+        given = getattr(args, key, None)
+        for part in given if isinstance(given, list | tuple) else [given]:
+            if part is not None and not isinstance(part, Member):
+                raise ArgumentError(
+                    f"{kind} {component.name}: {key}: {part!r} is no component",
+                    fix="the variable that has the component, not its name",
+                )
 
 
 def _place_of(component: Member, given: Given, key: str) -> str | None:

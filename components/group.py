@@ -25,7 +25,7 @@ from slipway.model.state import State, refuse_move
 from .creation import NAME, Creation
 from .decision import decide, tell
 from .engine import EngineRun
-from .entries import A_NUMBER, config_of, number_networks, refuse_namesakes
+from .entries import A_NUMBER, config_of, number_networks, refuse_alternatives, refuse_namesakes
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .member import Kind, Member
@@ -104,6 +104,8 @@ class Group:
         """
         run, state = self.run, self.state
         stack = self.guard.declared = self._read(file)
+        if self.workspace is None:
+            refuse_alternatives(stack)
         if isinstance(state, Unknown):
             pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
         else:
@@ -117,7 +119,7 @@ class Group:
         places = file.places if file else lambda _: ()
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
-        tell(run, decision, state, self._unknown())
+        tell(run, decision, state, self._unknown(), publishes=declared.catalog)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, self.guard)

@@ -24,11 +24,14 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 """The parts that the program can tell. The engine may have steps all the same, which follow below."""
 
 
-def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
+def preview_text(
+    deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool, publishes: bool = True
+) -> tuple[str, ...]:
     """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown. Cards stand
-    in a preview alone, which an `up` shows first."""
+    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates."""
     catalog, plan = deployment.live.deployed, deployment.plan
-    after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
+    offered = deployment.catalog if publishes else replace(deployment.catalog, templates={})
+    after = replace(deployment.facts, catalog=as_declared(offered))
     before = None
     if catalog is not None and catalog.stack == deployment.stack.name:
         before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)

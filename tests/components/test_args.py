@@ -128,6 +128,41 @@ def test_what_is_wrong_is_refused_where_it_is_constructed(program: Callable[[], 
     assert not after, "the constructor itself raises"
 
 
+def untyped(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (
+            lambda: slipway.PersistentResource("cpu", untyped({"pools": {}})),
+            r"cpu: its arguments are of type dict",
+        ),
+        (
+            lambda: slipway.Workspace("ml", untyped(CLUSTER(pools=pool()))),
+            "ml: its arguments are of type PersistentResourceArgs",
+        ),
+        (
+            lambda: slipway.JobTemplate("nap", slipway.JobTemplateArgs(clusters=[untyped("cpu")])),
+            "nap: clusters: 'cpu' is no component",
+        ),
+        (
+            lambda: slipway.Catalog("ml", slipway.CatalogArgs(workspace=untyped("ml"))),
+            "workspace: .ml. is no component",
+        ),
+    ],
+)
+def test_arguments_of_another_class_are_refused_in_words(program: Any, said: str) -> None:
+    with pytest.raises(pulumi.RunError, match=said):
+        declared(program)
+
+
+def test_alternatives_without_a_workspace_are_refused_before_anything_is_made() -> None:
+    with pytest.raises(pulumi.RunError, match="research: alternatives need a Workspace"):
+        declared(cluster(project=PROJECT, region=REGION, alternatives=[slipway.AlternativeArgs(region="us-east1")]))
+
+
 def test_what_depends_on_the_rest_of_the_program_is_not_refused_at_once() -> None:
     def program() -> None:
         workspace(teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["research"])})()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -15,6 +16,7 @@ from components import testing
 from components.world import CURRENT
 from slipway.model.state import State
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
+from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
 POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
@@ -259,3 +261,22 @@ def test_a_provider_that_signs_in_by_itself_is_refused(signs_in: dict[str, Any])
 def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
     args = slipway.PersistentResourceArgs(pools=POOLS)
     return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
+
+
+def test_a_template_that_no_catalog_lists_is_offered_to_nobody(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay_out(tmp_path)
+    caplog.set_level("INFO")
+
+    def program(publishes: bool) -> None:
+        ground, made = workspace(), cluster()
+        count = slipway.JobTemplate("count-words", slipway.JobTemplateArgs(clusters=[made]))
+        if publishes:
+            slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, templates=[count]))
+
+    declared(lambda: program(False), preview=True)
+    assert "may run count-words" not in caplog.text
+    declared(lambda: program(True), preview=True)
+    assert "may run count-words" in caplog.text

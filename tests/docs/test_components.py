@@ -76,16 +76,28 @@ def test_a_stack_file_s_program_uses_a_bucket_of_its_own(tmp_path: Path, monkeyp
     assert buckets == {"acme-ml-results": "slipway-dev", f"{PROJECT}-dev-catalog": "workspace"}
 
 
+WRONG = (
+    "components.PoolArgs(machine=8, replicas=1)",
+    'components.PoolArgs(machine="n1-standard-4")',
+    'components.PersistentResourceArgs(pools={}, labls={"team": "ml"})',
+    "components.QuotaCheckArgs(mode=1)",
+    "components.WorkspaceArgs(work_bucket=5)",
+    'most: int = components.PersistentResource("cpu", components.PersistentResourceArgs(pools={})).cluster_id',
+)
+
+
 def test_its_programs_pass_a_strict_check_of_types(tmp_path: Path) -> None:
     files = [tmp_path / "own.py", tmp_path / "regions.py"]
     for file, text in zip(files, (PROGRAM, REGIONS), strict=True):
         file.write_text(text.replace("slipway.components", "components"))
-    (tmp_path / "wrong.py").write_text("import components\n\ncomponents.PoolArgs(machine=8, replicas=1)\n")
+    (tmp_path / "wrong.py").write_text("import components\n" + "".join(f"{line}\n" for line in WRONG))
     # The check of all types may run beside it, and write the checkout's cache.
     mypy = [sys.executable, "-m", "mypy", "--no-error-summary", f"--cache-dir={tmp_path / 'cache'}"]
     check = [*mypy, *map(str, files), str(tmp_path / "wrong.py")]
     said = subprocess.run(check, cwd=DOCS.parent, capture_output=True, text=True, check=False).stdout
-    assert 'wrong.py:3: error: Argument "machine" to "PoolArgs"' in said and said.count("error") == 1, said
+    assert 'wrong.py:2: error: Argument "machine" to "PoolArgs"' in said, said
+    assert [int(number) for number in re.findall(r"wrong\.py:(\d+): error", said)] == [*range(2, 2 + len(WRONG))], said
+    assert said.count("error") == len(WRONG), said
 
 
 def test_its_tests_pass(tmp_path: Path) -> None:

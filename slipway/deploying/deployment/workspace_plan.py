@@ -133,7 +133,8 @@ def plan_workspace(
     theirs = {bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)}
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
-    adopted = frozenset(theirs | (set(by_hand) - {bucket.name for bucket in known.buckets}))
+    unknown = set(by_hand) & {*wanted.values()} - {bucket.name for bucket in known.buckets}
+    adopted = frozenset(theirs | unknown)
     old = [*_unasked(WORK, known, wanted, jobs, adopted), *_unasked(TRAINER, known, wanted, jobs, adopted)]
     trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
     return WorkspacePlan(

@@ -48,6 +48,11 @@ def test_a_bucket_that_somebody_else_made_stays_theirs() -> None:  # N13
     assert plan_workspace(KNOWN, WANTED, (), by_hand={"acme-catalog"}).adopted == set()
 
 
+def test_a_bucket_of_the_program_itself_is_nobody_else_s() -> None:  # N33
+    wanted = {"catalog": "acme-catalog", "trainer": OLD}
+    assert plan_workspace(State(), wanted, (), by_hand={"acme-results"}).adopted == set()
+
+
 def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_a_dot() -> None:  # N13
     first = plan_workspace(State(), WANTED, (), by_hand={"acme-catalog"})
     assert first.adopted == {"acme-catalog"} and first.logical["catalog"] == "catalog.acme-catalog"
