@@ -15,6 +15,7 @@ import pulumi
 
 from slipway.base.errors import Fault
 from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.google.failures import CloudError
 from slipway.google.live import Unknown
 from slipway.google.provider_errors import Places, meaning_of
 from slipway.model.state import CLUSTER, State
@@ -45,6 +46,7 @@ class Hooks:
         self.guard = guard(stacks, state)
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
         self.making = pulumi.ResourceHook(MAKES, self._make)
+        self._places = places
         self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
         trouble = explaining(os.environ, may_try_again, places)
         #: Binds the explanation of errors to a resource.
@@ -54,7 +56,12 @@ class Hooks:
 
     async def _make(self, args: pulumi.ResourceHookArgs) -> None:
         if maker := self.makers.get(args.name):
-            await maker()
+            try:
+                await maker()
+            except CloudError as error:
+                if error.reason:
+                    error.fix = error.reason.way_out(self._places(error.reason.keys))
+                raise
 
 
 def explaining(

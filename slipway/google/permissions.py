@@ -141,7 +141,8 @@ def without(policy: Json, *, grant: Bound) -> Json:
 
 def _allowed(policy: Json) -> tuple[str, ...]:
     rules = policy.get("spec", {}).get("rules", ())
-    return tuple(str(value) for rule in rules for value in rule.get("values", {}).get("allowedValues", ()))
+    values = (str(value) for rule in rules for value in rule.get("values", {}).get("allowedValues", ()))
+    return tuple(value.removeprefix("is:") for value in values)
 
 
 def _bound(policy: Json) -> frozenset[Bound]:

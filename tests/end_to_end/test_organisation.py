@@ -54,11 +54,32 @@ def test_under_all_policies_a_stack_comes_to_a_finished_job(checkout: Checkout, 
     assert checkout.pulumi("preview", "--expect-no-changes", role="previewer").code == 0
 
 
-def write(checkout: Checkout, encryption: dict[str, str] | None, **more: Any) -> None:
+def test_a_refusal_names_member_constraint_and_line_and_a_preview_warns(
+    checkout: Checkout, settings: Callable[..., None]
+) -> None:
+    settings(policy={"iam.allowedPolicyMemberDomains": ["is:C0company0"]})
+    line = write(checkout, None, submitters=["user:ada@other.example"])
+    warned = checkout.pulumi("preview", role="owner")
+    assert warned.code == 0
+    assert f"the organisation may not permit user:ada@other.example (stacks/Pulumi.trial.yaml:{line})" in warned.said
+    done = checkout.pulumi("up")
+    refused(done, "constraints/iam.allowedPolicyMemberDomains refuses ada@other.example")
+    assert f"in place of ada@other.example (stacks/Pulumi.trial.yaml:{line})" in done.said
+
+    settings(policy={"gcp.resourceLocations": ["in:eu-locations"]})
+    done = checkout.pulumi("up")
+    refused(done, "the organisation does not permit this location: constraints/gcp.resourceLocations")
+    assert "`alternatives` of clusters (stacks/Pulumi.trial.yaml:" in done.said
+
+
+def write(checkout: Checkout, encryption: dict[str, str] | None, **more: Any) -> int:
+    """Write the stack file, and return the line of its first submitter."""
     key = {"encryption": encryption} if encryption else {}
     cluster = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}, "encryption": ENCRYPTION}
     workspace = {"submitters": SUBMITTERS, "code": True, **key, **more}
     checkout.write(persistentResources={"cpu": cluster}, workspace=workspace)
+    lines = (checkout.folder / f"stacks/Pulumi.{checkout.stack}.yaml").read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if workspace["submitters"][0] in line)
 
 
 def refused(done: Done, reason: str) -> None:

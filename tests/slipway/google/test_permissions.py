@@ -68,10 +68,11 @@ def test_a_role_under_a_condition_is_somebody_elses() -> None:
     assert without(policy, grant=Bound(ROLE, ADA)) == {"etag": "BwX", "bindings": [under]}
 
 
-@pytest.mark.parametrize("permitted", [(), ("C0company0", "C0other00")])
+@pytest.mark.parametrize("permitted", [(), ("C0company0",), ("C0company0", "C0other00")])
 def test_the_organisations_policy_on_members_is_read(cloud: LocalCloud, permitted: tuple[str, ...]) -> None:
+    values = [f"is:{customer}" for customer in permitted]
     cloud.rest(
-        "POST", "/vertex-local/settings", {"policy": {"iam.allowedPolicyMemberDomains": permitted} if permitted else {}}
+        "POST", "/vertex-local/settings", {"policy": {"iam.allowedPolicyMemberDomains": values} if values else {}}
     )
     try:
         assert connect(cloud.env()).permissions(PROJECT_ID).permitted() == permitted
