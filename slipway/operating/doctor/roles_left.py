@@ -18,6 +18,8 @@ from slipway.model.findings.kinds import KINDS
 from slipway.operating.doctor.picture import Picture, Policy, UnseenPolicy
 
 _ROLES = frozenset(SUBMITTER_ROLES.values())
+_WITHOUT = {"project": "nobody can submit", "account": "nobody can submit as it", "bucket": "no job can write there"}
+"""The lack of all roles that a stack gave on a resource, by its kind."""
 
 
 def strangers(policies: Iterable[Policy | UnseenPolicy], own: PublishedCatalog | Unknown | None) -> dict[str, Policy]:
@@ -78,14 +80,8 @@ def roles_gone(picture: Picture) -> Iterator[Finding]:
         here = {(role, member) for role, member, at in given if at == on}
         if gone := here - has:
             members = sorted({written[member] for _, member in gone})
-            words = f"{few(members)} had {few(sorted({role for role, _ in gone}))} on {policy.on}, which is gone"
-            shut = (
-                ""
-                if gone != here
-                else ": nobody can submit any more"
-                if on in ("", *accounts)
-                else ": no job can write"
-            )
+            words = f"{few(members)} lost {few(sorted({role for role, _ in gone}))} on {policy.on}"
+            shut = f": {_WITHOUT[policy.on.what]} any more" if gone == here else ""
             mends = "it gives again what the stack file names"
             yield KINDS["roles-gone"].of(policy.on, f"{words}{shut}", picture.up, mends)
 

@@ -83,11 +83,11 @@ def test_roles_that_are_gone_are_told_where_nobody_can_submit_any_more() -> None
     finding = left(Policy(ACCOUNT, frozenset()), kind="roles-gone", backend=IDLE)
     assert finding and finding.grade is Grade.BLOCKING and finding.fix == "make up STACK=prod"
     assert finding.sentence == (
-        f"{ADA} had roles/iam.serviceAccountUser on account {TRAINER}, which is gone: nobody can submit any more"
+        f"{ADA} lost roles/iam.serviceAccountUser on account {TRAINER}: nobody can submit as it any more"
     )
     submitters = {Bound(role, ADA) for role in ("roles/storage.objectViewer", "roles/storage.objectCreator")}
     finding = left(Policy(WORK, frozenset({of_old, *submitters})), kind="roles-gone", backend=IDLE)
-    assert finding and f"serviceAccount:{TRAINER} had roles/storage.objectUser on bucket" in finding.sentence
+    assert finding and f"serviceAccount:{TRAINER} lost roles/storage.objectUser on bucket" in finding.sentence
     assert "nobody" not in finding.sentence
 
 
