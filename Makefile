@@ -56,9 +56,10 @@ known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2
 	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
 	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }
 # The engine's errors name no way out. Its last word may come after this shell's end, so nothing but that ends what reads it.
+# The patterns have both parentheses for the bash of macOS.
 advised = 2> >(trap '' INT TERM HUP; while IFS= read -r line || [ -n "$$line" ]; do printf '%s\n' "$$line"; case "$$line" in \
-	  *'stack is currently locked'*) echo '  fix: see that no run of it is going, here or elsewhere; then make cancel STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1)';; \
-	  *passphrase*) echo '  fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack was made with';; esac; done >&2)
+	  (*'stack is currently locked'*) echo '  fix: see that no run of it is going, here or elsewhere; then make cancel STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1)';; \
+	  (*passphrase*) echo '  fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack was made with';; esac; done >&2)
 # The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state. On the laptop
 # nobody acts as an account of Google's.
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
