@@ -159,7 +159,15 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
             fix="`workspace=…` among its arguments",
         )
     workspace = found[0] if found else None
-    place = _place(workspace or component, given, usual)
+    clusters: Sequence[Member] = getattr(component.args, "clusters", None) or ()
+    places = {_place(each, given, usual) for each in ([workspace] if workspace else clusters or [component])}
+    if len(places) > 1:
+        raise ConfigError(
+            f"{type(component).__name__} {component.name} is of clusters in several regions",
+            why=f"they are in {join(sorted(region for _, region in places))}, and it is held against those of one",
+            fix="one for each region, or a Workspace in each",
+        )
+    (place,) = places
     if workspace and _place(component, given, place) != place:
         raise ConfigError(
             f"{component.name} is not in {place[1]} of {place[0]}, as workspace {workspace.name} is",

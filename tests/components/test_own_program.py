@@ -280,3 +280,27 @@ def test_a_template_that_no_catalog_lists_is_offered_to_nobody(
     assert "may run count-words" not in caplog.text
     declared(lambda: program(True), preview=True)
     assert "may run count-words" in caplog.text
+
+
+# -- without a workspace --
+
+
+def test_a_quota_check_is_of_its_clusters_region() -> None:
+    """Also where that is not the stack's. Otherwise it would check none of them."""
+    metric = "custom_model_training_cpus"
+
+    def program() -> None:
+        there = cluster(project=PROJECT, region="europe-west4")
+        slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[there]))
+
+    with testing.living(quota={metric: 1}):
+        refused(program, metric)
+
+
+def test_a_quota_check_of_several_regions_is_refused() -> None:
+    def program() -> None:
+        places = {"us": REGION, "eu": "europe-west4"}
+        clusters = [cluster(name, project=PROJECT, region=region) for name, region in places.items()]
+        slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=clusters))
+
+    refused(program, "QuotaCheck quota is of clusters in several regions")
