@@ -74,7 +74,7 @@ class Composition:
             pulumi.runtime.register_stack_transformation(self.hooks.explained)
         self.components: list[Member] = []
         self._program = asyncio.current_task()
-        self._end_of_program = ProgramEnd()
+        self.end_of_program = ProgramEnd()
 
     def join(self, component: Member) -> None:
         if self._deciding is not None:
@@ -91,11 +91,16 @@ class Composition:
         """Wait for the decision, and return the group of components that one of them belongs to."""
         # The engine awaits what is constructed also where the program has failed: half a program decides nothing.
         await self.hooks.registered.future()
-        await self._end_of_program.come()
+        await self.end_of_program.come()
         if self._deciding is None:
             self._deciding = asyncio.ensure_future(self._decide())
         await asyncio.shield(self._deciding)
         return next(group for group in self.groups if component in group.components)
+
+    async def end(self, component: Member) -> None:
+        """Wait until all is declared. Raises RunError where that, or a preview of it, is refused."""
+        await self.group(component)
+        await self._ending.future()
 
     async def _decide(self) -> None:
         try:
@@ -206,3 +211,9 @@ def begin(checkout: Path, *, everywhere: bool = False) -> Composition:
     """Begin the composition of the running program."""
     _COMPOSITIONS[get_monitor()] = made = Composition(checkout, everywhere=everywhere)
     return made
+
+
+def program_ended(error: Exception | None = None) -> None:
+    """Tell that the running program has ended, with its error, where it has no stack that tells."""
+    if current := _COMPOSITIONS.get(get_monitor()):
+        current.end_of_program.tell(error)

@@ -145,11 +145,12 @@ class ProgramEnd:
         self.error: BaseException | None = None
         self._come: asyncio.Future[None] = asyncio.get_event_loop().create_future()
         stack: Any = pulumi.runtime.get_root_resource()
+        if stack is None:  # Of a program in another language, whose host tells the end of what it constructs.
+            return
         register = stack.register_outputs
 
         def registered(outputs: Any) -> None:
-            self.error = sys.exc_info()[1]
-            self._come.set_result(None)
+            self.tell(sys.exc_info()[1])
             stack.register_outputs = register
             register(outputs)
 
@@ -158,6 +159,12 @@ class ProgramEnd:
             self._come.set_result(None)
         else:
             stack.register_outputs = registered
+
+    def tell(self, error: BaseException | None = None) -> None:
+        """Tell of it, and of the error that the program ended with."""
+        if not self._come.done():
+            self.error = error
+            self._come.set_result(None)
 
     async def come(self) -> None:
         """Wait for it. Raises the program's error."""

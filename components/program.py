@@ -6,7 +6,7 @@ import atexit
 import gc
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,42 +16,30 @@ from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
 
 from .args import read
-from .catalog import Catalog, CatalogArgs
 from .composition import begin
 from .engine import configured, fail
-from .job_template import JobTemplate, JobTemplateArgs
-from .persistent_resource import PersistentResource, PersistentResourceArgs
-from .quota_check import QuotaCheck, QuotaCheckArgs
-from .workspace import Workspace, WorkspaceArgs
+from .job_template import JobTemplateArgs
+from .persistent_resource import PersistentResourceArgs
+from .quota_check import QuotaCheckArgs
+from .stack import StackParts, compose
+from .workspace import WorkspaceArgs
 
 OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 """The stack's outputs, which other programs read."""
 
 
-@dataclass
-class StackArgs:
+@dataclass(kw_only=True)
+class StackArgs(StackParts):
     """The declarations of a stack file, as arguments of components. A program may change them, and put Outputs in."""
 
     workspace: WorkspaceArgs = field(default_factory=WorkspaceArgs)
-    clusters: dict[str, PersistentResourceArgs] = field(default_factory=dict)
-    templates: dict[str, JobTemplateArgs] = field(default_factory=dict)
-    quota: QuotaCheckArgs = field(default_factory=QuotaCheckArgs)
-    policy: Mapping[str, Any] | None = None
 
 
 def declare(stack: StackArgs) -> None:
     """Declare a stack, and export what other programs read of it."""
-    workspace = Workspace("workspace", stack.workspace)
-    clusters = [PersistentResource(name, args) for name, args in stack.clusters.items()]
-    templates = [JobTemplate(name, args) for name, args in stack.templates.items()]
-    quota = QuotaCheck("quota", replace(stack.quota, clusters=clusters, templates=templates))
-    catalog = Catalog(
-        "catalog", CatalogArgs(workspace=workspace, templates=templates, quota=quota, policy=stack.policy)
-    )
-    work = pulumi.Output.concat("gs://", workspace.work_bucket)
-    values = (catalog.clusters, catalog.retiring, catalog.address, work, workspace.trainer)
-    for name, value in zip(OUTPUTS, values, strict=True):
-        pulumi.export(name, value)
+    outputs = compose(stack).outputs
+    for name in OUTPUTS:
+        pulumi.export(name, outputs[name])
 
 
 def deploy(

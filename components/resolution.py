@@ -7,10 +7,12 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any
 
 import pulumi
+from pulumi.resource import DependencyResource
 
 from slipway.model.state import ACCOUNT, BUCKET
 
 from .args import key_of
+from .gcp import serviceaccount, storage
 from .member import Member
 
 _UNKNOWN = object()
@@ -97,7 +99,7 @@ async def _output(given: Given, output: pulumi.Output[Any], path: str, *, wait: 
     if not wait:
         given.unknown[path] = ()
         return _UNKNOWN
-    known, sources = await output.is_known(), await output.resources()
+    known, sources = await output.is_known(), [await _of_program(source) for source in await output.resources()]
     given.sources.update(sources)
     # The name of a bucket of the program stands for the bucket: `results.name`.
     for source in sources:
@@ -108,6 +110,20 @@ async def _output(given: Given, output: pulumi.Output[Any], path: str, *, wait: 
         return await _value(given, await output.future(), path, wait=wait)
     given.unknown[path] = tuple(sorted(source._name for source in sources))
     return _UNKNOWN
+
+
+async def _of_program(source: pulumi.Resource) -> pulumi.Resource:
+    """Return the resource that a value comes from. Of one of a program in another language only the URN is known."""
+    if isinstance(source, DependencyResource):
+        urn = str(await source.urn.future())
+        _, _, types, source._name = urn.split("::", 3)
+        source._type = types.rpartition("$")[2]
+        itself = pulumi.ResourceOptions(urn=urn)
+        if source._type == BUCKET:
+            return storage.Bucket(source._name, opts=itself)
+        if source._type == ACCOUNT:
+            return serviceaccount.Account(source._name, opts=itself)
+    return source
 
 
 def _name_of(resource: pulumi.Resource) -> Any:
