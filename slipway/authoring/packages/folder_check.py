@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -14,32 +15,67 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, short
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
-_SCRIPT = re.compile(r"[\w./-]+\.(py|sh|ipynb)")
+_SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
+_SUBMODULE = re.compile(rb"(?m)^\s*path\s*=\s*(.+?)\s*$")
 _PATH = re.compile(r"(?:\.{1,2}/|/|~/)?[\w.-]+(?:/[\w.-]+)*")
 _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
 _SHELLS = frozenset({"bash", "sh"})
+_MAKERS = frozenset(
+    {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
+)
+"""Programs that make the files that a later part of a shell's text starts."""
 _MOST = 3
 
 
 def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
     """Raise ConfigError where the command starts a script that is not packed: it would fail once it has a machine."""
-    script = next((name for words in _commands(command) if (name := _started(words))), "")
-    if not script or script in tree.files or script.startswith("/"):
-        return
+    script = _script(command)
+    if script in tree.files:
+        _require_startable(tree, script, command)
+    elif script and (not script.startswith("/") or Path(script).is_relative_to(folder)):
+        raise _absent(tree, folder, script)
+
+
+def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
     path = folder / script
+    if script.startswith("/") and path.is_file():
+        return ConfigError(
+            f"the command starts {script}",
+            why="it is a path of this machine, and the job has the folder elsewhere",
+            fix=f"did you mean {path.relative_to(folder)}?",
+        )
     if path.is_file():
-        raise ConfigError(
+        return ConfigError(
             f"the command starts {script}, which is not packed",
             why=_why_not(tree, folder, script),
             fix=f"git add -f {shlex.quote(script)}, or put it into the folder",
         )
     names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
-    near = nearest(script, names) or next((name for name in names if name.endswith(f"/{script}")), "")
-    raise ConfigError(
+    bare = PurePosixPath(script).name
+    elsewhere = next((name for name in names if name.endswith(f"/{script}")), "")
+    near = elsewhere or nearest(script, names) or nearest(bare, names)
+    return ConfigError(
         f"the folder {folder.name} has no {script}, which the command starts",
         why=f"it has {join(names[:_MOST]) or 'no such script'}{' and others' if len(names) > _MOST else ''}",
         fix=f"did you mean {near}?" if near else "name a file of the folder, from its top",
     )
+
+
+def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
+    """Raise ConfigError for a script that is packed, and that no machine can start so."""
+    content, quoted_name = tree.files[script], shlex.quote(script)
+    direct = any(words[:1] and str(PurePosixPath(words[0])) == script for words in _commands(command))
+    why, fix = "", ""
+    if script.endswith(".ipynb"):
+        why = "it is a notebook, which Python does not run"
+        fix = f"jupyter nbconvert --to script {quoted_name}, and run what that writes"
+    elif b"\r\n" in content and (script.endswith(".sh") or direct):
+        why, fix = "its line ends are those of Windows, which no shell reads", f"sed -i 's/\\r$//' {quoted_name}"
+    elif direct and not content.startswith((b"#!", b"\x7fELF")):
+        why = "it does not begin with #!, which names what runs it"
+        fix = f"{'python' if script.endswith('.py') else 'bash'} {quoted_name}"
+    if why:
+        raise ConfigError(f"the command starts {script}, which can't start", why=why, fix=fix)
 
 
 def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
@@ -57,11 +93,29 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         )
     elif rest := [name for name in (*tree.ignored, *tree.links) if not PurePosixPath(name).name.startswith(".")]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
+    modules = [path.decode(errors="replace") for path in _SUBMODULE.findall(tree.files.get(".gitmodules", b""))]
+    if empty := [path for path in modules if not any(name.startswith(f"{path}/") for name in tree.files)]:
+        yield f"! {_listed(empty)}: a submodule that is not fetched: git submodule update --init"
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: git lfs pull"
-    script = next((name for words in _commands(command) if (name := _started(words))), "")
+    script = _script(command)
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
+
+
+def _script(command: str) -> str:
+    """Return the first script that a command starts, from the folder's top; empty for none, and for one that an earlier
+    part of a shell's text makes."""
+    place, before = "", ""
+    for words in _commands(command):
+        program, rest = next(iter(words), ""), " ".join(words)
+        if name := _started(words):
+            return "" if PurePosixPath(name).name in before else os.path.normpath(PurePosixPath(place, name))
+        if program in _MAKERS or (program == "cd" and not re.fullmatch(r"[\w./ -]+", rest)):
+            return ""
+        place = os.path.join(place, *words[1:2]) if program == "cd" else place  # noqa: PTH118 - no path of this disk
+        before += rest
+    return ""
 
 
 def _commands(command: str) -> Iterator[list[str]]:
@@ -70,8 +124,9 @@ def _commands(command: str) -> Iterator[list[str]]:
         words = shlex.split(command)
     except ValueError:
         return
-    if words[:1] and words[0] in _SHELLS and words[1:2] == ["-c"] and words[2:]:
-        for part in re.split(r"&&|\|\||[|;&\n]", words[2]):
+    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
+    if flag and words[0] in _SHELLS and words[flag + 1 :]:
+        for part in re.split(r"&&|\|\||[|;&\n]", words[flag + 1]):
             yield from _commands(part)
     else:
         yield words
@@ -104,16 +159,19 @@ def _why_not(tree: WorkingTree, folder: Path, name: str) -> str:
         return f"a link to {short(target)}"
     if bare.startswith(("/", "~", "..")):
         return "of this machine, outside of the folder"
-    ignored = any(bare == each.rstrip("/") or bare.startswith(each) for each in tree.ignored)
-    return "git ignores it" if ignored else f"{IGNORES} leaves it out"
+    left_out = any(bare == each.rstrip("/") or (each[-1] == "/" and bare.startswith(each)) for each in tree.left_out)
+    return f"{IGNORES} leaves it out" if left_out else "git ignores it"
 
 
 def _mentions(code: bytes, name: str) -> bool:
-    bare = name.rstrip("/")
-    return len(bare) > 2 and re.search(rb"[\"'/\s=]" + re.escape(bare.encode()) + rb"[/\"'\s]", code) is not None
+    """Tell whether code has a name in quotes or between spaces, or imports the module of that name."""
+    bare = re.escape(os.fsencode(name.rstrip("/")))
+    module = re.escape(os.fsencode(name.removesuffix(".py").replace("/", ".")))
+    imported = name.endswith(".py") and re.search(rb"(?m)^\s*(from|import)\s+" + module + rb"\b", code)
+    return bool(imported) or (len(name) > 2 and re.search(rb"[\"'/\s=]" + bare + rb"[/\"'\s]", code) is not None)
 
 
 def _listed(names: Iterable[str]) -> str:
-    each = list(names)
+    each = [name.encode(errors="replace").decode() for name in names]
     more = f" and {len(each) - _MOST} more" if len(each) > _MOST else ""
     return f"{', '.join(each[:_MOST])}{more}"

@@ -19,8 +19,8 @@ from slipway.base.files import OWN_FOLDER
 from slipway.base.formatting import quoted, short
 from slipway.model.labels import Revision
 
-_ENVIRONMENT = "pyvenv.cfg"
-"""The file in the top folder of a virtual environment."""
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta/history")
+"""Files in the top folder of a virtual environment: of Python's, and of conda's."""
 IGNORES = ".slipwayignore"
 """The file of a folder with patterns as git's of what is not packed, tracked or not."""
 MOST_FILES = 10_000
@@ -36,10 +36,12 @@ class WorkingTree:
     revision: Revision
     #: Those of the files that the disk has as executable.
     executable: frozenset[str] = frozenset()
-    #: Where each link leads that is not packed: out of the folder, in a circle, or nowhere.
+    #: Where each link leads that is not packed: out of the folder, in a circle, nowhere, or to what is not packed.
     links: Mapping[str, str] = field(default_factory=dict)
     #: What git ignores and the folder has; `data/` is a whole folder.
     ignored: tuple[str, ...] = ()
+    #: What IGNORES leaves out, in the same form.
+    left_out: tuple[str, ...] = ()
 
 
 def read(folder: Path) -> WorkingTree:
@@ -82,7 +84,7 @@ def read(folder: Path) -> WorkingTree:
     if inside:
         changed = new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
         revision = Revision(_commit(folder), bool(changed))
-    return WorkingTree(files, revision, executable, links, tuple(filter(_is_own, ignored)))
+    return WorkingTree(files, revision, executable, links, tuple(filter(_is_own, ignored)), tuple(out))
 
 
 def _listed(folder: Path, *arguments: str) -> list[str]:
@@ -112,7 +114,9 @@ def _left_out(folder: Path) -> list[str]:
 def _code(folder: Path, names: list[str]) -> list[str]:
     """Return the files that git lists, those of checkouts within it too, without those of Slipway, Python, its tools
     and virtual environments."""
-    environments = tuple(name.removesuffix(_ENVIRONMENT) for name in names if name.endswith(f"/{_ENVIRONMENT}"))
+    environments = tuple(
+        name.removesuffix(mark) for name in names for mark in _ENVIRONMENT if name.endswith(f"/{mark}")
+    )
     return [inner for name in names if not name.startswith(environments) for inner in _within(folder, name)]
 
 
@@ -148,8 +152,10 @@ def _followed(folder: Path, names: list[str]) -> tuple[dict[str, str], dict[str,
         elif os.path.isfile(target):  # noqa: PTH113
             paths[name] = inner
         else:
-            below = (each for each in kept if each.startswith(f"{inner}/") and not (folder / each).is_symlink())
+            below = [each for each in kept if each.startswith(f"{inner}/") and not (folder / each).is_symlink()]
             paths |= {f"{name}{each.removeprefix(inner)}": each for each in below}
+            if not below:  # What it leads to is not packed.
+                links[name] = inner
     return paths, links
 
 

@@ -1,5 +1,6 @@
 """A look at a folder before it is sent: what its command names, what is not packed, and keys. # N11 # N25"""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,16 @@ def folder(tmp_path: Path) -> Path:
         "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
         ".gitignore": "data/\nlocal.yaml\nsecret.py\n",
         "secret.py": "",
+        "my train.py": "",
+        "tool.sh": "#!/bin/sh\n",
+        "dos.sh": "#!/bin/sh\r\necho\r\n",
+        "bare.sh": "echo\n",
+        "tool": "\x7fELF",
+        "nb.ipynb": "{}",
     }.items():
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         (made / name).write_text(text)
+    (made / "tool").chmod(0o755)
     git(made, "init", "-q")
     return made
 
@@ -40,7 +48,10 @@ def told(folder: Path, command: str) -> str:
     [
         ("python trian.py --data x", "has no trian.py, which the command starts", "did you mean train.py?"),
         ("bash run.sh", "has no run.sh", "did you mean scripts/run.sh?"),
-        ("bash -c 'cd x; python3 -u absent.py | tee log'", "has no absent.py", ""),
+        ("bash -c 'cd x; python3 -u absent.py | tee log'", "has no x/absent.py", ""),
+        ("bash -lc 'cd scripts && python trian.py'", "has no scripts/trian.py", "did you mean train.py?"),
+        ("bash -euo pipefail -c 'set -x; python trian.py'", "has no trian.py", "did you mean train.py?"),
+        ("python 'my trian.py'", "has no my trian.py", "did you mean my train.py?"),
         ("torchrun --nproc_per_node=2 absent/train.py", "has no absent/train.py", ""),
         ("./absent.sh", "has no absent.sh", ""),
         ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
@@ -64,6 +75,15 @@ def test_a_command_whose_script_is_not_packed_is_refused(folder: Path, command: 
         "python 'unbalanced",
         "",
         "accelerate launch other.py",
+        "bash -c 'cd scripts && bash run.sh'",
+        "bash -c 'cd scripts/.. && python train.py'",
+        "bash -c 'cd $HOME; python absent.py'",
+        "bash -c 'python train.py > made.py && python made.py'",
+        "bash -c 'git clone https://a/b && python b/main.py'",
+        "bash -c 'gcloud storage cp gs://a/main.py . ; python main.py'",
+        "python {script}.py",
+        "./tool.sh",
+        "./tool",
     ],
 )
 def test_what_may_run_is_not_refused(folder: Path, command: str) -> None:
@@ -82,6 +102,48 @@ def test_what_the_command_or_the_code_names_and_git_ignores_is_told(folder: Path
     assert "! not packed, and named: data/ (git ignores it)" in by_code and "model.bin: packed as pointers" in by_code
     alone = told(folder, "python train.py data/small.csv")
     assert "to pack it: git add -f" not in alone or "data" in alone
+
+
+@pytest.mark.parametrize(
+    ("command", "why", "fix"),
+    [
+        ("./bare.sh", "does not begin with #!", "bash bare.sh"),
+        ("./dos.sh", "line ends are those of Windows", "sed -i 's/\\r$//' dos.sh"),
+        ("bash dos.sh", "line ends are those of Windows", "sed -i 's/\\r$//' dos.sh"),
+        ("python nb.ipynb", "is a notebook", "jupyter nbconvert --to script nb.ipynb"),
+        ("python {folder}/train.py", "a path of this machine", "did you mean train.py?"),
+    ],
+)
+def test_a_script_that_can_t_start_is_refused(folder: Path, command: str, why: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        require_named(read(folder), folder, command.format(folder=folder))
+    assert why in error.value.why and fix in str(error.value.fix), str(error.value)
+
+
+def test_names_that_no_text_has_are_told(folder: Path) -> None:
+    git(folder, "add", ".")
+    (folder / ".gitignore").write_text("*.txt\n")
+    Path(folder, os.fsdecode(b"\xe4.txt")).touch()
+    assert "not packed" in told(folder, "python train.py").encode().decode()
+
+
+def test_a_submodule_that_was_not_fetched_and_an_ignored_module_are_told(folder: Path) -> None:
+    (folder / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n')
+    (folder / "train.py").write_text("from secret import X\n")
+    lines = told(folder, "python train.py")
+    assert "! lib: a submodule that is not fetched: git submodule update --init" in lines
+    assert "! not packed, and named: secret.py (git ignores it)" in lines
+    (folder / "lib").mkdir()
+    (folder / "lib" / "a.py").touch()
+    assert "submodule" not in told(folder, "python train.py")
+
+
+def test_the_rule_that_leaves_a_file_out_is_named(folder: Path) -> None:
+    (folder / "current").symlink_to("data")
+    assert "current/small.csv (a link to data)" in told(folder, "python train.py current/small.csv")
+    (folder / IGNORES).write_text("scripts/\n")
+    lines = told(folder, "python train.py scripts/run.sh data/small.csv")
+    assert f"scripts/run.sh ({IGNORES} leaves it out), data/small.csv (git ignores it)" in lines
 
 
 def test_a_fix_works_as_it_is_typed(folder: Path) -> None:

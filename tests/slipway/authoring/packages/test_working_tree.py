@@ -146,7 +146,14 @@ def test_what_slipway_python_and_its_tools_leave_there_is_no_code(checkout: Path
     """A virtual environment is full of links, which are refused."""
     (checkout / ".gitignore").write_text("data/\n")
     git(checkout, "commit", "-qam", "ignore less")
-    of_tools = ("env/pyvenv.cfg", "env/lib/six.py", "digits/__pycache__/task.pyc", ".ipynb_checkpoints/a.ipynb")
+    of_conda = ("conda/conda-meta/history", "conda/lib/six.py")
+    of_tools = (
+        *of_conda,
+        "env/pyvenv.cfg",
+        "env/lib/six.py",
+        "digits/__pycache__/task.pyc",
+        ".ipynb_checkpoints/a.ipynb",
+    )
     for name in (*of_tools, ".slipway/catalog", "digits/.slipway/catalog"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("")
