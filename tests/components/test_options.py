@@ -114,6 +114,7 @@ def test_protection_holds_for_what_can_be_lost_and_stops_nothing_that_has_to_com
 
 
 def test_a_retiring_generation_of_a_protected_cluster_may_go_after_its_last_job() -> None:
+    declared(lambda: None)  # names the stack
     old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
 
     def build() -> None:

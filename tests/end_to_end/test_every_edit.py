@@ -86,7 +86,8 @@ def test_every_argument_of_a_cluster_is_edited() -> None:
 @pytest.mark.long
 def test_the_job_runs_through_every_edit(checkout: Checkout) -> None:
     def edit(values: dict[str, Any]) -> None:
-        write(checkout, PROGRAM, **{"team:edit": json.dumps(values)})
+        config: dict[str, Any] = {"team:edit": json.dumps(values)}
+        write(checkout, PROGRAM, **config)
 
     def alive() -> None:
         assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
