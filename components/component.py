@@ -17,7 +17,10 @@ from .options import ChildrenToCome, dependencies, lasting_name, provider_of
 
 
 def _placed(args: Any, provider: pulumi.ProviderResource | None) -> Any:
-    """Return arguments with the provider's project and region, where they name none."""
+    """Return arguments with the provider's project and region, where they name neither these nor a workspace, which has
+    both."""
+    if getattr(args, "workspace", None) is not None:
+        return args
     asked = {each.name for each in fields(args)} & {"project", "region"}
     of_provider = vars(provider) if provider is not None else {}
     lacking = {key: of_provider[key] for key in asked if getattr(args, key) is None and key in of_provider}

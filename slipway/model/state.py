@@ -117,7 +117,8 @@ class State:
         """
 
         def own(logical: str) -> bool:
-            return logical.startswith(prefix) if prefix else not logical.startswith(tuple(others))
+            # Of `ml-` and `ml-eu-`, which both begin a name, the longer one is its workspace's.
+            return max((each for each in ("", prefix, *others) if logical.startswith(each)), key=len) == prefix
 
         def named(resources: Iterable[Named]) -> tuple[Named, ...]:
             return tuple(

@@ -247,6 +247,17 @@ def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
     assert "pulumi:providers:gcp::ml" in made.request.provider
 
 
+def test_the_workspace_that_a_cluster_names_tells_its_place_whatever_the_provider_says() -> None:
+    def program() -> None:
+        ground = slipway.Workspace("eu", slipway.WorkspaceArgs(project="acme-ml", region="europe-west4"))
+        provider = Provider("ml", project="acme-ml", region="us-central1")
+        args = slipway.PersistentResourceArgs(pools=POOLS, workspace=ground)
+        slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
+
+    (made,) = every(declared(program), GENERATION).values()
+    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
+
+
 @pytest.mark.parametrize(
     "signs_in",
     [{"impersonate_service_account": "up@acme.iam"}, {"billing_project": "acme-pays"}, {"credentials": "{}"}],

@@ -82,6 +82,16 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
     )
 
 
+def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
+    bucket, stack = "Workspace$gcp:storage/bucket:Bucket", dict[str, Any]()
+    for name in ("tide-work", "tide-eu-work", "work"):
+        stack |= resource(bucket, name, name=f"acme-{name}", project="acme", location="US-CENTRAL1")
+    known, prefixes = read(stack), ["", "tide-", "tide-eu-"]
+    for prefix in prefixes:
+        part = known.part(prefix, [each for each in prefixes if each not in ("", prefix)], [])
+        assert [bucket.name for bucket in part.buckets] == [f"acme-{prefix}work"]
+
+
 def test_a_grant_tells_what_it_is_on() -> None:  # P5
     trainer, of = "trainer@acme.iam.gserviceaccount.com", {"role": "roles/a", "member": "user:ada@acme.example"}
     stack = resource("Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
