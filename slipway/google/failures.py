@@ -44,7 +44,6 @@ ROLES: Mapping[str, str] = {
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",
     **{f"aiplatform.{kind.collection}.": "roles/aiplatform.user" for kind in KINDS.values()},
     "iam.serviceAccounts.actAs": "roles/iam.serviceAccountUser",
-    "iam.serviceAccounts.getAccessToken": "roles/iam.serviceAccountTokenCreator",
     "storage.objects.create": "roles/storage.objectCreator",
     "storage.objects.delete": "roles/storage.objectUser",
     "storage.objects.": "roles/storage.objectViewer",
@@ -69,7 +68,7 @@ QUOTA_TOO_SMALL = "exceed quota limits"
 
 OF_ROLES = r"(?i:permission|access|denied|not authorized)"
 """Services' words where a role is missing, as a pattern. Other reasons for a 403 no role mends."""
-_WITH_REASON = (400, 403, 409, 412)
+_WITH_REASON = (400, 403, 409, 412, 429)
 UNKNOWN_REASON = "no more is known than Google says there: show that to whoever manages the project or its organisation"
 
 
@@ -278,7 +277,9 @@ def failure(call: Call, answer: Answer) -> CloudError:
         return kind(call, why, "make room on its disk, as the reason says, then the same command again", answer=answer)
     if kind is Exhausted and QUOTA_TOO_SMALL in answer.message:
         return kind(call, why, "ask for more quota, as no waiting helps: slipway quota", answer=answer)
-    return _denied(call, answer, why, said) if kind is Denied else kind(call, why, answer=answer)
+    # Of jobs Vertex AI says with status 400 that the caller may not act as their account.
+    denied = kind is Denied or (answer.status == 400 and _ACT_AS.search(answer.message))
+    return _denied(call, answer, why, said) if denied else kind(call, why, answer=answer)
 
 
 def _denied(call: Call, answer: Answer, why: str, said: str) -> Denied:

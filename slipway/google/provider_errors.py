@@ -36,7 +36,11 @@ _DETAILS = re.compile(
 _BESIDE = " Details: "
 _KIND = re.compile(r", (?:conditionNotMet|forbidden|failedPrecondition|badRequest)$")
 """What the provider's client adds to the service's words."""
-_REFUSED = re.compile(rf"{_ANSWER}4|code = (?:PermissionDenied|FailedPrecondition|InvalidArgument)\b")
+_REFUSED = re.compile(
+    rf"{_ANSWER}4|code = (?:PermissionDenied|FailedPrecondition|InvalidArgument)\b|failed the org policy enforcement"
+    # The sign-in of a job of CI, before Google is asked for anything else.
+    r"|\"error\": ?\"(?:unauthorized_client|invalid_target|invalid_request)\"|getAccessToken\\?' denied"
+)
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
@@ -86,21 +90,17 @@ _RULES = (
         ),
     ),
     (
-        rf"{_ANSWER}40[03]\b.*(?i:(?:permission|denied|access)\b.*\b(?:kms key|cloudkms\.)|cloudkms\.\S+use)",
-        "one of Google's own agents may not use the key",
-        (
-            "give roles/cloudkms.cryptoKeyEncrypterDecrypter on the key (gcloud kms keys add-iam-policy-binding) to "
-            "it: for clusters service-NUMBER@gcp-sa-aiplatform.iam.gserviceaccount.com, for buckets "
-            f"service-NUMBER@gs-project-accounts.iam.gserviceaccount.com; {_THEN}"
-        ),
-    ),
-    (
         rf"{QUOTA_TOO_SMALL}(?::[ -]*aiplatform\.googleapis\.com/(?P<metric>\w+))?",
         "the limit of a quota is below what one job or cluster needs",
         (
             "no waiting helps: slipway quota shows the limits, and slipway quota --request {metric}=VALUE --contact "
             "EMAIL asks for more in the stack's region; what is not listed there is of machines it does not have"
         ),
+    ),
+    (
+        rf"{_ANSWER}(?:403\b.*{OF_ROLES}|400\b.*\bpermission to act as\b)|code = PermissionDenied\b",
+        "the cloud does not allow it to this identity",
+        f"{{role}}; {_THEN}",
     ),
     (
         rf"{_ANSWER}400\b.*?\bField: (?P<field>[\w.\[\]]+)",
@@ -113,11 +113,6 @@ _RULES = (
         f"correct in the stack file what the reason names; {_THEN}",
     ),
     (rf"{_ANSWER}401\b|code = Unauthenticated\b", "the cloud does not take this login any more", "{login}"),
-    (
-        rf"{_ANSWER}403\b.*{OF_ROLES}|code = PermissionDenied\b",
-        "the cloud does not allow it to this identity",
-        f"{{role}}; {_THEN}",
-    ),
     (rf"{_ANSWER}403\b", "the cloud refused it (403)", f"{UNKNOWN_REASON}; {_THEN}"),
     (rf"{_ANSWER}429\b", "the cloud takes no more for now", f"wait a minute; {_THEN}. slipway quota shows the limits"),
     (

@@ -24,8 +24,11 @@ _NAMED = {
     "member": (
         r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|(\S+@\S+) (?:of type \W\w+\W )?does not exist'
     ),
-    "location": r"location set to ([\w-]+)|'([\w-]+)' violates constraint|Location ([\w-]+) violates",
-    "project": r'use project ([\w:.-]*\w)|"consumer": ?"projects/([\w:.-]+)"',
+    "location": (
+        r"location set to ([\w-]+)|'(?:locations/)?([\w-]+)' violates constraint|Location ([\w-]+) violates"
+        r'|"location": ?"([\w-]+)"'
+    ),
+    "project": r'use project ([\w:.-]*\w)|on resource project (.+?)\.(?:\W|$)|"consumer": ?"projects/([\w:.-]+)"',
 }
 _UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
 _SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')

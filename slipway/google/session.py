@@ -18,6 +18,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from slipway.base.formatting import size, span
 from slipway.google.answers import Json, garbled, http_date, json_object, page, read_answer
 from slipway.google.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
+from slipway.google.reasons import reason_of
 from slipway.google.transport import STEP, EndlessAnswer, InvalidHeader, Response, Transport
 
 Params = Mapping[str, str | int]
@@ -208,6 +209,8 @@ class Session:
                 raise _no_answer(call, url, problem, never_sent=True) from problem
             if isinstance(problem, GoogleAuthError):
                 why = f"the credentials give no access token: {str(problem) or type(problem).__name__}"
+                if reason := reason_of(why):
+                    raise Unauthenticated(call, f"{reason.what}: {why}", reason.way_out(), reason=reason) from problem
                 raise Unauthenticated(call, why) from problem
             raise
 

@@ -1,0 +1,263 @@
+"""Refusals that people have reported in public, of projects in organisations that restrict, by where each was met. # N4
+
+The bodies are Google's, as the reports have them, with names shortened.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+from google.auth.exceptions import RefreshError
+
+from slipway.google.failures import Answer, Call, CloudError, Conflict, Denied, Exhausted, Refused, failure
+from slipway.google.provider_errors import meaning_of, meanings
+from slipway.google.session import Session
+from slipway.google.transport import Transport
+from tests.slipway.google.test_reasons import Details, info, violation
+
+VERTEX = "aiplatform.googleapis.com"
+CALL = Call("list the jobs", "aiplatform.customJobs.list", "project acme")
+AGENT = "service-12@gcp-sa-vertex-ex-cc.iam.gserviceaccount.com"
+NO_PROJECT = "Permission denied on resource project my-lab."
+NO_REGION = "Permission denied on 'locations/me-central2' (or it may not exist)."
+NO_KEY = (
+    "Provided CryptoKey projects/p/locations/l/keyRings/r/cryptoKeys/k cannot be used in Vertex AI service. Please "
+    "make sure the CryptoKey is enabled and Vertex AI service account has Encryption and Decryption access to it."
+)
+READS = (
+    "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute' of service "
+    "'cloudresourcemanager.googleapis.com' for consumer 'project_number:764086051850'."
+)
+NO_TOKEN = "Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist)."
+OTHER_VERSION = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1 is not enabled, current state is: "
+WITHOUT_REASON = ("Google refuses it without a reason", "no more is known than Google says there")
+
+MET: Mapping[str, tuple[int, str, Details, str, str]] = {
+    "google-github-actions/auth 201": (
+        400,
+        "Precondition check failed.",
+        [violation("constraints/iam.workloadIdentityPoolProviders", "Org Policy violated for value: 'https://x'.")],
+        "a policy of the organisation forbids it: constraints/iam.workloadIdentityPoolProviders",
+        "gcloud org-policies describe iam.workloadIdentityPoolProviders --effective",
+    ),
+    "pulumi/docs 12973": (
+        412,
+        "Request violates constraint 'constraints/storage.uniformBucketLevelAccess'",
+        [],
+        "a policy of the organisation forbids it: constraints/storage.uniformBucketLevelAccess",
+        "gcloud org-policies describe storage.uniformBucketLevelAccess --effective",
+    ),
+    "terraform-provider-google 3555": (
+        400,
+        "Invalid request: 'us-central1' violates constraint 'constraints/gcp.resourceLocations' on the resource 'p'.",
+        [],
+        "the organisation does not permit us-central1: constraints/gcp.resourceLocations",
+        "a permitted region in gcp:region",
+    ),
+    "firezone 7711": (
+        403,
+        NO_REGION,
+        [info("LOCATION_POLICY_VIOLATED", consumer="projects/firezone", location="me-central2", service="")],
+        "Google does not open me-central2 to this project, whatever its roles",
+        "another region in gcp:region and in `alternatives`",
+    ),
+    "organization restrictions, error messages": (
+        403,
+        "Access denied by organization restriction. Please contact your administrator for additional information.",
+        [info("ORG_RESTRICTION_VIOLATION", service=VERTEX)],
+        "a proxy between here and Google lets calls reach some organisations alone",
+        "X-Goog-Allowed-Resources",
+    ),
+    "kilocode 2842": (
+        403,
+        NO_PROJECT,
+        [info("CONSUMER_INVALID", containerInfo="my-lab", consumer="projects/my-lab", service=VERTEX)],
+        "Google knows no project my-lab: it was deleted, or that is its name",
+        "gcloud projects list",
+    ),
+    "training-data-analyst 1811": (
+        403,
+        "Permission denied on resource project My First Project.",
+        [info("CONSUMER_INVALID", consumer="projects/My First Project", service=VERTEX)],
+        "Google knows no project My First Project: it was deleted, or that is its name",
+        "the stack's is gcp:project",
+    ),
+    "terraform-provider-google 10079, fullsend 1264": (
+        403,
+        "Policy update access denied.",
+        [],
+        "this identity may not give that role",
+        "the deployer may give the submitters' roles",
+    ),
+    "kubeflow/pipelines 1052": (
+        429,
+        "Maximum number of service accounts on project reached.",
+        [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "86401s"}],
+        "as many service accounts as its quota allows",
+        "no waiting helps",
+    ),
+    "marketing-analytics-jumpstart 163": (
+        429,
+        READS,
+        [info("RATE_LIMIT_EXCEEDED", consumer="projects/764086051850")],
+        "a person's own login counts for no project yet",
+        "gcloud auth application-default set-quota-project",
+    ),
+    "kctf 193": (
+        400,
+        "Identity Pool does not exist (acme.svc.id.goog). Please check that you specified a valid resource name.",
+        [],
+        "the identity pool that is named, or its provider, is not there",
+        "`undelete` in place of `list` brings one back",
+    ),
+    "terraform-example-foundation 1237": (
+        403,
+        NO_TOKEN,
+        [info("IAM_PERMISSION_DENIED", permission="iam.serviceAccounts.getAccessToken")],
+        "this identity may not act as that service account",
+        "a job of CI roles/iam.workloadIdentityUser",
+    ),
+    "terraform-provider-google 11819": (
+        400,
+        NO_KEY,
+        [],
+        "one of Google's own agents may not use the key",
+        "service-NUMBER@gcp-sa-aiplatform.iam.gserviceaccount.com",
+    ),
+    "gcp-landing-zone 59": (
+        403,
+        "Permission denied on Cloud KMS key. Please ensure that your Cloud Storage service account may use it.",
+        [],
+        "one of Google's own agents may not use the key",
+        "service-NUMBER@gs-project-accounts.iam.gserviceaccount.com",
+    ),
+    "vault-on-gke 56": (
+        400,
+        f"{OTHER_VERSION}DESTROYED.",
+        [],
+        "the key's version is disabled or destroyed",
+        "gcloud kms keys versions enable",
+    ),
+    "cloud-foundation-fabric 3788": (
+        400,
+        f"Service account {AGENT} does not exist.",
+        [],
+        f"is made only when its API is first used: {AGENT} is not yet",
+        "gcloud beta services identity create",
+    ),
+    "terraform-example-foundation 378": (400, "Precondition check failed.", [], *WITHOUT_REASON),
+    "k8s-config-connector 404": (400, "Request contains an invalid argument.", [], *WITHOUT_REASON),
+}
+KINDS = {400: Refused, 403: Denied, 412: Refused, 429: Exhausted}
+
+
+@pytest.mark.parametrize("case", MET)
+def test_a_verb_and_a_deployment_tell_reason_and_way_out(case: str) -> None:
+    status, message, details, what, fix = MET[case]
+    error = failure(CALL, Answer(status, "", message, tuple(details)))
+    assert type(error) is KINDS[status] and what in error.why and message in error.why and fix in error.fix
+    below = f"\nDetails:\n{json.dumps(details, indent=2)}\n, forbidden" if details else ", badRequest"
+    said = f"1 error occurred:\n\t* Error creating it: googleapi: Error {status}: {message}{below}\n\n"
+    meaning = meaning_of(said, {})
+    assert what in meaning.what and fix in meaning.fix and meaning.why.startswith(message)
+    for told in (error.fix, meaning.fix):
+        assert "roles/aiplatform" not in told and "stack file" not in told and "wait a minute; " not in told
+
+
+def test_the_named_account_is_one_to_act_as_whatever_the_status() -> None:  # python-aiplatform 1073
+    message = (
+        "You do not have permission to act as service_account: 12-compute@developer.gserviceaccount.com. (or it …)"
+    )
+    role = "ask for roles/iam.serviceAccountUser on 12-compute@developer.gserviceaccount.com"
+    error = failure(CALL, Answer(400, "INVALID_ARGUMENT", message))
+    assert isinstance(error, Denied) and error.fix == role
+    assert meaning_of(f"* googleapi: Error 400: {message}, badRequest", {}).fix.startswith(f"{role};")
+
+
+def test_a_name_that_a_deleted_pool_keeps() -> None:  # terraform-provider-google 14191
+    said = "googleapi: Error 409: Requested entity already exists, alreadyExists"
+    meaning = meaning_of(f"* Error creating WorkloadIdentityPool: {said}", {})
+    assert "was deleted in the last 30 days" in meaning.what and "--show-deleted" in meaning.fix
+    assert isinstance(failure(CALL, Answer(409, "ALREADY_EXISTS", "Requested entity already exists")), Conflict)
+
+
+TRUSTS = "failed to generate Google Cloud federated token for //iam.googleapis.com/x: "
+SIGN_INS: Mapping[str, tuple[str, str, str]] = {
+    "terraform-example-foundation 1362": (
+        (
+            '{"error":"unauthorized_client","error_description":"The given credential is rejected by the attribute '
+            'condition."}'
+        ),
+        "none of those that the identity pool lets in",
+        "bootstrap:repository",
+    ),
+    "google-github-actions/auth 202": (
+        (
+            '{"error":"invalid_target","error_description":"The target service indicated by the \\"audience\\" '
+            "parameters is invalid. This might either be because the pool or provider is disabled or deleted or "
+            "because it doesn't exist.\"}"
+        ),
+        "the identity pool that is named, or its provider, is not there",
+        "WORKLOAD_IDENTITY_PROVIDER",
+    ),
+    "fullsend 7472": (
+        (
+            '{"error":"invalid_request","error_description":"The size of mapped attribute google.subject exceeds the '
+            '127 bytes limit. Either modify your attribute mapping or the incoming assertion."}'
+        ),
+        "Google takes 127 bytes for google.subject",
+        "slipway init . --upgrade and make bootstrap",
+    ),
+    "auth 455": (
+        '{\n  "error": {\n    "code": 403,\n    "message": "' + NO_TOKEN + '",\n    "status": "PERMISSION_DENIED"\n',
+        "this identity may not act as that service account",
+        "roles/iam.workloadIdentityUser",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SIGN_INS)
+@pytest.mark.parametrize("before", [TRUSTS, 'Get "https://x": oauth2/google: status code 400: '])
+def test_a_refused_sign_in_of_ci_is_told_apart_from_an_old_login(case: str, before: str) -> None:
+    body, what, fix = SIGN_INS[case]
+    (meaning,) = meanings(f"Error: {before}{body}".split("\n"), {"GITHUB_ACTIONS": "true"})
+    assert what in meaning.what and fix in meaning.fix and "re-run the failed jobs" not in meaning.fix
+
+
+class _Refused:
+    def __init__(self, body: str) -> None:
+        self.body = body
+
+    def request(self, *_: Any, **__: Any) -> None:
+        raise RefreshError("Error code x", self.body)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("case", SIGN_INS)
+def test_a_verb_of_ci_tells_the_same(case: str) -> None:
+    body, what, fix = SIGN_INS[case]
+    with pytest.raises(CloudError) as caught:
+        Session(cast("Transport", _Refused(body))).get("https://x.googleapis.com/v1", CALL)
+    assert what in caught.value.why and fix in caught.value.fix and "login" not in caught.value.fix
+    assert caught.value.exit_code == 3
+
+
+def test_who_may_not_decrypt_the_state_is_no_agent_of_googles() -> None:
+    key = "Permission 'cloudkms.cryptoKeyVersions.useToDecrypt' denied on resource 'k' (or it may not exist)."
+    meaning = meaning_of(f"error: rpc error: code = PermissionDenied desc = {key}", {})
+    assert "agents" not in meaning.what and "docs/ci.md" in meaning.fix
+
+
+def test_a_reason_in_the_details_counts_more_than_none_in_the_message() -> None:
+    details = {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"description": "Too long."}]}
+    error = failure(CALL, Answer(400, "INVALID_ARGUMENT", "Request contains an invalid argument.", (details,)))
+    assert error.reason is None
+
+
+def test_a_log_of_python_tells_the_location() -> None:  # python-aiplatform 4287
+    said = (
+        "FailedPrecondition: 400 The request has violated one or more Org Policies: violations {\n"
+        '  description: "The project failed the org policy enforcement check for `constraints/gcp.resourceLocations`"'
+    )
+    (meaning,) = meanings(said.split("\n"), {})
+    assert "constraints/gcp.resourceLocations" in meaning.what and "gcp:region" in meaning.fix
