@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from slipway.using.submission.parameters import ParameterMistake as Mistake
 
 _SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_")
 """Variables of these beginnings are the launcher's or the service's."""
+_SECONDS = re.compile(r"(\d{1,9})(?:\.\d*)?s")
 
 
 def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None) -> OwnSettings:
@@ -118,8 +120,8 @@ def _tasks(offer: Offer) -> Iterator[Mapping[str, Any]]:
 
 
 def _timeout(offer: Offer) -> int | None:
-    text = str(offer.spec.get("scheduling", {}).get("timeout", "")).removesuffix("s")
-    return int(float(text)) if text else None
+    found = _SECONDS.fullmatch(str(offer.spec.get("scheduling", {}).get("timeout")))
+    return int(found[1]) if found else None
 
 
 def _words(settings: OwnSettings) -> str:
