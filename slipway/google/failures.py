@@ -68,6 +68,8 @@ QUOTA_TOO_SMALL = "exceed quota limits"
 
 OF_ROLES = r"(?i:permission|access|denied|not authorized)"
 """Services' words where a role is missing, as a pattern. Other reasons for a 403 no role mends."""
+_OTHER_REASON = re.compile(r'"reason": ?"(?!\w*PERMISSION_DENIED")[A-Z]\w+"')
+"""A reason in an answer's details that no role mends, whatever its words."""
 _WITH_REASON = (400, 403, 409, 412, 429)
 UNKNOWN_REASON = "no more is known than Google says there: show that to whoever manages the project or its organisation"
 
@@ -289,7 +291,7 @@ def _denied(call: Call, answer: Answer, why: str, said: str) -> Denied:
     elif named := _PERMISSION.search(answer.message) or _OF_DETAILS.search(said):
         resource = _RESOURCE.search(answer.message)
         permission, on = named[1], call.on or (resource[1] if resource else "")
-    elif re.search(OF_ROLES, said):
+    elif re.search(OF_ROLES, said) and not _OTHER_REASON.search(said):
         permission, on = call.permission, call.on
     else:
         return Denied(call, why, UNKNOWN_REASON, answer=answer)

@@ -10,7 +10,17 @@ from typing import Any, cast
 import pytest
 from google.auth.exceptions import RefreshError
 
-from slipway.google.failures import Answer, Call, CloudError, Conflict, Denied, Exhausted, Refused, failure
+from slipway.google.failures import (
+    UNKNOWN_REASON,
+    Answer,
+    Call,
+    CloudError,
+    Conflict,
+    Denied,
+    Exhausted,
+    Refused,
+    failure,
+)
 from slipway.google.provider_errors import meaning_of, meanings
 from slipway.google.session import Session
 from slipway.google.transport import Transport
@@ -82,6 +92,13 @@ MET: Mapping[str, tuple[int, str, Details, str, str]] = {
         [info("CONSUMER_INVALID", consumer="projects/My First Project", service=VERTEX)],
         "Google knows no project My First Project: it was deleted, or that is its name",
         "the stack's is gcp:project",
+    ),
+    "android-docs-samples 58": (
+        403,
+        "Permission denied: Consumer 'project_number:12' has been suspended.",
+        [],
+        "Google has suspended the project: no role helps",
+        "how to appeal",
     ),
     "terraform-provider-google 10079, fullsend 1264": (
         403,
@@ -240,6 +257,15 @@ def test_a_verb_of_ci_tells_the_same(case: str) -> None:
         Session(cast("Transport", _Refused(body))).get("https://x.googleapis.com/v1", CALL)
     assert what in caught.value.why and fix in caught.value.fix and "login" not in caught.value.fix
     assert caught.value.exit_code == 3
+
+
+def test_no_role_is_guessed_where_google_names_another_reason() -> None:  # P5
+    message = "Permission denied: the stars forbid access to projects/12."
+    details = info("BAD_STARS", consumer="projects/12", service=VERTEX)
+    error = failure(CALL, Answer(403, "PERMISSION_DENIED", message, (details,)))
+    assert error.why == message and error.fix == UNKNOWN_REASON and not error.lacks_role
+    said = f"* googleapi: Error 403: {message}\nDetails:\n{json.dumps([details], indent=2)}\n, forbidden"
+    assert meaning_of(said, {}).fix.startswith(UNKNOWN_REASON) and meaning_of(said, {}).why == message
 
 
 def test_who_may_not_decrypt_the_state_is_no_agent_of_googles() -> None:
