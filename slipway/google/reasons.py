@@ -93,4 +93,4 @@ def with_details(message: str, details: Iterable[Mapping[str, Any]]) -> str:
 def sentences(message: str, details: str) -> str:
     """Return a message with the descriptions in its details that it does not say itself."""
     told = (text for text in _SENTENCE.findall(details) if text not in message and " " in text)
-    return " ".join((message, *dict.fromkeys(told)))
+    return " ".join((message.strip(), *dict.fromkeys(told)))

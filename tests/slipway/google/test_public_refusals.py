@@ -280,6 +280,11 @@ def test_a_reason_in_the_details_counts_more_than_none_in_the_message() -> None:
     assert error.reason is None
 
 
+def test_a_reason_of_several_lines_ends_with_words() -> None:
+    error = failure(CALL, Answer(400, "FAILED_PRECONDITION", 'It violates: violations {\n  type: "x"\n}\n '))
+    assert error.why.endswith("\n}")
+
+
 def test_a_log_of_python_tells_the_location() -> None:  # python-aiplatform 4287
     said = (
         "FailedPrecondition: 400 The request has violated one or more Org Policies: violations {\n"
