@@ -134,7 +134,7 @@ def _commands(command: str) -> Iterator[list[str]]:
 
 def _started(words: list[str]) -> str:
     """Return the script that a command starts; empty for none."""
-    if words[:1] and _SCRIPT.fullmatch(words[0]) and "/" in words[0]:
+    if words[:1] and _SCRIPT.fullmatch(words[0]) and ("/" in words[0] or words[0].endswith(".ipynb")):
         return str(PurePosixPath(words[0]))
     if not words[:1] or not _INTERPRETERS.fullmatch(PurePosixPath(words[0]).name):
         return ""

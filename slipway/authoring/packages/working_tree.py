@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.source_package import is_packed
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, Fix
 from slipway.base.files import OWN_FOLDER
 from slipway.base.formatting import quoted, short
 from slipway.model.labels import Revision
@@ -48,7 +48,9 @@ def read(folder: Path) -> WorkingTree:
     """Read a folder: links within it are followed, submodules and other checkouts in it read as they lie there. Raises
     ConfigError for one that is too large."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
-        raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
+        near = str(folder.parent) if os.path.isfile(folder) else ""  # noqa: PTH113
+        fix: Fix = ({"code": near}, ", the file's folder") if near else ({"code": "./src"}, ", for example")
+        raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=fix)
     folder = folder.resolve()
     inside = _git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository")
     # git takes a folder without a repository for one whose files are all new.

@@ -18,8 +18,8 @@ FORMS = (
     (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
     (
         re.compile(
-            r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
-            r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
+            r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+            r"|\bxox[abprs]-[\w-]{10,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
         ),
         "a key to another service",
     ),
@@ -32,7 +32,7 @@ _NAMES = re.compile(
 _KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
-    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}",
+    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"(?i)(^|[_-])passw(or)?d$|(?-i:PASSWORD$)")
@@ -44,10 +44,15 @@ _ASSIGNED = re.compile(
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
-    r"(.*/)?(\.env(\..*)?|.*\.(env|json|pem|key|ini|cfg|toml|ya?ml)|\.(netrc|npmrc|pypirc)|credentials|id_(rsa|ed25519))"
+    r"(.*/)?(\.env(\..*)?|.*\.(env|json|pem|key|ini|cfg|toml|ya?ml|tfvars)"
+    r"|\.(envrc|netrc|npmrc|pypirc|pgpass|git-credentials)|credentials|token|id_(rsa|ed25519))"
 )
 """Files in which people and tools keep keys; a program's text may have an example of one."""
-_VARIABLES, _EXAMPLE = re.compile(r"(.*/)?(\.env(\..*)?|.*\.env)"), re.compile(r"\.(example|sample|template|dist)$")
+_VARIABLES = re.compile(r"(.*/)?(\.env(\..*)?|.*\.env|\.envrc|credentials)")
+_EXAMPLE = re.compile(r"\.(example|sample|template|dist)$")
+_OF_TOOLS = {"kaggle.json": re.compile(r'"key"\s*:\s*"[0-9a-f]{32}"'), ".netrc": re.compile(r"\bpassword\s+\S+")}
+"""Keys without a form of their own, by the files in which tools keep them."""
+_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY")
 _LARGEST_FILE = 64 * 1024
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 
@@ -85,13 +90,19 @@ def files_with_keys(files: Mapping[str, bytes]) -> list[str]:
 
 
 def _has_key(name: str, content: bytes) -> bool:
+    if _PRIVATE_KEY.match(content):
+        return True
     if len(content) > _LARGEST_FILE or not _CONFIGURATION.fullmatch(name) or _EXAMPLE.search(name):
         return False
-    lines = content.decode(errors="replace").splitlines()
+    text = content.replace(b"\0", b"").decode(errors="replace")  # PowerShell writes UTF-16.
+    own = _OF_TOOLS.get(name.rpartition("/")[2])
+    if own and own.search(text):
+        return True
     variables = bool(_VARIABLES.fullmatch(name))
     return any(
-        has_form(line) or (variables and any(looks_secret(value, key) for key, value in assigned(line)))
-        for line in lines
+        has_form(line)
+        or (variables and any(looks_secret(value, key) for key, value in assigned(re.sub(r"\s*=\s*", "=", line))))
+        for line in text.splitlines()
     )
 
 

@@ -30,7 +30,30 @@ _USUAL = "script"
 """The template that `slipway init` brings for it."""
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+_OWN = ("--dry-run", "--max-run", "--secret")
+"""Flags that cost money or tell a secret where they reach the command instead, and that few commands have."""
+
+
+class _OfACommand(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        typed = tuple(args)
+        rest = super().parse_args(ctx, args)
+        words: tuple[str, ...] = ctx.params.get("words") or ()
+        explicit = "--" in typed[: len(typed) - len(words)]
+        if not explicit and (own := next((flag for flag in _OWN if _has(words, flag)), "")):
+            raise ConfigError(
+                f"{own} stands behind the command",
+                why="flags there are the command's own",
+                fix=f"slipway run {own} {words[0]}, or slipway run -- {shlex.join(words)}",
+            )
+        return rest
+
+
+def _has(words: tuple[str, ...], flag: str) -> bool:
+    return any(word == flag or word.startswith(f"{flag}=") for word in words)
+
+
+@click.command(cls=_OfACommand, context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
 @word_option("--machine", metavar="TYPE", help="The machine, of those that the template has: -p machine=TYPE.")
 @job_options
@@ -64,23 +87,34 @@ def command(
     """`flags` are the other fields of `SubmitArguments`."""
     id_ = checked_request_id(request_id) if request_id is not None else None
     context = Context(flags["catalog"], in_season=True)
-    line = command_line(words)
+    line = command_line(words, Path(code))
     given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
     # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
     folder = code if needs_folder(line) or (Path(code) / line).exists() else None
-    name = _template(context.catalog, template).name
-    typed = SubmitArguments(name, params=given, code=folder, **flags)
+    found = _template(context.catalog, template)
+    if machine and all(parameter.name != "machine" for parameter in found.parameters):
+        raise ConfigError(
+            f"{found.name} has no choice of machines",
+            why="it has no parameter machine",
+            fix=f"slipway templates show {found.name}, which has its machines; leave --machine out",
+        )
+    typed = SubmitArguments(found.name, params=given, code=folder, **flags)
     follows = not (detach or dry_run)
     ending = WaitOptions(waits=follows, timeout=None, follows=follows)
     submit_one(context, typed, id_, ending, dry_run=dry_run, json=False)
 
 
-def command_line(words: tuple[str, ...]) -> str:
-    """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one; a
-    Python file is run by Python."""
-    line = words[0] if len(words) == 1 else literal(shlex.join(words))
-    python = "python " if line.partition(" ")[0].endswith(".py") else ""
-    return with_shell(line) if len(words) == 1 and refusal(line) else f"{python}{line}"
+def command_line(words: tuple[str, ...], folder: Path) -> str:
+    """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one, or a
+    file of the folder; a Python file is run by Python, and a shell's by bash."""
+    alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
+    line = words[0] if alone else literal(shlex.join(words))
+    first = line.partition(" ")[0] if alone else words[0]
+    if first.endswith(".py"):
+        line = f"python {line}"
+    elif first.endswith(".sh") and "/" not in first:
+        line = f"bash {line}"
+    return with_shell(line) if alone and refusal(line) else line
 
 
 def _template(catalog: Catalog, name: str | None) -> Template:

@@ -59,6 +59,8 @@ def _package(worker: Worker) -> Iterator[str]:
 def value_problem(name: str, value: str) -> tuple[str, str] | None:
     """Return what is wrong with an environment variable's value, and what to do; None for nothing. An apostrophe is
     refused by the service with these words: Env vars cannot contain any unescaped apostrophe character."""
+    if "\0" in value:
+        return f"environment variable {name} has a NUL in its value, which no process can have", "leave it out"
     if not _APOSTROPHE.search(value):
         return None
     what = f"environment variable {name} has an apostrophe in its value, which Vertex AI refuses"

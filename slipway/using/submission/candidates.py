@@ -23,7 +23,7 @@ from slipway.model.secret import NOTIFY
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
-from slipway.using.submission.own_settings import require_no_secret, require_settings
+from slipway.using.submission.own_settings import require_free_name, require_no_secret, require_settings
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.team import barred, nameable, team_of_submission
@@ -200,8 +200,9 @@ def prepare(
     offers = standing(template, kind, values, own)
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
-    require_settings(template, offers, asked.overrides.settings, asked.overrides.labels.get(NAME_LABEL, ""))
-    require_no_secret(values)
+    require_free_name(catalog, asked.overrides.labels.get(NAME_LABEL, ""))
+    require_settings(template, offers, asked.overrides.settings)
+    require_no_secret({**values, "note": asked.overrides.note})
     require_free(template, offers, own_labels(asked.overrides.labels))
     if asked.overrides.notify and not all(map(tells, offers)):
         raise ConfigError(

@@ -7,21 +7,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slipway.authoring.stack.secrets import has_form, looks_secret
+from slipway.authoring.stack.secrets import assigned, certainly_secret, has_form, looks_secret
 from slipway.base.errors import ConfigError, Fix, PolicyError, together
 from slipway.base.formatting import counted, quoted, seconds, span, unfit
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.capacity import WEEK
+from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import PIPELINE_JOB
-from slipway.model.labels import INPUT, RECORDS
-from slipway.model.own_settings import OwnSettings
+from slipway.model.labels import INPUT, RECORDS, excess
+from slipway.model.own_settings import OF_SECRET, OwnSettings
 from slipway.model.rules.code import ENV_NAME, MOST_ENV, value_problem
 from slipway.model.secret import SECRET
 from slipway.using.submission.parameters import ParameterMistake as Mistake
 
-_SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_")
+_SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_", "CLUSTER_SPEC", "TF_CONFIG")
 """Variables of these beginnings are the launcher's or the service's."""
 _SECONDS = re.compile(r"(\d{1,9})(?:\.\d*)?s")
+_VALUE = re.compile(r"(?=\D*\d)[A-Za-z0-9]{32,}")
+"""A key, as W&B's is, which might be a secret's name by its letters."""
 
 
 def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None) -> OwnSettings:
@@ -30,6 +33,8 @@ def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run
     longest = None if max_run is None else math.floor(seconds(max_run))
     if longest == 0:
         mistakes.append(Mistake("", f"max_run {quoted(max_run or '')} is below a second", "90m or 2h, for example"))
+    if not mistakes and (problem := excess({"env": env, "secrets": secrets})):
+        mistakes.append(Mistake("", f"the settings {problem}", "put long values into a file of the folder"))
     if mistakes:
         raise ConfigError(
             f"{counted(len(mistakes), 'setting')} wrong",
@@ -39,12 +44,16 @@ def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run
     return OwnSettings(env=env, secrets=secrets, max_run=longest)
 
 
-def require_settings(template: Template, offers: Iterable[Offer], settings: OwnSettings, name: str) -> None:
+def require_free_name(catalog: Catalog, name: str) -> None:
+    """Raise ConfigError for a job's name that a template has."""
+    if name in catalog.templates:
+        raise ConfigError(f"{name} is a template", why="its newest job goes by that name", fix="choose another name")
+
+
+def require_settings(template: Template, offers: Iterable[Offer], settings: OwnSettings) -> None:
     """Raise for settings that the template's jobs can't have: PolicyError where other code than the reviewed one may
     not run, ConfigError for the rest."""
     offers = tuple(offers)
-    if name == template.name:
-        raise ConfigError(f"{name} is a template", why="its newest job goes by that name", fix="choose another name")
     if settings and any(offer.kind == PIPELINE_JOB.name for offer in offers):
         raise ConfigError(
             f"a pipeline has no place for {_words(settings)}",
@@ -64,19 +73,25 @@ def require_settings(template: Template, offers: Iterable[Offer], settings: OwnS
             why=f"a job has {MOST_ENV} at most",
             fix="put them into a file of the folder",
         )
-    limit = min((longest for offer in offers if (longest := _timeout(offer)) is not None), default=None)
-    if settings.max_run is not None and limit is not None and settings.max_run > limit:
+    limits = [longest for offer in offers if (longest := _timeout(offer)) is not None]
+    limit = min(limits, default=WEEK)
+    if settings.max_run is not None and settings.max_run > limit:
         raise ConfigError(
             f"{template.name} may run {span(limit)} at most, and {span(settings.max_run)} are asked for",
-            why="the template's timeout_s is the limit of each of its jobs",
+            why="the template's timeout_s is the limit of each of its jobs"
+            if limits
+            else "the template has no timeout_s, and Vertex AI ends a job without one after that time",
             fix=({"max_run": f"{limit}s"}, f", or ask the owners of {template.name} for a longer timeout_s"),
         )
 
 
 def require_no_secret(values: Mapping[str, Value]) -> None:
-    """Raise ConfigError for a parameter whose text has a secret's form: the job records it, and lists show it."""
+    """Raise ConfigError for a parameter or a note whose text has a secret's form, or assigns what certainly is one: the
+    job records it, and lists show it."""
     for name, value in values.items():
-        if isinstance(value, str) and has_form(value):
+        if isinstance(value, str) and (
+            has_form(value) or any(certainly_secret(own, to) for to, own in assigned(value))
+        ):
             raise ConfigError(f"{name} has a secret in it", why=_STORED, fix=_by_name("NAME"))
 
 
@@ -90,10 +105,14 @@ def _by_name(variable: str) -> Fix:
 def _variables(env: Mapping[str, str]) -> Iterator[Mistake]:
     for name, value in env.items():
         if not ENV_NAME.fullmatch(name):
-            yield Mistake(name, f"{quoted(name)} is no variable's name: letters, digits and _", "LR=0.1")
+            yield Mistake(
+                name, f"{quoted(name)} is no variable's name: letters, digits and _", ({"env": {"LR": "0.1"}},)
+            )
         elif name.startswith(_SET_BY_OTHERS):
             other = "the address of an input" if name.startswith(INPUT) else "set for each job"
             yield Mistake(name, f"{name} is {other}", "choose another name")
+        elif name.endswith(OF_SECRET):
+            yield Mistake(name, f"{name} is how a job is told a secret", _by_name(name.removesuffix(OF_SECRET)))
         elif looks_secret(value, name):
             yield Mistake(name, f"{name} has a secret's name or form. {_STORED.capitalize()}", _by_name(name))
         elif not value:
@@ -110,7 +129,7 @@ def _secrets(env: Mapping[str, str], secrets: Mapping[str, str]) -> Iterator[Mis
             yield Mistake(name, f"{quoted(name)} can't be a secret's variable", "WANDB_API_KEY=wandb-key, for example")
         elif name in env:
             yield Mistake(name, f"{name} is a variable and a secret", "give it once")
-        elif not SECRET.fullmatch(secret) or has_form(secret):
+        elif not SECRET.fullmatch(secret) or has_form(secret) or _VALUE.fullmatch(secret):
             yield Mistake(name, f"{name} is not given a secret's name of Secret Manager", _by_name(name))
 
 

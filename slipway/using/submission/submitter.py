@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from slipway.base.errors import AnswerUnknown
+from slipway.base.errors import AnswerUnknown, ConfigError
 from slipway.base.formatting import counted
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.google.jobs import VertexJob
@@ -284,6 +284,7 @@ def with_code(
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
+    _require_local(os.fsdecode(folder))
     place = Path(os.fsdecode(folder))
     of_image, tree = modules(template) == ("",), read(place)
     of_folder = [each for each in template.parameters if each.command and each.name not in swept]
@@ -305,6 +306,15 @@ def with_code(
     if upload:
         _upload(context, code.location, code.package.content)
     return planned
+
+
+def _require_local(folder: str) -> None:
+    """Raise ConfigError for an address in a folder's place."""
+    if "://" in folder:
+        fetch = f"gcloud storage cp -r {folder} ." if folder.startswith("gs://") else f"git clone {folder}"
+        raise ConfigError(
+            f"{folder} is an address", why="code is a folder of this machine", fix=f"{fetch}, and name that"
+        )
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:

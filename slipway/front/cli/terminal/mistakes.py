@@ -30,6 +30,9 @@ def fix_of(error: click.UsageError, help: str) -> str:
     that lists the choices."""
     if isinstance(error, click.NoSuchOption) and error.option_name == "--stack" and error.ctx:
         return _in_place_of_stack(error.ctx.command, help.removesuffix(" --help")) or help
+    if isinstance(error, click.NoSuchOption) and error.ctx and not error.ctx.allow_interspersed_args:
+        typed = help.removesuffix(" --help")
+        return f"{typed} COMMAND {error.option_name} …, as the command's own flags stand behind it"
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -61,7 +64,7 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
     if near in arguments:
         return [f"Did you mean {near.upper()}, without a flag?"]
     likely = [flags[near]] if near else []
-    if _takes_parameters(command) and len(name) > 1:
+    if _takes_parameters(command) and command.context_settings.get("allow_interspersed_args", True) and len(name) > 1:
         likely.append(f"the parameter -p {name.replace('-', '_')}=VALUE")
     return [f"Did you mean {', or '.join(likely)}?"] if likely else []
 

@@ -175,6 +175,13 @@ def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> 
         ("ci/gha-creds-0123456789abcdef.json", KEY),
         ("id_rsa", "-----BEGIN RSA PRIVATE KEY-----\n"),
         (".netrc", "machine x password ghp_abcdefghijklmnopqrstuvwx\n"),
+        (".netrc", "machine api.wandb.ai\n  login user\n  password 0123456789abcdef0123456789abcdef01234567\n"),
+        (".envrc", "export OPENAI_API_KEY=sk-proj-a_b-abcdefghijklmnopqrst\n"),
+        (".kaggle/kaggle.json", '{"username":"ada","key":"0123456789abcdef0123456789abcdef"}'),
+        (".huggingface/token", "hf_abcdefghijklmnopqrst"),
+        ("prod.tfvars", 'token = "hf_abcdefghijklmnopqrst"\n'),
+        ("deploy_key", "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
+        (".aws/credentials", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
     ],
 )
 def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, name: str, text: str) -> None:
@@ -188,15 +195,31 @@ def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, 
     require_no_key(read(folder).files, "the folder project", "…")
 
 
+def test_a_key_in_the_utf_16_of_powershell_is_found(folder: Path) -> None:
+    (folder / ".env").write_text("WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n", "utf-16")
+    with pytest.raises(ConfigError, match=r"has a key in \.env"):
+        require_no_key(read(folder).files, "the folder project", "…")
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         (".env", "LR=0.1\nDATA=gs://a/b\nWANDB_MODE=offline\n"),
         (".env.example", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        (".env", "GOOGLE_APPLICATION_CREDENTIALS=conf/sa.json\nEOS_TOKEN=</s>\nHF_TOKEN=\nSORT_KEY=created_at\n"),
+        ("mkdocs.yml", "base: task-sk-learn-classifier-model\nname: sk-learn-logistic-regression\n"),
+        ("docker-compose.yml", "DATABASE_URL: postgres://postgres:postgres@db:5432/app\n"),
+        ("package-lock.json", '{"integrity": "sha512-abcdEFGH0123456789abcdEFGH0123456789=="}'),
+        ("terraform.tfstate", '{"outputs": {"region": {"value": "europe-west4"}}}'),
+        ("ci.yml", "token: ${{ secrets.HF_TOKEN }}\n"),
+        ("ca.pem", "-----BEGIN CERTIFICATE-----\n"),
+        ("tokenizer_config.json", '{"eos_token": "</s>", "token": "hf_"}'),
+        ("notes.md", "A key begins with -----BEGIN RSA PRIVATE KEY-----\n"),
         ("tokenizer.json", '{"pad_token": "<pad>", "vocab": {"skiing": 1}}'),
         ("train.py", "KEY = 'hf_abcdefghijklmnopqrst'\n"),
     ],
 )
 def test_what_is_no_key_is_packed(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text(text)
     require_no_key(read(folder).files, "the folder project", "…")

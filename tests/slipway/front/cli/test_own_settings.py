@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import slipway
+from slipway.base.errors import ConfigError
 
 from .stack import Stack
 from .test_code import checked_out, opened
@@ -89,7 +90,16 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--name", "Lr 01"), "fix: --name lr-01, for example"),
         (("--name", "4711"), "not digits alone"),
         (("--name", "hello"), "hello is a template"),
+        (("--name", "crew"), "crew is a template"),
         (("-p", "code=WANDB=sk-abcdefghijklmnopqrstu"), "code has a secret in it"),
+        (("-p", f"code=WANDB_API_KEY={'0123456789abcdef' * 2} python train.py"), "code has a secret in it"),
+        (("--note", "with hf_abcdefghijklmnopqrst"), "note has a secret in it"),
+        (("--env", "1X=2"), "fix: --env LR=0.1"),
+        (("--env", "X__SECRET=token"), "and give its name: --secret X=SECRET"),
+        (("--env", "X__SECRET=token"), "X__SECRET is how a job is told a secret"),
+        (("--env", "CLUSTER_SPEC={}"), "CLUSTER_SPEC is set for each job"),
+        (("--env", f"X={'x' * 40_000}"), "the settings take 40,029 bytes as JSON, at most 32,768 (32 KB)"),
+        (("--secret", f"X={'0123456789abcdef' * 2}"), "X is not given a secret's name"),
     ],
 )
 def test_what_no_job_can_have_is_refused_before_anything_is_sent(
@@ -101,6 +111,17 @@ def test_what_no_job_can_have_is_refused_before_anything_is_sent(
     refused = mine.run("submit", "hello", "--code", "./src", *words)
     assert refused.code == 2 and said in refused.err and "  fix: " in refused.err and mine.jobs() == [], refused.err
     assert "hf_abc" not in refused.err and "sk-abc" not in refused.err
+
+
+def test_without_a_limit_of_the_template_s_the_service_s_is_the_most(mine: Stack) -> None:
+    refused = mine.run("submit", "hello", "--code", "./src", "--max-run", "8d")
+    assert refused.code == 2 and "hello may run 7 days at most" in refused.err and mine.jobs() == [], refused.err
+    assert "Vertex AI ends a job without one" in refused.err
+    assert mine.well("submit", "hello", "--code", "./src", "--max-run", "7d", "--dry-run")
+
+
+def test_a_path_of_credentials_is_no_secret(mine: Stack) -> None:
+    mine.well("submit", "hello", "--code", "./src", "--env", "GOOGLE_APPLICATION_CREDENTIALS=conf/sa.json", "--dry-run")
 
 
 def test_reviewed_code_takes_a_limit_and_no_variables(stack: Stack) -> None:
@@ -127,6 +148,9 @@ def test_python_has_them_too(mine: Stack, monkeypatch: pytest.MonkeyPatch) -> No
         "hello", code=Path("src"), env={"LR": "0.1"}, secrets={"TOKEN": "token"}, max_run=90, job_name="lr-02"
     )
     assert slipway.job("lr-02") == job
+    with pytest.raises(ConfigError, match="1 setting wrong") as error:
+        slipway.submit("hello", code=Path("src"), env={"LR": "0\0"})
+    assert "LR has a NUL" in error.value.why
     (sent,) = mine.jobs()
     assert variables(sent)["LR"] == "0.1" and sent["jobSpec"]["scheduling"]["timeout"] == "90s"
 

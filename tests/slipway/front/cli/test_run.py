@@ -58,13 +58,35 @@ def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_pat
         (("nvidia-smi",), "nvidia-smi"),
         (("it's",), "bash -c 'it'\"'\"'s'"),
         (("",), ""),
+        (("train.py && echo hi",), "bash -c 'python train.py && echo hi'"),
+        (("train.py | tee log",), "bash -c 'python train.py | tee log'"),
+        (("train.sh", "a b"), "bash train.sh 'a b'"),
+        (("./train.sh",), "./train.sh"),
+        (("my train.py", "--lr", "1"), "python 'my train.py' --lr 1"),
+        (("my train.py",), "python 'my train.py'"),
+        (("my train.py --lr 1",), "my train.py --lr 1"),
     ],
 )
-def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str) -> None:
-    assert command_line(words) == line
+def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_path: Path) -> None:
+    (tmp_path / "my train.py").touch()
+    assert command_line(words, tmp_path) == line
 
 
 def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
+    for words, said in {
+        ("--lr", "0.1", "train.py"): "fix: slipway run COMMAND --lr …, as the command's own flags stand behind it",
+        ("train.py", "--dry-run"): "fix: slipway run --dry-run train.py, or slipway run -- train.py --dry-run",
+        ("train.py", "--max-run=2h"): "--max-run stands behind the command",
+        ("--machine", "a2", "train.py"): "hello has no choice of machines",
+        ("nb.ipynb",): "fix: jupyter nbconvert --to script nb.ipynb",
+        ("--code", "gs://b/x", "train.py"): "fix: gcloud storage cp -r gs://b/x .",
+        ("--code", "https://github.com/a/b", "train.py"): "fix: git clone https://github.com/a/b",
+        ("--code", "train.py", "train.py"): "fix: --code .",
+    }.items():
+        (open_to_commands.folder / "nb.ipynb").write_text("{}")
+        refused = open_to_commands.run("run", *words)
+        assert refused.code == 2 and said in refused.err and not open_to_commands.jobs(), refused.err
+    open_to_commands.well("run", "--dry-run", "--", "train.py", "--dry-run")
     refused = open_to_commands.run("run", "--template", "nap", "train.py")
     assert refused.code == 2 and "fix: slipway run --template hello …" in refused.err, refused.err
     assert open_to_commands.run("run").code == 2
