@@ -29,7 +29,7 @@ from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
 from .entries import ArgumentError, refuse_sign_in, refuse_wrong
-from .group import Group, all_declared, prefix
+from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
 from .member import Member
 from .options import provider_of
@@ -128,7 +128,7 @@ class Composition:
         for component, values in given.items():
             parts.setdefault(_key(component, given, (run.project, run.region)), {})[component] = values
         self.groups = [
-            Group(run, self.hooks, *key, part, _part_of_state(run.state, key, parts)) for key, part in parts.items()
+            Group(run, self.hooks, *key, part, _part_of_state(run, key, parts)) for key, part in parts.items()
         ]
         if run.begins:
             pulumi.log.info(ADVICE)
@@ -188,14 +188,15 @@ def _place(component: Member, given: Mapping[Member, Given], usual: Place) -> Pl
     return str(values.get("project") or usual[0]), str(values.get("region") or usual[1])
 
 
-def _part_of_state(state: State | Unknown, key: Key, keys: Collection[Key]) -> State | Unknown:
+def _part_of_state(run: EngineRun, key: Key, keys: Collection[Key]) -> State | Unknown:
     """Return what one of the groups has of the engine's state."""
-    if isinstance(state, Unknown):
-        return state
+    if isinstance(run.state, Unknown):
+        return run.state
     others = [other for other in keys if other != key]
     own, *prefixes = (prefix(workspace.name) if workspace else "" for workspace, _ in (key, *others))
     places = [place for _, place in others if place != key[1]]
-    return state.part(own, [text for text in prefixes if text], places)
+    stacks = [group_name(run.name, workspace.name if workspace else "") for workspace, _ in others]
+    return run.state.part(own, [text for text in prefixes if text], places, stacks)
 
 
 _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()

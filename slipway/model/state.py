@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
+from slipway.model.labels import STACK_LABEL
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 BUCKET = "gcp:storage/bucket:Bucket"
@@ -44,6 +45,8 @@ class StateResource:
     project: str
     #: Empty for an account, an adopted bucket, and a work bucket that is elsewhere than the stack.
     region: str = ""
+    #: The stack in a cluster's label; empty where the engine does not tell it.
+    stack: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,13 @@ class State:
         """Return the other regions than the stack's where its clusters are, or may be."""
         return tuple(sorted({*(cluster.region for cluster in self.clusters), *self.other_regions} - {"", region}))
 
-    def part(self, prefix: str, others: Collection[str], places: Collection[tuple[str, str]]) -> State:
+    def part(
+        self, prefix: str, others: Collection[str], places: Collection[tuple[str, str]], stacks: Collection[str]
+    ) -> State:
         """Return the state of one workspace of a program that has several.
 
         `prefix`: the beginning of its resources' logical names. `others`: those of the other workspaces. `places`: the
-        projects and regions of clusters that are not its own.
+        projects and regions of clusters that are not its own. `stacks`: the others' names in labels.
         """
 
         def own(logical: str) -> bool:
@@ -130,7 +135,11 @@ class State:
         catalog = self.catalog_bucket
         if prefix or others:
             catalog = next((bucket for bucket in self.catalogs if bucket in names), "")
-        clusters = tuple(cluster for cluster in self.clusters if (cluster.project, cluster.region) not in places)
+        clusters = tuple(
+            cluster
+            for cluster in self.clusters
+            if (cluster.project, cluster.region) not in places and cluster.stack not in stacks
+        )
         grants = tuple(replace(grant, name=grant.name.removeprefix(prefix)) for grant in self.grants if own(grant.name))
         return replace(
             self,
@@ -264,6 +273,7 @@ def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[S
             name=resource.text(name),
             project="" if adopted else resource.text("project"),
             region="" if elsewhere else resource.text("location").lower(),
+            stack=str((resource.outputs.get("effectiveLabels") or {}).get(STACK_LABEL, "")),
         )
 
 

@@ -88,8 +88,18 @@ def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
         stack |= resource(bucket, name, name=f"acme-{name}", project="acme", location="US-CENTRAL1")
     known, prefixes = read(stack), ["", "tide-", "tide-eu-"]
     for prefix in prefixes:
-        part = known.part(prefix, [each for each in prefixes if each not in ("", prefix)], [])
+        part = known.part(prefix, [each for each in prefixes if each not in ("", prefix)], [], [])
         assert [bucket.name for bucket in part.buckets] == [f"acme-{prefix}work"]
+
+
+def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_names() -> None:
+    stack = dict[str, Any]()
+    for name in ("web", "web-two"):
+        labels = {"slipway-stack": f"p-{name}"}
+        place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1", "effectiveLabels": labels}
+        stack |= resource(f"PersistentResource${CLUSTER}", f"{name}-1a2b3c4", **place)
+    part = read(stack).part("web-", ["web-two-"], [], ["p-web-two"])
+    assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
 
 
 def test_a_grant_tells_what_it_is_on() -> None:  # P5
