@@ -43,6 +43,26 @@ UNASKED = (
         "the time from a request that you make anyway (slipway quota --request) to its grant",
     ),
     Unasked(
+        ("perimeter_storage_reason", "vertex_policy_details", "deleted_member"),
+        "an organisation's refusals",
+        "it needs an organisation whose policies can be set, and a perimeter",
+        "the answers to a bucket outside of a perimeter, a cluster in a forbidden region, a grant beside a deleted account",
+    ),
+    Unasked(
+        (
+            "policy",
+            "custom_constraints",
+            "customers",
+            "perimeter",
+            "perimeter_ingress",
+            "quota_project",
+            "quota_fixed",
+            "keys_unusable",
+        ),
+        "an organisation's restrictions",
+        "documented",
+    ),
+    Unasked(
         ("submissions_per_minute", "calls_per_minute", "log_reads_per_minute", "monitoring_seconds", "body_bytes"),
         "3.4, rate",
         "documented",

@@ -165,6 +165,6 @@ def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
     # The words by which docs/runbook.md tells people to know it.
     assert "locked by 1 lock(s)" in refused.stdout + refused.stderr
     assert runner.step("What to do", PYTHONPATH=str(ROOT)).returncode == 0
-    assert "release the lock: docs/runbook.md" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
+    assert "then make cancel STACK=NAME: docs/runbook.md" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
     assert runner.step("Release the lock of a dead run").returncode == 0
     assert runner.step("Up", CONFIG_FILE=runner.config_file()).returncode == 0

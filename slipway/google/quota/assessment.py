@@ -10,7 +10,6 @@ from itertools import chain
 from slipway.base.formatting import counted, few
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.findings import (
-    UNKNOWN,
     draws_by_metric,
     shortages,
     stranded_templates,
@@ -22,7 +21,7 @@ from slipway.google.quota.findings import (
 )
 from slipway.google.quota.increases import requested, requests
 from slipway.google.quota.metrics import Need
-from slipway.google.quota.report import NOT_LISTED, LineState, OfferDraw, OfferVerdict, QuotaReport, QuotaRow
+from slipway.google.quota.report import NOT_LISTED, UNKNOWN, LineState, OfferDraw, OfferVerdict, QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested
 from slipway.google.quota.usage import Grounds, Share
 from slipway.model.cluster import IN_PLACE, CurrentCluster

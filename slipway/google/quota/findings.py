@@ -14,14 +14,13 @@ from slipway.google.clusters import RUNNING_STATES
 from slipway.google.live import Increase, QuotaLimit, Unknown
 from slipway.google.quota.increases import quota_of, requested
 from slipway.google.quota.metrics import Need, label, rank
-from slipway.google.quota.report import OfferDraw, OfferVerdict, QuotaRow
+from slipway.google.quota.report import UNKNOWN, OfferDraw, OfferVerdict, QuotaRow
 from slipway.google.quota.usage import Grounds, usage
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import NAME_LABEL
 
 UNAVAILABLE = KINDS["offer-unavailable"]
-UNKNOWN = KINDS["quota-unknown"]
 
 
 def shortages(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ from slipway.model.machines.spec import MachineGroup
 
 NOT_LISTED = "not checked: the service lists no such quota"
 _RETIRING = "RETIRING"
+UNKNOWN = KINDS["quota-unknown"]
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
     """Raise PolicyError when the report has errors."""
     if report.errors:
         blocking = [each for each in report.findings if each.grade is Grade.BLOCKING]
-        unread = [each for each in blocking if each.kind == "quota-unknown"]
+        unread = [each for each in blocking if each.kind == UNKNOWN.word]
         # `strict` alone makes errors of findings that usually warn.
         refused = unread or any(KINDS[each.kind].usual is Grade.BLOCKING for each in blocking)
         way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"

@@ -13,8 +13,7 @@ from slipway.base.formatting import join
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.assessment import assess
-from slipway.google.quota.findings import UNKNOWN
-from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow
+from slipway.google.quota.report import UNKNOWN, OfferDraw, QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import drawn, superseded
 from slipway.model.catalog.model import Catalog
