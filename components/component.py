@@ -34,7 +34,7 @@ class Component(Member):
         """Join. `outputs`: the names of those that the engine keeps."""
         self.options = opts or pulumi.ResourceOptions()
         self.name = lasting_name(name, self.options)
-        refuse_other(self, args)
+        refuse_other(type(self), self.name, args)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)

@@ -28,12 +28,12 @@ from slipway.google.live import Unknown
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
-from .entries import ArgumentError, refuse_sign_in, refuse_wrong
+from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
 from .member import Member
 from .options import provider_of
-from .resolution import Given, resolved
+from .resolution import Given, plain, resolved
 from .world import mocked
 
 Place = tuple[str, str]
@@ -84,8 +84,11 @@ class Composition:
                 fix="construct it in the program itself, and give it the output as an argument",
             )
         if self.file is None:  # The entries of a stack file are checked, with their lines.
-            refuse_wrong(component, self.run.name)
+            refuse_wrong(component, self._stack_of(component), plain(component.args))
         self.components.append(component)
+
+    def _stack_of(self, component: Member) -> str:
+        return group_name(self.run.name, component.name if component.kind == "workspace" else "")
 
     async def group(self, component: Member) -> Group:
         """Wait for the decision, and return the group of components that one of them belongs to."""
@@ -106,7 +109,11 @@ class Composition:
         try:
             for component in self.components:
                 await refuse_sign_in(component, provider_of(component.options))
-            self._group({component: await resolved(component.args) for component in self.components})
+            given = {component: await resolved(component.args) for component in self.components}
+            for component, values in given.items() if self.file is None else ():
+                if plain(component.args).unknown:
+                    refuse_wrong(component, self._stack_of(component), values)
+            self._group(given)
             for group in self.groups:
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
         except SlipwayError as error:
@@ -173,6 +180,8 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
             fix="one for each region, or a Workspace in each",
         )
     (place,) = places
+    asked = workspace or component
+    refuse_no_place(asked, given[asked], place)
     if workspace and _place(component, given, place) != place:
         raise ConfigError(
             f"{component.name} is not in {place[1]} of {place[0]}, as workspace {workspace.name} is",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import pulumi
 
+from slipway.authoring.stack.bounds import NAME
+from slipway.authoring.stack.consistency import LONGEST_STACK
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, StackErrors
+from slipway.authoring.stack.yaml_file import Document, FileMistake, StackErrors
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -21,10 +23,11 @@ from slipway.model.state import State
 
 from .args import key_of, paths, write
 from .member import Member
-from .resolution import Given, plain
+from .resolution import Given
 
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
 _CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
+_KINDS = {"workspace": "workspace", "clusters": "cluster", "templates": "template", "quota": "quota"}
 _SIGN_IN = ("impersonate_service_account", "billing_project", "access_token", "credentials")
 A_NUMBER = "123456789012"
 """The number of any project, where none is read."""
@@ -71,25 +74,71 @@ def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> 
             entry["network"] = f"projects/{number(project)}/global/networks/{path['name']}"
 
 
-def refuse_wrong(component: Member, stack: str) -> None:
-    """Raise ArgumentError for plain arguments of a component that are wrong whatever the program has besides. Outputs,
-    and what depends on other components, are checked when all is decided."""
-    given = plain(component.args)
-    place = str(given.values.get("project", "")), str(given.values.get("region", ""))
-    config = config_of({component: given}, place)
+def refuse_wrong(component: Member, stack: str, given: Given) -> None:
+    """Raise ArgumentError for arguments of a component that are wrong whatever the program has besides. What is not
+    known yet, and what depends on other components, is left out. `stack`: the name of what belongs to its workspace."""
+    who = f"{type(component).__name__} {component.name}"
+    if component.kind == "workspace" and (not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK):
+        raise ArgumentError(
+            f"{who}: {stack!r} can't be in a label or an id",
+            why="what belongs to a workspace is named after the stack and the workspace",
+            fix=f"lowercase letters, digits and dashes for both, {LONGEST_STACK} characters in all",
+        )
+    config = config_of({component: given}, (str(given.values.get("project", "")), str(given.values.get("region", ""))))
     number_networks(config, lambda _: A_NUMBER)
     try:
         parse(Document("", {"config": config}), stack=stack)
     except StackErrors as error:
-        who = f"{type(component).__name__} {component.name}: "
-        shown = {
-            f"{who}{f'{key}: ' if key else ''}{mistake.what}": mistake.fix
+        own = [
+            mistake
             for mistake in error.mistakes
             if (key := _place_of(component, given, mistake.key)) is not None
+            # Which clusters there are is known at the program's end.
+            and not re.match(r"teams\..+\.clusters\[", key)
             and not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
-        }
-        if shown:
-            raise ArgumentError("\n".join(shown), fix="\n".join(dict.fromkeys(shown.values()))) from None
+        ]
+        if own:
+            raise in_words(own, {component: given}) from None
+
+
+def in_words(mistakes: Collection[FileMistake], given: Mapping[Member, Given]) -> ArgumentError:
+    """Return mistakes of a stack's configuration as errors of the components that it comes from."""
+    fixes: dict[str, str] = {}
+    for mistake in mistakes:
+        fix = mistake.fix
+        if (found := _found(mistake.key, given)) is not None:
+            for name, path in paths(found.args, _root(found)).items():
+                fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
+            fix = fix.replace(f"{'.'.join(_root(found))}.", "")
+        fixes[f"{place(mistake.key, given) or mistake.key}: {mistake.what}"] = fix
+    return ArgumentError("\n".join(fixes), fix="\n".join(dict.fromkeys(fixes.values())))
+
+
+def place(key: str, given: Mapping[Member, Given]) -> str:
+    """Return the component and the argument of a key of a stack's configuration: `Workspace ml: work_bucket`. Empty
+    where no argument has it."""
+    component = _found(key, given)
+    if component is None:
+        return ""
+    argument = _place_of(component, given[component], key)
+    return f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
+
+
+def _found(key: str, given: Mapping[Member, Given]) -> Member | None:
+    return next((each for each, values in given.items() if _place_of(each, values, key) is not None), None)
+
+
+def refuse_no_place(component: Member, given: Given, place: tuple[str, str]) -> None:
+    """Raise ConfigError where neither a component nor the stack's configuration names project and region."""
+    for key, value in zip(("project", "region"), place, strict=True):
+        if not value:
+            who = f"{type(component).__name__} {component.name}: {key}"
+            by_argument = f", or `{key}=` among its arguments" if hasattr(component.args, key) else ""
+            if key in given.unknown:
+                raise ConfigError(
+                    f"{who} is not known yet", why="what is there is read by it", fix=f"`{key}=` as a text"
+                )
+            raise ConfigError(f"{who} is not set", fix=f"`pulumi config set gcp:{key} {key.upper()}`{by_argument}")
 
 
 async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | None) -> None:
@@ -126,21 +175,28 @@ def refuse_alternatives(stack: Stack) -> None:
         )
 
 
-def refuse_other(component: Member, args: Any) -> None:
-    """Raise ArgumentError for arguments of another class, and where a component among them is none."""
-    kind = type(component).__name__
+def refuse_other(component: type[Member], name: str, args: Any) -> None:
+    """Raise ArgumentError for arguments of another class, and where a component among them is none, or another one."""
+    kind = component.__name__
+    who = f"{kind} {name}"
     if f"{kind}Args" not in (each.__name__ for each in type(args).__mro__):
         raise ArgumentError(
-            f"{kind} {component.name}: its arguments are of type {type(args).__name__}",
-            fix=f"{kind}({component.name!r}, {kind}Args(…))",
+            f"{who}: its arguments are of type {type(args).__name__}", fix=f"{kind}({name!r}, {kind}Args(…))"
         )
-    for key in ("workspace", "clusters", "templates", "quota"):
-        given = getattr(args, key, None)
+    for declared in fields(args):
+        key, given = declared.name, getattr(args, declared.name)
+        if key not in _KINDS:
+            continue
+        if given is None and declared.default is MISSING:
+            raise ArgumentError(f"{who}: {key} is missing", fix=f"`{key}=` among its arguments")
         for part in given if isinstance(given, list | tuple) else [given]:
             if part is not None and not isinstance(part, Member):
                 raise ArgumentError(
-                    f"{kind} {component.name}: {key}: {part!r} is no component",
-                    fix="the variable that has the component, not its name",
+                    f"{who}: {key}: {part!r} is no component", fix="the variable that has the component, not its name"
+                )
+            if part is not None and part.kind != _KINDS[key]:
+                raise ArgumentError(
+                    f"{who}: {key}: {part.name} is a {type(part).__name__}", fix=f"the variable of a {_KINDS[key]}"
                 )
 
 
@@ -151,12 +207,9 @@ def _place_of(component: Member, given: Given, key: str) -> str | None:
         below = key.removeprefix(".".join(path))
         if below == key or below[:1] not in ("", ".", "[") or (key.startswith("gcp:") and name not in given.values):
             continue
-        # Which clusters there are is known at the program's end.
-        return (
-            None if name == "teams" and ".clusters[" in below else name + _spelt(getattr(component.args, name), below)
-        )
+        return name + _spelt(getattr(component.args, name), below)
     root = ".".join(_root(component))
-    return "" if root and key.startswith(root) else None
+    return "" if root and f"{key}.".startswith(f"{root}.") else None
 
 
 def _spelt(value: Any, key: str) -> str:

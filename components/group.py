@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document
+from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
@@ -25,7 +25,7 @@ from slipway.model.state import State, refuse_move
 from .creation import NAME, Creation
 from .decision import decide, tell
 from .engine import EngineRun
-from .entries import A_NUMBER, config_of, number_networks, refuse_alternatives, refuse_namesakes
+from .entries import A_NUMBER, config_of, in_words, number_networks, refuse_alternatives, refuse_namesakes
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .member import Kind, Member
@@ -135,7 +135,11 @@ class Group:
         some = {name: self.given[each].values.get("clusters") for name, each in self.of("template").items()}
         # The names of the clusters of each template that may not run on all.
         offered_on = {name: frozenset(clusters) for name, clusters in some.items() if clusters is not None}
-        return replace(parse(written, stack=self.name), offered_on=offered_on)
+        try:
+            stack = parse(written, stack=self.name)
+        except StackErrors as error:
+            raise error if file else in_words(error.mistakes, self.given) from None
+        return replace(stack, offered_on=offered_on)
 
     def _number(self, project: str) -> str:
         return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)

@@ -13,7 +13,7 @@ from slipway.authoring.template.declaration import file_of
 from slipway.model.facts import TEMPLATE
 
 from .component import Component
-from .entries import ArgumentError
+from .entries import ArgumentError, refuse_other
 from .gcp import storage
 from .group import Group
 from .persistent_resource import PersistentResource
@@ -52,6 +52,12 @@ class JobTemplate(Component):
     ) -> None:
         """Declare a template. Raises ConfigError for a file that no template can have."""
         args = args or JobTemplateArgs()
+        refuse_other(type(self), name, args)
+        if isinstance(args.template, pulumi.Output):
+            raise ArgumentError(
+                f"JobTemplate {name}: template: an Output can't be its file's path",
+                fix="a text: the file is read before Outputs are known",
+            )
         path = Path(args.template) if args.template else self.folder / file_of(name)
         if path.suffix != ".py":
             raise ArgumentError(

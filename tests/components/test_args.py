@@ -110,6 +110,15 @@ def workspace(**changed: Any) -> Callable[[], object]:
         (cluster(network="a b"), "research: network: is not a network"),
         (cluster(begins="soon"), "research: begins: "),
         (cluster(labels={"Team": "ml"}), "research: labels.Team: can't be a label's name"),
+        (
+            cluster(pools=pool(disk={"size_gb": 100})),
+            r"(?s)research: pools.workers.disk.size_gb: unknown key.*fix: write it `sizeGb`",
+        ),
+        (
+            cluster(pools={"w": {"machine": "n1-standard-8", "replicas": 1, "kms_key": "k"}}),
+            r"(?s)research: pools.w.kms_key: unknown key(?!.*slipway:)",
+        ),
+        (lambda: slipway.Workspace("My_Lab"), "Workspace My_Lab: 'dev-My_Lab' can't be in a label"),
         (workspace(work_bucket="UPPER"), "Workspace ml: work_bucket: 'UPPER' can't be a bucket's name"),
         (workspace(submitters=["ada"]), r"Workspace ml: submitters\[0\]: is not an IAM member"),
         (workspace(teams={"vision": TeamArgs(budget=-1)}), "Workspace ml: teams.vision.budget: can't be -1"),
@@ -128,8 +137,52 @@ def test_what_is_wrong_is_refused_where_it_is_constructed(program: Callable[[], 
     assert not after, "the constructor itself raises"
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (
+            lambda: cluster(pools=pool(replicas=REPLICAS(min=known(5), max=known(2))))(),
+            "pools.workers.replicas.max: max 2",
+        ),
+        (lambda: cluster(pools=pool(replicas=REPLICAS(min=1, max=known("many"))))(), "pools.workers.replicas.max: "),
+        (lambda: cluster(pools=known(pool(replicas=0)))(), "pools.workers.replicas: "),
+        (lambda: cluster(region=known("mars-1"))(), "region: 'mars-1' is not a region"),
+        (
+            lambda: (workspace()(), cluster(region=known("mars-1"))()),
+            "region: 'mars-1' is not a region",
+        ),
+    ],
+)
+def test_an_output_that_is_wrong_is_refused_by_component_and_argument(program: Callable[[], object], said: str) -> None:
+    with pytest.raises(pulumi.RunError, match=f"PersistentResource research: {said}"):
+        declared(program)
+
+
+def test_what_is_wrong_between_components_is_told_of_the_one_that_has_it() -> None:
+    def program() -> None:
+        workspace(teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["serach"])})()
+        cluster()()
+
+    with pytest.raises(pulumi.RunError, match=r"Workspace ml: teams.vision.clusters\[0\]: (?s:.)*(?!slipway:)"):
+        declared(program)
+
+
+@pytest.mark.parametrize("given", [{}, {"project": PROJECT}, {"region": REGION}])
+def test_a_place_that_is_not_set_is_asked_for(given: dict[str, str]) -> None:
+    (lacking,) = {"project", "region"} - given.keys() if given else {"project"}
+    with pytest.raises(pulumi.RunError) as refused:
+        declared(cluster(**given))
+    said = str(refused.value)
+    assert f"PersistentResource research: {lacking} is not set" in said
+    assert f"pulumi config set gcp:{lacking}" in said and f"`{lacking}=" in said and "stack configuration" not in said
+
+
 def untyped(value: Any) -> Any:
     return value
+
+
+def known(value: Any) -> pulumi.Output[Any]:
+    return pulumi.Output.from_input(value)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +203,26 @@ def untyped(value: Any) -> Any:
         (
             lambda: slipway.Catalog("ml", slipway.CatalogArgs(workspace=untyped("ml"))),
             "workspace: .ml. is no component",
+        ),
+        (
+            lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=untyped("cpu"))),
+            "quota: clusters: 'cpu' is no component",
+        ),
+        (
+            lambda: slipway.Catalog("ml", slipway.CatalogArgs(workspace=untyped(None))),
+            "Catalog ml: workspace is missing",
+        ),
+        (
+            lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[untyped(workspace()())])),
+            "QuotaCheck quota: clusters: ml is a Workspace",
+        ),
+        (
+            lambda: slipway.JobTemplate("nap", untyped({"template": "nap.py"})),
+            "JobTemplate nap: its arguments are of type dict",
+        ),
+        (
+            lambda: slipway.JobTemplate("nap", slipway.JobTemplateArgs(template=untyped(known("nap.py")))),
+            "JobTemplate nap: template: an Output can't be",
         ),
     ],
 )
@@ -249,9 +322,6 @@ PLACES = [*places(FULL)]
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
 def test_any_argument_may_be_an_output(place: tuple[Any, ...]) -> None:
-    def known(value: Any) -> pulumi.Output[Any]:
-        return pulumi.Output.from_input(value)
-
     async def args() -> Any:
         return await resolved(with_output(FULL, place, known))
 

@@ -20,6 +20,8 @@ from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
+LONGEST_STACK = 63
+"""The characters of a stack's name, which is a label's value."""
 _SIGN_IN = (
     "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
     "or workload identity federation in CI"
@@ -30,7 +32,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     """Return every mistake among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
-    if not re.fullmatch(NAME, stack) or len(stack) > 63:
+    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
         root.wrong(
             f"the stack is named {quoted(stack)}, which can't be in a label or an id",
             "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",

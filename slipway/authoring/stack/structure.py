@@ -177,6 +177,8 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
 def _right_key(path: KeyPath) -> str:
     """Return the fix of an unknown key: its name here, or the place that has it."""
     known = _keys(path[:-1])
+    if (spelt := camel(str(path[-1]))) in known:
+        return f"write it `{spelt}`"
     if ours := OF_THE_API.get(camel(str(path[-1]))):
         *outer, last = ours.split(".")
         named = (place for place in _all_places() if [*place[-len(outer) - 1 : -1]] == outer)
