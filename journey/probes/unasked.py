@@ -46,7 +46,7 @@ UNASKED = (
         ("perimeter_storage_reason", "vertex_policy_details", "deleted_member"),
         "an organisation's refusals",
         "it needs an organisation whose policies can be set, and a perimeter",
-        "the answers to a bucket outside of a perimeter, a cluster in a forbidden region, a grant beside a deleted account",
+        "the answers to a bucket outside of a perimeter, a cluster in a forbidden region, a grant to a deleted account",
     ),
     Unasked(
         (
