@@ -52,13 +52,12 @@ ROLES: Mapping[str, str] = {
     "cloudquotas.quotas.update": "roles/cloudquotas.admin",
     "cloudquotas.": "roles/cloudquotas.viewer",
     "monitoring.": "roles/monitoring.viewer",
-    "serviceusage.services.use": "roles/serviceusage.serviceUsageConsumer",
 }
 """The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
-    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.(?!googleapis\b)[a-zA-Z]+"
-    r"\.[a-zA-Z]+)\b"
+    r"(?<![\w@.-])((?:aiplatform|artifactregistry|cloudquotas|iam|logging|monitoring|orgpolicy|resourcemanager|"
+    r"secretmanager|serviceusage|storage)\.(?!googleapis\b)[a-zA-Z]+\.[a-zA-Z]+)\b"
 )
 _OF_DETAILS = re.compile(r'"permission": ?"([\w.]+)"')
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)

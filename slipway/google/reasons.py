@@ -23,12 +23,16 @@ _NAMED = {
     "service": r'"service": ?"([\w.-]+)"|apis/api/([\w.-]+)/',
     "member": (
         r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|(\S+@\S+) (?:of type \W\w+\W )?does not exist'
+        r"|([\w-]+@gcp-sa-[\w.-]+\w)"
     ),
     "location": (
         r"location set to ([\w-]+)|'(?:locations/)?([\w-]+)' violates constraint|Location ([\w-]+) violates"
         r'|"location": ?"([\w-]+)"'
     ),
-    "project": r'use project ([\w:.-]*\w)|on resource project (.+?)\.(?:\W|$)|"consumer": ?"projects/([\w:.-]+)"',
+    "project": (
+        r"(?:use|access to) project ([\w:.-]*\w)|on resource project (.+?)\.(?:\W|$)"
+        r'|"consumer": ?"projects/([\w:.-]+)"'
+    ),
 }
 _UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
 _SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')

@@ -5,16 +5,13 @@ The bodies are Google's, as the reports have them, with names shortened.
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
 
 import pytest
-from google.auth.exceptions import RefreshError
 
 from slipway.google.failures import (
     UNKNOWN_REASON,
     Answer,
     Call,
-    CloudError,
     Conflict,
     Denied,
     Exhausted,
@@ -22,13 +19,12 @@ from slipway.google.failures import (
     failure,
 )
 from slipway.google.provider_errors import meaning_of, meanings
-from slipway.google.session import Session
-from slipway.google.transport import Transport
 from tests.slipway.google.test_reasons import Details, info, violation
 
 VERTEX = "aiplatform.googleapis.com"
 CALL = Call("list the jobs", "aiplatform.customJobs.list", "project acme")
 AGENT = "service-12@gcp-sa-vertex-ex-cc.iam.gserviceaccount.com"
+VERTEX_AGENT = "service-12@gcp-sa-aiplatform.iam.gserviceaccount.com"
 NO_PROJECT = "Permission denied on resource project my-lab."
 NO_REGION = "Permission denied on 'locations/me-central2' (or it may not exist)."
 NO_KEY = (
@@ -92,6 +88,41 @@ MET: Mapping[str, tuple[int, str, Details, str, str]] = {
         [info("CONSUMER_INVALID", consumer="projects/My First Project", service=VERTEX)],
         "Google knows no project My First Project: it was deleted, or that is its name",
         "the stack's is gcp:project",
+    ),
+    "google-cloud-ruby 6456": (
+        403,
+        "up@acme.iam.gserviceaccount.com does not have serviceusage.services.use access to the Google Cloud project.",
+        [],
+        "this identity may not let calls count for the project, its quota project",
+        "ask for roles/serviceusage.serviceUsageConsumer on the project",
+    ),
+    "java-storage-nio 61": (
+        403,
+        "up@acme.iam.gserviceaccount.com does not have serviceusage.services.use access to project 1020839626458.",
+        [],
+        "this identity may not let calls count for 1020839626458, its quota project",
+        "ask for roles/serviceusage.serviceUsageConsumer on 1020839626458",
+    ),
+    "terraform-provider-google 5209": (
+        403,
+        "The project to be billed is associated with an absent billing account.",
+        [],
+        "the project has no billing account",
+        "gcloud billing projects link PROJECT",
+    ),
+    "python-storage 1456": (
+        403,
+        "The billing account for the owning project is disabled in state absent",
+        [],
+        "the project has no billing account",
+        "gcloud billing projects link PROJECT",
+    ),
+    "vertex-ai-samples 3710": (
+        400,
+        f"Service account `{VERTEX_AGENT}` does not have `[storage.objects.get]` IAM permission(s) to the directory.",
+        [],
+        f"an agent of Google's own lacks a role, not this identity: {VERTEX_AGENT}",
+        f"give {VERTEX_AGENT} a role with that permission",
     ),
     "android-docs-samples 58": (
         403,
@@ -199,66 +230,6 @@ def test_a_name_that_a_deleted_pool_keeps() -> None:  # terraform-provider-googl
     assert isinstance(failure(CALL, Answer(409, "ALREADY_EXISTS", "Requested entity already exists")), Conflict)
 
 
-TRUSTS = "failed to generate Google Cloud federated token for //iam.googleapis.com/x: "
-SIGN_INS: Mapping[str, tuple[str, str, str]] = {
-    "terraform-example-foundation 1362": (
-        (
-            '{"error":"unauthorized_client","error_description":"The given credential is rejected by the attribute '
-            'condition."}'
-        ),
-        "none of those that the identity pool lets in",
-        "bootstrap:repository",
-    ),
-    "google-github-actions/auth 202": (
-        (
-            '{"error":"invalid_target","error_description":"The target service indicated by the \\"audience\\" '
-            "parameters is invalid. This might either be because the pool or provider is disabled or deleted or "
-            "because it doesn't exist.\"}"
-        ),
-        "the identity pool that is named, or its provider, is not there",
-        "WORKLOAD_IDENTITY_PROVIDER",
-    ),
-    "fullsend 7472": (
-        (
-            '{"error":"invalid_request","error_description":"The size of mapped attribute google.subject exceeds the '
-            '127 bytes limit. Either modify your attribute mapping or the incoming assertion."}'
-        ),
-        "Google takes 127 bytes for google.subject",
-        "slipway init . --upgrade and make bootstrap",
-    ),
-    "auth 455": (
-        '{\n  "error": {\n    "code": 403,\n    "message": "' + NO_TOKEN + '",\n    "status": "PERMISSION_DENIED"\n',
-        "this identity may not act as that service account",
-        "roles/iam.workloadIdentityUser",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SIGN_INS)
-@pytest.mark.parametrize("before", [TRUSTS, 'Get "https://x": oauth2/google: status code 400: '])
-def test_a_refused_sign_in_of_ci_is_told_apart_from_an_old_login(case: str, before: str) -> None:
-    body, what, fix = SIGN_INS[case]
-    (meaning,) = meanings(f"Error: {before}{body}".split("\n"), {"GITHUB_ACTIONS": "true"})
-    assert what in meaning.what and fix in meaning.fix and "re-run the failed jobs" not in meaning.fix
-
-
-class _Refused:
-    def __init__(self, body: str) -> None:
-        self.body = body
-
-    def request(self, *_: Any, **__: Any) -> None:
-        raise RefreshError("Error code x", self.body)  # type: ignore[no-untyped-call]
-
-
-@pytest.mark.parametrize("case", SIGN_INS)
-def test_a_verb_of_ci_tells_the_same(case: str) -> None:
-    body, what, fix = SIGN_INS[case]
-    with pytest.raises(CloudError) as caught:
-        Session(cast("Transport", _Refused(body))).get("https://x.googleapis.com/v1", CALL)
-    assert what in caught.value.why and fix in caught.value.fix and "login" not in caught.value.fix
-    assert caught.value.exit_code == 3
-
-
 def test_no_role_is_guessed_where_google_names_another_reason() -> None:  # P5
     message = "Permission denied: the stars forbid access to projects/12."
     details = info("BAD_STARS", consumer="projects/12", service=VERTEX)
@@ -266,6 +237,12 @@ def test_no_role_is_guessed_where_google_names_another_reason() -> None:  # P5
     assert error.why == message and error.fix == UNKNOWN_REASON and not error.lacks_role
     said = f"* googleapi: Error 403: {message}\nDetails:\n{json.dumps([details], indent=2)}\n, forbidden"
     assert meaning_of(said, {}).fix.startswith(UNKNOWN_REASON) and meaning_of(said, {}).why == message
+
+
+def test_the_permission_of_another_service_is_named_not_the_calls_own() -> None:  # cml 1136
+    message = 'denied: Permission "artifactregistry.repositories.downloadArtifacts" denied on resource "x".'
+    error = failure(CALL, Answer(403, "PERMISSION_DENIED", message))
+    assert error.fix == "ask for a role with artifactregistry.repositories.downloadArtifacts"
 
 
 def test_who_may_not_decrypt_the_state_is_no_agent_of_googles() -> None:
