@@ -24,6 +24,7 @@ _MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
 )
 """Programs that make the files that a later part of a shell's text starts."""
+_OF_PEOPLE = ("/home/", "/Users/", "~/")
 _MOST = 3
 
 
@@ -146,6 +147,8 @@ def _started(words: list[str]) -> str:
 def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
     """Tell whether a word, or the value of `--flag=word`, names what lies on this disk and is not packed."""
     word = word.rpartition("=")[2]
+    if word.startswith(_OF_PEOPLE):
+        return True
     if not _PATH.fullmatch(word) or ("/" not in word and "." not in word):
         return False
     inner = str(PurePosixPath(word))

@@ -176,7 +176,8 @@ def _requirements(tree: WorkingTree, folder: str, packages: Iterable[str]) -> tu
         ["requirements.txt"] if "requirements.txt" in tree.files else [f"{name}/requirements.txt" for name in packages]
     )
     files = {f"{folder}/{name}": tree.files[name] for name in top if name in tree.files}
-    return together({name: requirement_lines(content, name) for name, content in files.items()})
+    beside = {f"{folder}/{name}": content for name, content in tree.files.items()}
+    return together({name: requirement_lines(content, name, beside) for name, content in files.items()})
 
 
 def _files(module: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
@@ -17,19 +19,51 @@ _INDEX = re.compile(r"(-i|--index-url|--extra-index-url)(?:[\s=]\s*(.*))?")
 _ADDRESS = re.compile(r"(https://[\w.-]+(:\d+)?|http://(127\.0\.0\.1|localhost)(:\d+)?)(/[\w.~:/-]*)?")
 
 
+_FILE = re.compile(r"(-r|--requirement|-c|--constraint)(?:[\s=]\s*(.*))?")
+_SSH = re.compile(r"([\w.\[\],\s-]+@\s*)?git\+(ssh://|git@)")
+_OF_CONDA = re.compile(r"file://.*/(croot|feedstock_root|conda-bld)/")
+CONSTRAINT = "--constraint "
+"""The beginning of a line that limits the version of a package, if it is installed."""
+
+
 def names_index(line: str) -> bool:
     """Tell whether a line of the requirements names an index, and not a package."""
-    return line.startswith("-")
+    return line.startswith(("--index-url ", "--extra-index-url "))
 
 
-def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
-    """Return the requirements in the file `name`. Raises ConfigError for what no job can install, and for invalid
-    UTF-8."""
+def is_for_launcher(line: str) -> bool:
+    """Tell whether a line is pip's alone: an index, a constraint, a hash, which no package's metadata can have."""
+    return line.startswith("-") or " --hash=" in line
+
+
+def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | None = None) -> tuple[str, ...]:
+    """Return the requirements in the file `name`, and in those of `beside` that it names. Raises ConfigError for what
+    no job can install, and for invalid UTF-8."""
+    return tuple(dict.fromkeys(_file(content, name, beside or {}, ())))
+
+
+def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...]) -> Iterator[str]:
+    utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
-    return tuple(_read(text, name))
+    for number, line in _read(text, name):
+        if not (match := _FILE.fullmatch(line)):
+            yield line
+            continue
+        other = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2] or ""))
+        if not match[2]:
+            raise ConfigError(f"{name}:{number}: {match[1]} names no file", fix=f"{match[1]} FILE, in one line")
+        if other not in beside:
+            raise ConfigError(
+                f"{name}:{number}: {match[2]} is not in the folder",
+                why="the package of a job holds its own folder alone",
+                fix="put it there, or its lines into this file",
+            )
+        inner = () if other in above else _file(beside[other], other, beside, (*above, name))
+        limits = "c" in match[1][:3]
+        yield from (f"{CONSTRAINT}{each}" if limits and not each.startswith("-") else each for each in inner)
 
 
 def together(files: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -54,10 +88,23 @@ def together(files: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     return every
 
 
-def _read(text: str, name: str) -> Iterator[str]:
-    first = 0
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines without comments by their numbers; one that a backslash ends goes on with the next."""
+    begun, start = "", 0
     for number, whole in enumerate(text.splitlines(), 1):
-        line = re.sub(r"(^|\s)#.*", "", whole).strip()
+        line, start = re.sub(r"(^|\s)#.*", "", whole).strip(), start or number
+        if line.endswith("\\"):
+            begun += f"{line[:-1].strip()} "
+            continue
+        yield start, f"{begun}{line}".strip()
+        begun, start = "", 0
+    if begun:
+        yield start, begun.strip()
+
+
+def _read(text: str, name: str) -> Iterator[tuple[int, str]]:
+    first = 0
+    for number, line in _lines(text):
         if match := _INDEX.fullmatch(line):
             extra = "extra" in match[1]
             if not match[2]:
@@ -79,11 +126,26 @@ def _read(text: str, name: str) -> Iterator[str]:
                     "service account",
                 )
             line = f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
-        elif line.startswith("-"):
+        elif line.startswith("-") and not _FILE.fullmatch(line):
+            itself = re.fullmatch(r"(-e|--editable)[\s=]\s*\.", line)
             raise ConfigError(
                 f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",
                 why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
-                fix="list the requirements themselves",
+                fix="leave the line out, as the job has the folder: uv export --no-emit-project writes none"
+                if itself
+                else "list the requirements themselves",
+            )
+        if _SSH.match(line):
+            raise ConfigError(
+                f"{name}:{number}: {line!r} is fetched by ssh",
+                why="no job has a key for that",
+                fix="git+https://… for a public repository; else publish a wheel of it on an index that the file names",
+            )
+        if _OF_CONDA.search(line):
+            raise ConfigError(
+                f"{name}:{number}: {line!r} is a file or folder of this machine",
+                why="pip freeze writes where conda built a package",
+                fix=f"pip list --format=freeze > {name.rpartition('/')[2]}",
             )
         if _LOCAL.match(line):
             raise ConfigError(
@@ -92,4 +154,4 @@ def _read(text: str, name: str) -> Iterator[str]:
                 fix="put that code into the job's folder, or publish a wheel of it on an index that it names",
             )
         if line:
-            yield line
+            yield number, line

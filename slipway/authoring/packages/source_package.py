@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from slipway.authoring.packages.requirements import names_index, requirement_lines, together
+from slipway.authoring.packages.requirements import is_for_launcher, requirement_lines, together
 from slipway.authoring.stack.secrets import files_with_keys
 from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
@@ -174,7 +174,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
     sources, by_service = {**sources, **launcher_sources()}, needed
-    if any(map(names_index, needed)):  # The service's own pip knows PyPI alone, and no other index.
+    if any(map(is_for_launcher, needed)):  # The service's own pip knows PyPI alone, and no other index.
         sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
         by_service = ()
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, by_service)})).hexdigest()
@@ -217,9 +217,11 @@ def short_hash(digest: str) -> str:
 
 def requirements(folder: Path) -> tuple[str, ...]:
     """Return the requirements in the folder's requirements.txt. Raises ConfigError."""
-    path = folder / _REQUIREMENTS
-    name = f"{folder.parent.name}/{folder.name}/{path.name}"
-    return requirement_lines(path.read_bytes(), name) if path.is_file() else ()
+    path, top = folder / _REQUIREMENTS, f"{folder.parent.name}/{folder.name}"
+    if not path.is_file():
+        return ()
+    beside = {f"{top}/{each.relative_to(folder).as_posix()}": each.read_bytes() for each in folder.rglob("*.txt")}
+    return requirement_lines(path.read_bytes(), f"{top}/{path.name}", beside)
 
 
 def is_packed(path: PurePath) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
 _GB = 10**9
+_SAME = re.compile(r"(?:/gcs/|https://storage\.(?:googleapis|cloud\.google)\.com/)([^/\s]+(?:/.*)?)")
+"""An address of Cloud Storage as a mount or a browser has it."""
 
 
 def contents(storage: Storage, address: str) -> tuple[int, str]:
@@ -44,11 +48,26 @@ def contents(storage: Storage, address: str) -> tuple[int, str]:
         raise ConfigError(
             f"nothing was sent: nothing is at {address}",
             why="the job would copy it before its code starts, and fail",
-            fix="correct the address, or write the files first",
+            fix=_without_wildcard(address) or "correct the address, or write the files first",
         )
     least, unsure = ("", "") if whole else ("at least ", "; not known: whether they fit the disk")
     told = f"{least}{counted(f'{len(sizes):,}', 'object')}, {least}{size(sum(sizes))}"
     return sum(sizes), f"{told}, copied to each machine before the code starts{unsure}"
+
+
+def _instead_of(address: str) -> str:
+    """Return what to name in the place of what is no address of Cloud Storage."""
+    if there := _SAME.fullmatch(address):
+        return f"gs://{there[1]}, as an input is gs://BUCKET/FOLDER"
+    if address.startswith(("s3://", "./", "../", "~/", "/")):
+        return f"gcloud storage cp -r {shlex.quote(address)} gs://BUCKET/FOLDER, and name gs://BUCKET/FOLDER"
+    return "gs://BUCKET/FOLDER, or one object there"
+
+
+def _without_wildcard(address: str) -> str:
+    """Return the way out of a wildcard, which no input has; empty for none."""
+    folder = re.split(r"/[^/]*[*?\[]", address)[0]
+    return f"name the folder: {folder}" if folder != address and ADDRESS.fullmatch(folder) else ""
 
 
 @dataclass(frozen=True)
@@ -73,7 +92,7 @@ class InputCheck:
                 raise ConfigError(
                     f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}",
                     why="it names files in Cloud Storage, which are copied to each machine before the code starts",
-                    fix="gs://BUCKET/FOLDER, or one object there",
+                    fix=_instead_of(address),
                 )
         each = tuple(tuple(filter(None, run.values())) for run in filled)
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)

@@ -234,7 +234,7 @@ def _over(template: TemplateChange) -> Iterator[Consequence]:
     for name in _PACKAGES["images"].get(sides[1][0]["framework"] if sides[1][0] else "", ())[:1]:
         both = [(image and image["version"].replace("-", "."), lines.get(name, "")) for image, lines in sides]
         has, line = both[1]
-        pinned = line.partition("==")[2]
+        pinned = line.partition("==")[2].partition(" ")[0]
         if both[0] != both[1] and has and pinned and not f"{pinned}.".startswith(f"{has}."):
             size = "gigabytes" if name in _PACKAGES["large"] else "it"
             yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has, size=size)

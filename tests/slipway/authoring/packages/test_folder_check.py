@@ -146,6 +146,11 @@ def test_the_rule_that_leaves_a_file_out_is_named(folder: Path) -> None:
     assert f"scripts/run.sh ({IGNORES} leaves it out), data/small.csv (git ignores it)" in lines
 
 
+@pytest.mark.parametrize("path", ["/home/ada/data/small.csv", "/Users/ada/x", "~/nowhere/x.csv"])
+def test_a_path_of_somebody_s_home_is_told_whether_it_is_there_or_not(folder: Path, path: str) -> None:
+    assert f"{path} (of this machine, outside of the folder)" in told(folder, f"python train.py --data {path}")
+
+
 def test_a_fix_works_as_it_is_typed(folder: Path) -> None:
     git(folder, "add", "-f", "data/small.csv", "secret.py")
     require_named(read(folder), folder, "python secret.py")

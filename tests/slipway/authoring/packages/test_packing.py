@@ -135,6 +135,12 @@ def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> N
     assert "docs/a.py" not in names and "README.md" not in names
 
 
+def test_a_file_that_requirements_name_is_one_of_the_folder_s() -> None:
+    files = {"requirements.txt": b"-r base.txt\n", "base.txt": b"six==1.17.0\n"}
+    both = WorkingTree({**FILES, **files}, Revision("", dirty=True))
+    assert pack(CATALOG, template(), both, "src").package.requirements == ("six==1.17.0",)
+
+
 @pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])
 def test_requirements_are_installed_with_it(where: str) -> None:
     files = {**FILES, where: b"six==1.17.0  # old\n"}
@@ -142,7 +148,7 @@ def test_requirements_are_installed_with_it(where: str) -> None:
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         setup = archive.extractfile("digits-1.0/setup.py")
         assert setup is not None and b"install_requires=['six==1.17.0']" in setup.read()
-    with pytest.raises(ConfigError, match="is an option of pip"):
+    with pytest.raises(ConfigError, match=r"requirements\.txt:1: other\.txt is not in the folder"):
         pack(CATALOG, template(), WorkingTree({**FILES, where: b"-r other.txt"}, Revision("", False)), "src")
 
 

@@ -37,6 +37,15 @@ def test_it_signs_in_to_artifact_registry_alone_and_its_token_is_seen_nowhere(
     ] == []
 
 
+def test_constraints_hold_for_what_is_installed(environ: dict[str, str], capfd: pytest.CaptureFixture[str]) -> None:
+    with package_index.served() as host:
+        index = f"--index-url http://{host}/simple/"
+        with pytest.raises(RefusedError):
+            slipway_index.install([index, "--constraint acme-words<1", "acme-words"], environ)
+        slipway_index.install([index, "--constraint acme-words<2", "acme-words"], environ)
+    assert "Successfully installed acme-words-1.0" in capfd.readouterr().out
+
+
 def test_without_a_token_nothing_is_asked(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slipway_index, "patiently", lambda ask, _: patiently(ask, lambda _: None))
     nowhere = {**environ, "GCE_METADATA_HOST": "127.0.0.1:1"}

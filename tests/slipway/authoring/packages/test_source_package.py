@@ -191,7 +191,7 @@ def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        *((line, "is an option of pip") for line in ("-r", "-e", "--find-links")),
+        *((line, "is an option of pip") for line in ("-e", "--find-links", "--pre")),
         *(
             (line, "is a file or folder of this machine")
             for line in (
@@ -261,19 +261,70 @@ def test_an_index_too_few_and_one_too_many_are_said(tmp_path: Path, lines: str, 
 
 @pytest.mark.parametrize(
     "line",
-    ["six", "six @ https://x.example/six.whl", "six @ git+ssh://git@x.example/six.git", "six==1; os_name == 'a/b'"],
+    ["six", "six @ https://x.example/six.whl", "six @ git+https://x.example/six.git", "six==1; os_name == 'a/b'"],
 )
 def test_what_is_fetched_is_no_file_of_this_machine(tmp_path: Path, line: str) -> None:
     (tmp_path / "requirements.txt").write_text(line)
     assert requirements(tmp_path) == (line,)
 
 
-def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
-    """Windows' shell redirects into UTF-16, which would be installed as nonsense, on machines that are paid for."""
+HASH = f"--hash=sha256:{'0' * 64}"
+
+
+def test_what_tools_write_is_read(tmp_path: Path) -> None:
+    """`uv export` and `pip-compile --generate-hashes`: pip checks hashes, the service's own is given none."""
     file = tmp_path / "requirements.txt"
-    file.write_text("six==1.17.0\n", "utf-8-sig")
-    assert requirements(tmp_path) == ("six==1.17.0",)
-    file.write_text("six==1.17.0\n", "utf-16")
+    file.write_text(
+        f"# by uv\nsix==1.17.0 \\\n    {HASH} \\\n    {HASH}\n    # via greeter\r\nidna==3.10 \\\n  {HASH}\n"
+    )
+    assert requirements(tmp_path) == (f"six==1.17.0 {HASH} {HASH}", f"idna==3.10 {HASH}")
+
+
+def test_hashes_and_constraints_are_left_to_the_launcher(sources: Path) -> None:
+    (sources / "requirements").mkdir()
+    (sources / "requirements" / "base.txt").write_text("six==1.17.0\n-r more.txt\n")
+    (sources / "requirements" / "more.txt").write_text("idna\n-r base.txt\n")
+    (sources / "constraints.txt").write_text("idna<4\n# old\nother==1\n")
+    (sources / "requirements.txt").write_text("-r requirements/base.txt\n--constraint=constraints.txt\nattrs\n")
+    package = build("greeter", sources)
+    lines = ("six==1.17.0", "idna", "--constraint idna<4", "--constraint other==1", "attrs")
+    assert package.requirements == lines
+    assert b"install_requires=[]" in members(package.content)["greeter-1.0/setup.py"]
+    (sources / "requirements.txt").write_text(f"six==1.17.0 {HASH}\n")
+    assert b"install_requires=[]" in members(build("greeter", sources).content)["greeter-1.0/setup.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "fix"),
+    [
+        ("-r absent.txt", ":1: absent.txt is not in the folder", "put it there"),
+        ("-r ../up.txt", ":1: ../up.txt is not in the folder", "put it there"),
+        ("-r", ":1: -r names no file", "-r FILE"),
+        ("six @ git+ssh://git@x.example/six.git", "is fetched by ssh", "git+https://"),
+        ("git+git@x.example:a/six.git", "is fetched by ssh", "git+https://"),
+        ("-e .", "'-e' is an option of pip", "uv export --no-emit-project"),
+        ("-e ./libs/x", "'-e' is an option of pip", "list the requirements themselves"),
+        ("certifi @ file:///croot/certifi_17/work", "is a file or folder of this machine", "pip list --format=freeze"),
+        ("numpy @ file:///home/conda/feedstock_root/x", "of this machine", "pip list --format=freeze"),
+        ("six @ file:///home/ada/six", "of this machine", "put that code into the job's folder"),
+    ],
+)
+def test_a_requirement_that_no_job_can_install_is_told_with_a_way(
+    tmp_path: Path, text: str, said: str, fix: str
+) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{text}\n")
+    with pytest.raises(ConfigError) as error:
+        requirements(tmp_path)
+    assert said in error.value.what and fix in str(error.value.fix), str(error.value)
+
+
+def test_requirements_are_read_as_windows_writes_them(tmp_path: Path) -> None:
+    """Windows' shell redirects into UTF-16, with a mark, as pip reads it."""
+    file = tmp_path / "requirements.txt"
+    for encoding in ("utf-8-sig", "utf-16"):
+        file.write_text("six==1.17.0\r\n", encoding)
+        assert requirements(tmp_path) == ("six==1.17.0",)
+    file.write_bytes("sïx\n".encode("latin-1"))
     with pytest.raises(ConfigError, match="is not valid UTF-8"):
         requirements(tmp_path)
 

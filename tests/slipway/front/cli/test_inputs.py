@@ -89,6 +89,23 @@ def test_what_is_no_address_is_refused(with_input: Stack, value: str) -> None:
     assert refused.code == 2 and f"input data is {value!r}" in refused.err and "gs://BUCKET/FOLDER" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        ("/gcs/acme-data/digits", "gs://acme-data/digits, as an input is gs://BUCKET/FOLDER"),
+        ("https://storage.googleapis.com/acme/d.csv", "gs://acme/d.csv, as an input is gs://BUCKET/FOLDER"),
+        ("https://storage.cloud.google.com/acme/d.csv", "gs://acme/d.csv, as an input is gs://BUCKET/FOLDER"),
+        ("./my data", "gcloud storage cp -r './my data' gs://BUCKET/FOLDER, and name gs://BUCKET/FOLDER"),
+        ("s3://acme/digits", "gcloud storage cp -r s3://acme/digits gs://BUCKET/FOLDER, and name gs://BUCKET/FOLDER"),
+        ("gs://acme-data/digits/*.csv", "name the folder: gs://acme-data/digits"),
+        ("gs://acme-data/*.csv", "name the folder: gs://acme-data"),
+    ],
+)
+def test_what_people_name_instead_is_answered_with_what_works(with_input: Stack, value: str, fix: str) -> None:
+    refused = with_input.run(*SUBMIT, "-p", f"data={value}", "--dry-run")
+    assert refused.code == 2 and refused.err.endswith(f"  fix: {fix}\n"), refused.err
+
+
 def test_what_may_not_be_listed_is_not_known_and_sent(with_input: Stack) -> None:
     bucket = f"private-{with_input.name}"
     with_input.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "US-CENTRAL1"})
