@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
@@ -95,14 +95,13 @@ def _read(
     return live, plan, right_time(now, live.time)
 
 
-def tell(
-    run: EngineRun, decision: Decision, state: State | Unknown, unknown: Iterable[str], *, publishes: bool
-) -> None:
-    """Tell the person the coming steps, and what a preview can't know of the arguments. `publishes`: with a catalog."""
+def tell(run: EngineRun, decision: Decision, state: State | Unknown, unknown: Iterable[str], **words: Any) -> None:
+    """Tell the person the coming steps, and what a preview can't know of the arguments. `words`: those of
+    `preview_text`."""
     from slipway.reviewing.preview_text import preview_text
 
     first = decision.deployment
-    for message in preview_text(first, state, decision.now, preview=run.preview, publishes=publishes):
+    for message in preview_text(first, state, decision.now, preview=run.preview, **words):
         pulumi.log.info(message)
     for warning in (*first.warnings, *unknown):
         pulumi.log.warn(warning)

@@ -25,14 +25,16 @@ from slipway.model.state import State, refuse_move
 from .creation import NAME, Creation
 from .decision import decide, tell
 from .engine import EngineRun
-from .entries import A_NUMBER, config_of, in_words, number_networks, refuse_alternatives, refuse_namesakes
+from .entries import A_NUMBER, config_of, in_words, number_networks, place, refuse_alternatives, refuse_namesakes
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .member import Kind, Member
+from .options import CONNECTION, types_before
 from .resolution import Given
 
 if TYPE_CHECKING:
     from slipway.deploying.deployment.deployment import Deployment
+    from slipway.reviewing.consequence import Consequence
 
 PLAIN_NAMES = ("workspace", "catalog", "quota")
 """The names of components whose children bear no prefix. Frozen: the stacks of stack files have them."""
@@ -119,7 +121,8 @@ class Group:
         places = file.places if file else lambda _: ()
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
-        tell(run, decision, state, self._unknown(), publishes=declared.catalog)
+        own = {} if file else {"called": self.workspace and f"workspace {self.workspace.name}", "told": self._told}
+        tell(run, decision, state, self._unknown(), publishes=declared.catalog, **own)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, self.guard)
@@ -150,6 +153,18 @@ class Group:
             for path, sources in given.unknown.items():
                 when = f"when {join(sources)} {'exists' if len(sources) == 1 else 'exist'}" if sources else "in `up`"
                 yield f"{component.name}: {path} is known {when}; this preview goes without, and the id may be another"
+
+    def _told(self, part: Consequence) -> Consequence | None:
+        """Return a consequence with component and argument in place of a stack file's key; none for a network that the
+        program itself peers."""
+        name, field = part.subject.name, place(part.field, self.given)
+        if part.subject.what == "cluster" and part.subject.part == "network" and part.kind == "key-unchecked":
+            cluster = self.of("cluster").get(name)
+            if cluster and CONNECTION in types_before(cluster.options):
+                return None
+        if part.subject.what == "template" and name in self.of("template"):
+            field = f"JobTemplate {self.of('template')[name].name}"
+        return replace(part, field=field or ("" if part.field.startswith("slipway:") else part.field))
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""

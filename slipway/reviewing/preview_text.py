@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,9 +14,11 @@ from slipway.google.quota.report import quota_text
 from slipway.google.quota.request import QuotaRequest
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
+from slipway.model.labels import UNKNOWN_COMMIT
 from slipway.model.state import State
 from slipway.reviewing.change.change import UNASKED, Change
 from slipway.reviewing.change.reading import as_declared
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
 from slipway.reviewing.told.headline import plain_text
 
@@ -25,10 +27,19 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 
 
 def preview_text(
-    deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool, publishes: bool = True
+    deployment: Deployment,
+    known: State | Unknown,
+    now: datetime,
+    *,
+    preview: bool,
+    publishes: bool = True,
+    called: str = "",
+    told: Callable[[Consequence], Consequence | None] = lambda part: part,
 ) -> tuple[str, ...]:
     """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown. Cards stand
-    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates."""
+    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates; `called`: the words
+    for the stack, its name by default; `told` returns a consequence in the words of whoever reads it, None for one that
+    they need not read."""
     catalog, plan = deployment.live.deployed, deployment.plan
     offered = deployment.catalog if publishes else replace(deployment.catalog, templates={})
     after = replace(deployment.facts, catalog=as_declared(offered))
@@ -36,10 +47,12 @@ def preview_text(
     if catalog is not None and catalog.stack == deployment.stack.name:
         before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)
     live = replace(deployment.live, recent=UNASKED)
+    called = called or deployment.stack.name
     reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
+    reviewed = replace(reviewed, stack=called, consequences=tuple(filter(None, map(told, reviewed.consequences))))
     old = workspace(plan, now)
-    title = f"{deployment.stack.name} @ {deployment.revision}"
-    said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED, cards=preview), *old))
+    commit = "" if deployment.revision.commit == UNKNOWN_COMMIT else f" @ {deployment.revision}"
+    said = "\n".join((*plan.notes, f"{called}{commit}", plain_text(reviewed, UNTOUCHED, cards=preview), *old))
     idle = reviewed.silent and reviewed.quota == "ok"
     return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 

@@ -110,6 +110,63 @@ class knowing:  # noqa: N801 - a context, as `testing.living` is
         CURRENT.reset(self.token)
 
 
+# -- what is told --
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    said: list[str] = []
+    for level in ("info", "warn"):
+        monkeypatch.setattr(pulumi.log, level, lambda words, *_: said.append(words))
+    return said
+
+
+def networked(*after: pulumi.Resource) -> None:
+    network = gcp.compute.Network("vpc", name="tide-vpc", project=PROJECT)
+    args = slipway.PersistentResourceArgs(pools=POOLS, network=network.name)
+    slipway.PersistentResource("deep", args, pulumi.ResourceOptions(depends_on=after))
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_findings_name_component_and_argument_and_no_stack_file(told: list[str], preview: bool) -> None:
+    def program() -> None:
+        ground = workspace("tide")
+        networked()
+        slipway.Catalog("tide", slipway.CatalogArgs(workspace=ground))
+
+    declared(program, preview=preview)
+    said = "\n".join(told)
+    assert "can't be made unless network" in said and "[PersistentResource deep: network]" in said
+    assert "[slipway:" not in said and "dev-tide" not in said
+    assert "workspace tide" in said
+
+
+def connection() -> pulumi.Resource:
+    made: pulumi.Resource = gcp.servicenetworking.Connection(
+        "peering", network="tide-vpc", service="servicenetworking.googleapis.com", reserved_peering_ranges=["range"]
+    )
+    return made
+
+
+class Ground(pulumi.ComponentResource):
+    def __init__(self) -> None:
+        super().__init__("tide:index:Ground", "ground")
+        opts = pulumi.ResourceOptions(parent=self)
+        gcp.servicenetworking.Connection(
+            "peering", network="vpc", service="servicenetworking", reserved_peering_ranges=["range"], opts=opts
+        )
+
+
+@pytest.mark.parametrize("after", [connection, Ground])
+def test_a_peering_of_the_program_is_not_asked_for(told: list[str], after: Callable[[], pulumi.Resource]) -> None:
+    def program() -> None:
+        workspace()
+        networked(after())
+
+    declared(program)
+    assert "peered" not in "\n".join(told) and "deep" in "\n".join(told)
+
+
 # -- several workspaces --
 
 

@@ -13,7 +13,7 @@ from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.request import QuotaRequest
 from slipway.model.facts import Facts
-from slipway.model.labels import Revision
+from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.state import State, StatePreference
 from slipway.reviewing.preview_text import UNTOUCHED, preview_text
 from tests.builders.stacks import workspace_entry
@@ -65,6 +65,11 @@ def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN, use
 def test_nothing_changes_whatever_the_engine_knows(known: State | Unknown) -> None:
     """A state that was lost takes nobody's access."""
     assert said(facts(OLD), facts(OLD), known) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_what_is_in_no_commit_has_none_in_its_title() -> None:
+    outside = replace(deployment(facts(OLD), facts(OLD)), revision=Revision(UNKNOWN_COMMIT, dirty=None))
+    assert preview_text(outside, KNOWN, NOW, preview=False)[0].startswith("prod\n")
 
 
 def test_notes_come_first_and_what_no_catalog_tells_of_is_told(snapshot: SnapshotAssertion) -> None:  # N1
