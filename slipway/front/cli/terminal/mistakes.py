@@ -11,6 +11,14 @@ from slipway.base.formatting import nearest
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 _CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
+_ELSEWHERE = {
+    **dict.fromkeys(("max-duration", "timeout-s", "time-limit", "max-time"), "--max-run, the job's longest run"),
+    **dict.fromkeys(("retries", "max-retries", "retry"), "slipway submit --like JOB, once it has failed"),
+    **dict.fromkeys(("replicas", "nodes", "num-nodes"), "a template of several roles: slipway templates"),
+    **dict.fromkeys(("gpu", "gpus", "accelerator"), "-p machine=TYPE, of those in slipway templates show TEMPLATE"),
+    "priority": "--wait-for and --then, as jobs have no priority",
+}
+"""Flags of other tools, and what is here in their place."""
 _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 
 
@@ -60,6 +68,8 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
     options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     flags = {flag.lstrip("-"): flag for option in options for flag in option.opts if flag.startswith("--")}
     arguments = [argument.name for argument in command.params if isinstance(argument, click.Argument) and argument.name]
+    if _takes_parameters(command) and name in _ELSEWHERE:
+        return [f"Did you mean {_ELSEWHERE[name]}?"]
     near = nearest(name, [*flags, *arguments])
     if near in arguments:
         return [f"Did you mean {near.upper()}, without a flag?"]

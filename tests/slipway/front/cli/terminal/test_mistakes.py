@@ -9,6 +9,15 @@ from slipway.front.cli import main
     ("words", "said"),
     [
         (("submit", "--template", "hello"), "No such option '--template'. Did you mean TEMPLATE, without a flag?"),
+        (("submit", "hello", "--max-duration=2h"), "Did you mean --max-run, the job's longest run?"),
+        (("submit", "hello", "--timeout-s", "60"), "Did you mean --max-run, the job's longest run?"),
+        (("submit", "hello", "--retries", "2"), "Did you mean slipway submit --like JOB, once it has failed?"),
+        (("submit", "hello", "--replicas", "2"), "Did you mean a template of several roles: slipway templates?"),
+        (("submit", "hello", "--priority", "high"), "Did you mean --wait-for and --then, as jobs have no priority?"),
+        (
+            ("submit", "hello", "--gpus", "2"),
+            "Did you mean -p machine=TYPE, of those in slipway templates show TEMPLATE?",
+        ),
         (("submit", "hello", "--no-such"), "No such option '--no-such'. Did you mean the parameter -p no_such=VALUE?"),
         (("submit", "hello", "--workers=3"), "Did you mean the parameter -p workers=VALUE?"),
         (("submit", "hello", "--seed", "3"), "Did you mean --sweep, or the parameter -p seed=VALUE?"),
