@@ -278,3 +278,5 @@ def _notes(job: VertexJob, template: Template, package: str, on_top: list[str]) 
         revision: Revision = job.code if CODE_LABEL in job.labels else job.revision
         at = f" @ {revision.short}" if revision.commit else ""
         yield f"  its code{at}: {package}"
+    if job.own_settings:
+        yield f"  its settings: {job.own_settings}"

@@ -54,7 +54,8 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     assert f"lr-01 is the name of {name}" in shown.err
     assert mine.shown(name)["settings"] == {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120}
 
-    mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2")
+    told = mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2").err
+    assert "  its settings: LR=0.1, DATA from secret token, at most 2 min" in told.splitlines()
     like = next(other for other in mine.jobs() if other["displayName"] != name)
     assert variables(like)["LR"] == "0.2" and variables(like)["DATA"] == "plain"
     assert "DATA__SECRET" not in variables(like) and like["jobSpec"]["scheduling"]["timeout"] == "120s"
