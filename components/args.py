@@ -6,8 +6,10 @@ own keys may stand wherever a class of this module may. None stands for the defa
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from textwrap import fill
 from typing import Any, TypeVar
 
 import pulumi
@@ -27,12 +29,38 @@ COMPONENTS = ("workspace", "clusters", "templates", "quota", "template")
 """The arguments of components that are components themselves, or a file."""
 
 
+class _Doc:
+    """Docstring of a class of arguments with a sentence on each, which is read from its source when somebody asks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, _: object, kind: type) -> str:
+        from .schema import docs_of  # no deployment needs it
+
+        try:
+            sentences = docs_of(kind)
+        except OSError:  # An installation without sources.
+            return self.text
+        told = (
+            fill(f"    {each.name}: {sentences[each.name]}", 100, subsequent_indent=" " * 8) for each in fields(kind)
+        )
+        return "\n".join((self.text, "", "Args:", *told))
+
+
+def told(kind: type[T]) -> type[T]:
+    """Let `help()` of a class of arguments show the sentence on each."""
+    setattr(kind, "__doc__", _Doc(inspect.cleandoc(kind.__doc__ or "")))  # noqa: B010 - a docstring is text for mypy
+    return kind
+
+
 def at_key(key: str) -> Any:
     """Return a field whose key in the component's entry is `key`, where dots lead into mappings. A key with a colon is
     one of the whole configuration."""
     return field(default=None, metadata={_KEY: key})
 
 
+@told
 @dataclass(kw_only=True)
 class AcceleratorArgs:
     """GPUs attached to each machine, for N1 machines alone: other types have theirs built in."""
@@ -43,6 +71,7 @@ class AcceleratorArgs:
     """Number on each machine."""
 
 
+@told
 @dataclass(kw_only=True)
 class DiskArgs:
     """Boot disk of each machine."""
@@ -53,6 +82,7 @@ class DiskArgs:
     """Size in GB; 100 by default."""
 
 
+@told
 @dataclass(kw_only=True)
 class ReplicasArgs:
     """Number of machines of an autoscaled pool."""
@@ -65,6 +95,7 @@ class ReplicasArgs:
     """Machines to begin with; `min` by default. A change does nothing to a living cluster."""
 
 
+@told
 @dataclass(kw_only=True)
 class MachineArgs:
     """A machine; templates may name it by its key."""
@@ -77,6 +108,7 @@ class MachineArgs:
     """Boot disk; 100 GB of the usual type by default."""
 
 
+@told
 @dataclass(kw_only=True)
 class PoolArgs(MachineArgs):
     """A pool of equal machines. A change of any field makes a new generation of the cluster."""
@@ -85,6 +117,7 @@ class PoolArgs(MachineArgs):
     """Number of machines, or the bounds of a pool that grows with its jobs and shrinks back."""
 
 
+@told
 @dataclass(kw_only=True)
 class DnsPeeringArgs:
     """A DNS zone that jobs resolve."""
@@ -97,6 +130,7 @@ class DnsPeeringArgs:
     """VPC network in that project."""
 
 
+@told
 @dataclass(kw_only=True)
 class PscInterfaceArgs:
     """Private Service Connect interface of a cluster."""
@@ -107,6 +141,7 @@ class PscInterfaceArgs:
     """DNS zones; none by default."""
 
 
+@told
 @dataclass(kw_only=True)
 class AlternativeArgs:
     """A substitute for a cluster whose machines can't be had."""
@@ -117,6 +152,7 @@ class AlternativeArgs:
     """Pools that differ, each whole; the cluster's own by default."""
 
 
+@told
 @dataclass(kw_only=True)
 class TrainerArgs:
     """Another account for the jobs of templates that name it."""
@@ -127,6 +163,7 @@ class TrainerArgs:
     """IAM members that may submit its templates, and so may run any code as it; nobody by default."""
 
 
+@told
 @dataclass(kw_only=True)
 class TeamArgs:
     """A team of a workspace."""
@@ -141,6 +178,7 @@ class TeamArgs:
     """Machines of its jobs, by keys of the workspace's `machines`."""
 
 
+@told
 @dataclass(kw_only=True)
 class ReservationArgs:
     """Machines that a project has reserved in Compute Engine."""
@@ -155,6 +193,7 @@ class ReservationArgs:
     """Number of machines."""
 
 
+@told
 @dataclass(kw_only=True)
 class BudgetArgs:
     """The limits of a workspace's cost a month. A change holds for the next submission."""

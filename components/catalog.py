@@ -12,7 +12,7 @@ from slipway.google.catalog.document import write
 from slipway.model.catalog import model
 from slipway.model.facts import CATALOG
 
-from .args import Entry, at_key
+from .args import Entry, at_key, told
 from .component import Component
 from .gcp import storage
 from .group import Group, all_declared
@@ -21,6 +21,7 @@ from .quota_check import QuotaCheck
 from .workspace import Workspace
 
 
+@told
 @dataclass(kw_only=True)
 class CatalogArgs:
     """Arguments of `Catalog`. A change holds once it is published; jobs that were sent stay as they are."""

@@ -12,6 +12,7 @@ import pulumi
 from slipway.authoring.template.declaration import file_of
 from slipway.model.facts import TEMPLATE
 
+from .args import told
 from .component import Component
 from .entries import ArgumentError, refuse_other
 from .gcp import storage
@@ -23,6 +24,7 @@ _PACKAGES = Path(".slipway/packages")
 """The folder of archives: a relative one, as the state keeps the path, and checkouts differ."""
 
 
+@told
 @dataclass(kw_only=True)
 class JobTemplateArgs:
     """Arguments of `JobTemplate`."""

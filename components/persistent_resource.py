@@ -8,13 +8,14 @@ from typing import Any
 
 import pulumi
 
-from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key
+from .args import AlternativeArgs, Entry, Number, PoolArgs, PscInterfaceArgs, Switch, Text, at_key, told
 from .component import Component
 from .generation import current
 from .group import Group
 from .workspace import Workspace
 
 
+@told
 @dataclass(kw_only=True)
 class PersistentResourceArgs:
     """Arguments of `PersistentResource`. The cloud changes no field of a living cluster: an edit makes a *new

@@ -11,7 +11,7 @@ import pulumi
 from slipway.google.quotas import SERVICE
 from slipway.model.facts import QUOTA
 
-from .args import Switch, Text
+from .args import Switch, Text, told
 from .component import Component
 from .gcp import cloudquota
 from .group import Group
@@ -20,6 +20,7 @@ from .persistent_resource import PersistentResource
 from .workspace import Workspace
 
 
+@told
 @dataclass(kw_only=True)
 class QuotaCheckArgs:
     """Arguments of `QuotaCheck`. A change holds for this deployment and later ones."""

@@ -80,7 +80,7 @@ def _at(path: str, key: str) -> str:
 def _hints(kind: type) -> Mapping[str, Any]:
     """Return the types of a class's annotated attributes, without those that only Python has, as components."""
     hints = get_type_hints(kind, localns=_QUOTED)
-    told = _docs(kind)
+    told = docs_of(kind)
     return {name: hint for name, hint in hints.items() if name in told and (_choices(hint) or not is_dataclass(kind))}
 
 
@@ -123,7 +123,7 @@ def _needed(kind: Any) -> set[str]:
 
 
 def _described(kind: type, name: str, hint: Any) -> Type:
-    return {**_type_of(hint), "description": _docs(kind)[name]}
+    return {**_type_of(hint), "description": docs_of(kind)[name]}
 
 
 def _type_of(hint: Any) -> Type:
@@ -146,11 +146,12 @@ def _token(kind: type) -> str:
 
 
 def _doc(kind: type) -> str:
-    return " ".join((kind.__doc__ or "").split())
+    own = vars(kind).get("__doc__")
+    return " ".join((getattr(own, "text", own) or "").split())
 
 
 @cache
-def _docs(kind: type) -> Mapping[str, str]:
+def docs_of(kind: type) -> Mapping[str, str]:
     """Return the docstrings of a class's attributes, which stand below them, by the attributes' names."""
     told: dict[str, str] = {}
     for each in kind.__mro__:

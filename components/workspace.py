@@ -34,6 +34,7 @@ from .args import (
     Text,
     TrainerArgs,
     at_key,
+    told,
 )
 from .component import Component
 from .engine import in_thread
@@ -52,6 +53,7 @@ _CATALOG_RULES: Sequence[Mapping[str, Any]] = (
 _WORK_RULES: Sequence[Mapping[str, Any]] = ({"age": 30, "matches_prefixes": ["claims/"]},)
 
 
+@told
 @dataclass(kw_only=True)
 class WorkspaceArgs:
     """Arguments of `Workspace`. A bucket or an account that is a resource of the program stays the program's own: it is

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import inspect
+import pydoc
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ import components as slipway
 from components.args import COMPONENTS, BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs, key_of, read, write
 from components.entries import config_of
 from components.resolution import resolved
+from components.schema import docs_of
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document
@@ -77,6 +79,22 @@ def test_each_argument_has_a_sentence(args: Any) -> None:
             assert isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant), ast.unparse(line)
             said = str(after.value.value)
             assert said[0].isupper() and said.endswith("."), said
+
+
+@pytest.mark.parametrize("args", [*ENTRIES, slipway.CatalogArgs, slipway.JobTemplateArgs])
+def test_help_shows_the_sentence_on_each_argument(args: Any) -> None:
+    shown = " ".join(pydoc.plain(pydoc.render_doc(args)).replace("\n |", " ").split())
+    for each in fields(args):
+        assert f" {each.name}: {docs_of(args)[each.name]}" in shown
+
+
+def test_help_goes_without_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: object) -> str:
+        raise OSError
+
+    docs_of.cache_clear()
+    monkeypatch.setattr(inspect, "getsource", missing)
+    assert slipway.DiskArgs.__doc__ == "Boot disk of each machine."
 
 
 def pool(**changed: Any) -> dict[str, Any]:
