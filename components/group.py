@@ -111,7 +111,15 @@ class Group:
         if isinstance(state, Unknown):
             pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
         else:
-            refuse_move(state, stack=self.name, project=self.project, region=self.region, others=stack.other_regions)
+            placing = self.workspace or self.components[0]
+            refuse_move(
+                state,
+                stack=self.name,
+                project=self.project,
+                region=self.region,
+                others=stack.other_regions,
+                component="" if file else f"{type(placing).__name__} {placing.name}",
+            )
             if self.workspace:
                 refuse_namesakes(self.workspace.name, stack, self.own.keys(), state)
             if run.preview:

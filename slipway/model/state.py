@@ -277,8 +277,11 @@ def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[S
         )
 
 
-def refuse_move(known: State, *, stack: str, project: str, region: str, others: Collection[str] = ()) -> None:
-    """Raise ConfigError when the stack has resources in another project or region than its declared ones.
+def refuse_move(
+    known: State, *, stack: str, project: str, region: str, others: Collection[str] = (), component: str = ""
+) -> None:
+    """Raise ConfigError when the stack has resources in another project or region than its declared ones. `component`:
+    the one of a program that names the place, where no stack file does.
 
     Clusters may have been made as alternatives in other regions: in one of `others`, or as the state tells. Buckets
     that the stack made are in its own, and so tell that it did not move.
@@ -302,12 +305,22 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     edited = {key: (was, now) for key, (was, now) in keys.items() if was != now}
     was, now = (join(places) for places in zip(*edited.values(), strict=True))
     back = join(f"{key}: {was}" for key, (was, _) in edited.items())
-    raise ConfigError(
-        f"stack {stack} lives in {was} and can't move to {now}, so nothing was changed",
-        why=f"it has {join(elsewhere)} there; moving would delete them, and stop the jobs that run on them",
-        fix=f"put {back} back into stacks/Pulumi.{stack}.yaml, and give {now} a stack of its own\n"
+    fix = (
+        f"put {back} back into stacks/Pulumi.{stack}.yaml, and give {now} a stack of its own\n"
         f"or, with {back} put back, take this one down before it is made anew:\n"
-        f"make destroy STACK={stack}",
+        f"make destroy STACK={stack}"
+    )
+    if component:
+        before = {key.removeprefix("gcp:"): was for key, (was, _) in edited.items()}
+        fix = (
+            f"`{', '.join(f'{argument}={place!r}' for argument, place in before.items())}` among its arguments, or "
+            + " and ".join(f"`pulumi config set gcp:{argument} {place}`" for argument, place in before.items())
+            + f"; and a component of another name for {now}"
+        )
+    raise ConfigError(
+        f"{component or f'stack {stack}'} lives in {was} and can't move to {now}, so nothing was changed",
+        why=f"it has {join(elsewhere)} there; moving would delete them, and stop the jobs that run on them",
+        fix=fix,
     )
 
 

@@ -14,7 +14,7 @@ from pulumi_gcp.provider import Provider
 import components as slipway
 from components import testing
 from components.world import CURRENT
-from slipway.model.state import State
+from slipway.model.state import State, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
 from tests.docs.test_components import lay_out
 
@@ -139,6 +139,16 @@ def test_findings_name_component_and_argument_and_no_stack_file(told: list[str],
     assert "can't be made unless network" in said and "[PersistentResource deep: network]" in said
     assert "[slipway:" not in said and "dev-tide" not in said
     assert "workspace tide" in said
+
+
+def test_a_move_is_refused_in_the_programs_words() -> None:
+    there = StateResource("tide-work", f"{PROJECT}-dev-tide-work", PROJECT, "europe-west4")
+    with knowing(State(buckets=(there,))), pytest.raises(pulumi.RunError) as error:
+        declared(lambda: workspace("tide"))
+    said = str(error.value)
+    assert "Workspace tide lives in europe-west4 and can't move to us-central1" in said
+    assert "`region='europe-west4'` among its arguments" in said
+    assert "stacks/" not in said and "make " not in said and "stack dev-tide" not in said
 
 
 def connection() -> pulumi.Resource:
