@@ -182,11 +182,15 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
     (place,) = places
     asked = workspace or component
     refuse_no_place(asked, given[asked], place)
-    if workspace and _place(component, given, place) != place:
+    own = _place(component, given, place)
+    if workspace and own != place:
+        pairs = zip(("project", "region"), place, own, strict=True)
+        same = ", ".join(f"{key}={there!r}" for key, there, here in pairs if here != there)
         raise ConfigError(
-            f"{component.name} is not in {place[1]} of {place[0]}, as workspace {workspace.name} is",
+            f"{type(component).__name__} {component.name} is in {own[1]} of {own[0]}, and workspace {workspace.name} "
+            f"in {place[1]} of {place[0]}",
             why="jobs write to a bucket in their own region, and a catalog offers one region",
-            fix=f"a Workspace of its own for that region: `workspace=…` of {component.name}",
+            fix=f"`{same}` among its arguments, or `workspace=…` with a Workspace of its own there",
         )
     return workspace, place
 

@@ -191,8 +191,9 @@ def refuse_other(component: type[Member], name: str, args: Any) -> None:
             raise ArgumentError(f"{who}: {key} is missing", fix=f"`{key}=` among its arguments")
         for part in given if isinstance(given, list | tuple) else [given]:
             if part is not None and not isinstance(part, Member):
+                what = "an Output" if isinstance(part, pulumi.Output) else repr(part)
                 raise ArgumentError(
-                    f"{who}: {key}: {part!r} is no component", fix="the variable that has the component, not its name"
+                    f"{who}: {key}: {what} is no component", fix="the variable that has the component, not its name"
                 )
             if part is not None and part.kind != _KINDS[key]:
                 raise ArgumentError(

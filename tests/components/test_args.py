@@ -226,6 +226,7 @@ def known(value: Any) -> pulumi.Output[Any]:
             lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=untyped("cpu"))),
             "quota: clusters: 'cpu' is no component",
         ),
+        (cluster(workspace=known("ml")), "research: workspace: an Output is no component"),
         (
             lambda: slipway.Catalog("ml", slipway.CatalogArgs(workspace=untyped(None))),
             "Catalog ml: workspace is missing",

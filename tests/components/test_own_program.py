@@ -218,7 +218,11 @@ def test_a_cluster_elsewhere_than_its_workspace_is_refused() -> None:
     def program() -> None:
         cluster(workspace=workspace(), region="europe-west4")
 
-    refused(program, "a Workspace of its own for that region")
+    refused(
+        program,
+        r"(?s)PersistentResource research is in europe-west4 of acme-dev, and workspace ml in us-central1 of acme-dev"
+        r".*fix: `region='us-central1'` among its arguments, or `workspace=…` with a Workspace of its own there",
+    )
 
 
 # -- programs that end early --
