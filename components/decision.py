@@ -95,15 +95,22 @@ def _read(
     return live, plan, right_time(now, live.time)
 
 
-def tell(run: EngineRun, decision: Decision, state: State | Unknown, unknown: Iterable[str], **words: Any) -> None:
-    """Tell the person the coming steps, and what a preview can't know of the arguments. `words`: those of
-    `preview_text`."""
+def tell(
+    run: EngineRun,
+    decision: Decision,
+    state: State | Unknown,
+    unknown: Iterable[str],
+    said: Callable[[str], str],
+    **words: Any,
+) -> None:
+    """Tell the person the coming steps, and what a preview can't know of the arguments. `said` returns a text in the
+    words of whoever reads it; `words` are those of `preview_text`."""
     from slipway.reviewing.preview_text import preview_text
 
     first = decision.deployment
     for message in preview_text(first, state, decision.now, preview=run.preview, **words):
-        pulumi.log.info(message)
+        pulumi.log.info(said(message))
     for warning in (*first.warnings, *unknown):
-        pulumi.log.warn(warning)
+        pulumi.log.warn(said(warning))
     if run.deployed and not run.preview and first.plan.of(What.CREATE, *DELETE):
         pulumi.log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.

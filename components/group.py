@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -25,7 +26,16 @@ from slipway.model.state import State, refuse_move
 from .creation import NAME, Creation
 from .decision import decide, tell
 from .engine import EngineRun
-from .entries import A_NUMBER, config_of, in_words, number_networks, place, refuse_alternatives, refuse_namesakes
+from .entries import (
+    A_NUMBER,
+    config_of,
+    in_program,
+    in_words,
+    number_networks,
+    place,
+    refuse_alternatives,
+    refuse_namesakes,
+)
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .member import Kind, Member
@@ -130,7 +140,8 @@ class Group:
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
         own = {} if file else {"called": self.workspace and f"workspace {self.workspace.name}", "told": self._told}
-        tell(run, decision, state, self._unknown(), publishes=declared.catalog, **own)
+        said = str if file else partial(in_program, given=self.given)
+        tell(run, decision, state, self._unknown(), said, publishes=declared.catalog, **own)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, self.guard)
@@ -172,7 +183,8 @@ class Group:
                 return None
         if part.subject.what == "template" and name in self.of("template"):
             field = f"JobTemplate {self.of('template')[name].name}"
-        return replace(part, field=field or ("" if part.field.startswith("slipway:") else part.field))
+        who = part.who.replace("The stack", f"Workspace {self.workspace.name}") if self.workspace else part.who
+        return replace(part, who=who, field=field or ("" if part.field.startswith("slipway:") else part.field))
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""

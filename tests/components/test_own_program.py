@@ -13,6 +13,7 @@ from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
+from components.entries import in_program
 from components.world import CURRENT
 from slipway.model.state import State, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
@@ -139,6 +140,25 @@ def test_findings_name_component_and_argument_and_no_stack_file(told: list[str],
     assert "can't be made unless network" in said and "[PersistentResource deep: network]" in said
     assert "[slipway:" not in said and "dev-tide" not in said
     assert "workspace tide" in said
+
+
+def test_errors_name_component_and_argument_and_no_stack_file() -> None:
+    with pytest.raises(pulumi.RunError, match="PersistentResource research: id: ") as error:
+        declared(lambda: (workspace(), cluster(id="somebodys"))[0])
+    assert "slipway:" not in str(error.value) and "stacks/" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("why: stacks/Pulumi.dev.yaml, slipway:workspace.workBucket: it stays", "why: Workspace: it stays"),
+        ("code is off in stacks/Pulumi.dev.yaml", "code is off"),
+        ("not a name under slipway:trainers: text", "not a name under `trainers` of Workspace: text"),
+        ("lower `replicas` in the stack file", "lower `replicas` in the program"),
+    ],
+)
+def test_a_text_about_a_stack_file_is_told_of_the_program(text: str, said: str) -> None:
+    assert in_program(text, {}) == said
 
 
 def test_a_move_is_refused_in_the_programs_words() -> None:
