@@ -263,6 +263,12 @@ def _preference(resource: _Resource) -> StatePreference:
     )
 
 
+def _label(resource: _Resource, key: str) -> str:
+    """Return a label as it was declared: those that also have the provider's are secrets of the engine."""
+    labels = resource.outputs.get("labels")
+    return str(labels.get(key, "")) if isinstance(labels, Mapping) else ""
+
+
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
     """Yield resources with their places. `name` is the output that has the resource's own name."""
     for resource in _own(_of(resources, type_), GENERATION if type_ == CLUSTER else _WORKSPACE):
@@ -273,7 +279,7 @@ def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[S
             name=resource.text(name),
             project="" if adopted else resource.text("project"),
             region="" if elsewhere else resource.text("location").lower(),
-            stack=str((resource.outputs.get("effectiveLabels") or {}).get(STACK_LABEL, "")),
+            stack=_label(resource, STACK_LABEL),
         )
 
 

@@ -96,7 +96,7 @@ def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_nam
     stack = dict[str, Any]()
     for name in ("web", "web-two"):
         labels = {"slipway-stack": f"p-{name}"}
-        place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1", "effectiveLabels": labels}
+        place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1", "labels": labels}
         stack |= resource(f"PersistentResource${CLUSTER}", f"{name}-1a2b3c4", **place)
     part = read(stack).part("web-", ["web-two-"], [], ["p-web-two"])
     assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
