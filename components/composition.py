@@ -142,6 +142,8 @@ class Composition:
         self.groups = [
             Group(run, self.hooks, *key, part, _part_of_state(run, key, parts)) for key, part in parts.items()
         ]
+        for group in self.groups:
+            group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
             pulumi.log.info(ADVICE)
 

@@ -16,6 +16,7 @@ from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.live_plan import Declared, as_it_stays
 from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.deploying.generations.action import What
@@ -38,6 +39,7 @@ from .entries import (
 )
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
+from .leaving import Leaving
 from .member import Kind, Member
 from .options import CONNECTION, types_before
 from .resolution import Given
@@ -86,7 +88,8 @@ class Group:
         self.components = tuple(given)
         self.project, self.region = place
         self.name = group_name(run.name, workspace.name if workspace else "")
-        self.guard = StackGuard(os.environ, self.name, place, state)
+        leaving = os.environ.get("SLIPWAY_PURPOSE") == "destroy"
+        self.guard: StackGuard = (Leaving if leaving else StackGuard)(os.environ, self.name, place, state)
         self.guard.has_workspace = workspace is not None
         self._creating: asyncio.Future[Creation | None] | None = None
         self._rest: asyncio.Future[Sequence[pulumi.Resource]] | None = None
@@ -114,8 +117,8 @@ class Group:
         Raises ConfigError for mistakes in arguments and templates, and PolicyError when quota does not suffice, or the
         stack breaks a mandatory rule of its own; a preview raises these at its end.
         """
-        run, state = self.run, self.state
-        stack = self.guard.declared = self._read(file)
+        run, state, guard = self.run, self.state, self.guard
+        stack = guard.declared = self._read(file)
         if self.workspace is None:
             refuse_alternatives(stack)
         if isinstance(state, Unknown):
@@ -139,14 +142,18 @@ class Group:
         places = file.places if file else lambda _: ()
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
-        own = {} if file else {"called": self.workspace and f"workspace {self.workspace.name}", "told": self._told}
-        said = str if file else partial(in_program, given=self.given)
-        tell(run, decision, state, self._unknown(), said, publishes=declared.catalog, **own)
+        if not guard.taken_down:
+            own = {} if file else {"called": self.workspace and f"workspace {self.workspace.name}", "told": self._told}
+            said = str if file else partial(in_program, given=self.given)
+            tell(run, decision, state, self._unknown(), said, publishes=declared.catalog, **own)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
-        self.guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
-        self.creation = Creation(decision, self.guard)
-        if not run.preview:
-            self.deployment.refuse()
+        guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
+        self.creation = Creation(decision, guard)
+        if isinstance(guard, Leaving):
+            must_leave_none(guard)
+            guard.foretell()
+        elif not run.preview:
+            first.refuse()
 
     def _read(self, file: Document | None) -> Stack:
         """Return the stack that the components declare. Raises StackErrors with every mistake."""
@@ -161,7 +168,7 @@ class Group:
             stack = parse(written, stack=self.name)
         except StackErrors as error:
             raise error if file else in_words(error.mistakes, self.given) from None
-        return replace(stack, offered_on=offered_on)
+        return replace(stack, offered_on=offered_on, program=self.run.name if file is None else "")
 
     def _number(self, project: str) -> str:
         return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)
@@ -188,7 +195,7 @@ class Group:
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
-        if self.run.preview:
+        if self.run.preview and not self.guard.taken_down:
             self.deployment.refuse(self._errors)
 
     # -- what comes to be --

@@ -62,9 +62,12 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
         return max(stack.grace.left(name) for stack in stacks())
 
     def replaced(name: str) -> bool:
-        return any(stack.grace.replaced(name) for stack in stacks())
+        # Each of several workspaces keeps a bucket and accounts of its own, which the others lack.
+        return all(stack.grace.replaced(name) for stack in stacks())
 
     def end() -> None:
+        for stack in stacks():
+            stack.together = [other.stack for other in stacks()]
         for stack in [stack for stack in stacks() if stack.has_workspace] or stacks():
             if not stack.taken_down:
                 must_leave_none(stack)

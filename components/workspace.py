@@ -22,6 +22,7 @@ from slipway.deploying.deployment.workspace_plan import (
 )
 from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
+from slipway.model.state import StateGrant
 
 from .args import (
     Amount,
@@ -166,6 +167,9 @@ class Workspace(Component):
         drops = planned.plan.workspace.dropped
         if not drops:
             return None
+        if group.guard.taken_down:  # The engine takes what is not declared, whoever needs it by then.
+            self._declare_also(drops)
+            return None
         if group.run.preview:
             self.keep(planned.plan.workspace.shared)
             return None
@@ -181,4 +185,7 @@ class Workspace(Component):
 
     def keep(self, staying: Iterable[SharedGrant]) -> None:
         """Declare grants that stay, as other stacks need them."""
-        self._resources.declare(stays.grant for stays in staying if stays.grant.name not in self._grants)
+        self._declare_also(stays.grant for stays in staying)
+
+    def _declare_also(self, grants: Iterable[StateGrant]) -> None:
+        self._resources.declare(grant for grant in grants if grant.name not in self._grants)

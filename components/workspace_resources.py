@@ -112,8 +112,13 @@ class WorkspaceResources:
     def declare(self, grants: Iterable[StateGrant]) -> None:
         """Declare grants, by their logical names."""
         # They come and go with the submitters, also where the engine protects the workspace.
-        opts = pulumi.ResourceOptions(parent=self._parent, hooks=self._group.hooks.guard, protect=False)
         for grant in grants:
+            opts = pulumi.ResourceOptions(
+                parent=self._parent,
+                hooks=self._group.hooks.guard,
+                protect=False,
+                retain_on_delete=self._group.guard.leaves(grant) or None,
+            )
             named = replace(grant, name=self._group.child(self._parent, grant.name))
             declare_grant(named, self._group.project, opts, self.made)
 

@@ -15,6 +15,7 @@ from pulumi.runtime.rpc import deserialize_properties
 
 from components.composition import Composition
 from components.member import Member
+from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
 from tests.builders.stacks import workspace_entry
@@ -138,6 +139,7 @@ class Decided:
     own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
     components: list[Member] = field(default_factory=list)
     hooks: Any = None
+    guard: StackGuard = field(default_factory=lambda: StackGuard({}, "dev", (PROJECT, REGION)))
 
     @property
     def deployment(self) -> Any:

@@ -1,26 +1,30 @@
 """The last defence of running jobs: its words and its choice. That the engine calls it: journeys. # N1 # B3"""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
+import pulumi
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
 from components.guard import check, ends_stack, hold, tell_of_deletion
 from components.workspace import Workspace
+from slipway.authoring.stack.stack import from_config
 from slipway.base.errors import SlipwayError
-from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
-from slipway.model.state import StateGrant
+from slipway.model.state import State, StateGrant
 
 from .conftest import Decided, composed
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CPU = GuardSubject(cluster=CLUSTER)
+PLACE = {"gcp:project": "acme-dev", "gcp:region": "us-central1", "gcp:addPulumiAttributionLabel": "false"}
 
 
 def job(name: str) -> VertexJob:
@@ -240,3 +244,39 @@ def test_whoever_takes_the_catalog_or_the_account_takes_the_stack_down(
 ) -> None:
     """A deployment deletes one only where another has taken its place. The catalog may be gone already, by hand."""
     assert ends_stack(type_, known, lambda bucket: bucket == "old") is asked
+
+
+def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A destruction takes a catalog whose bucket one of them keeps. # N1 # N33"""
+    known = {"SLIPWAY_GRACE": "0"}
+    stacks = [StackGuard(known, f"dev-{name}", ("acme-dev", "us-central1")) for name in ("tide", "ostsee")]
+    for stack in stacks:
+        stack.grace.began_with(None, f"acme-{stack.stack}-catalog")
+    ended: list[str] = []
+    monkeypatch.setattr(module, "must_leave_none", lambda stack: ended.append(stack.stack))
+    monkeypatch.setattr(module, "must_keep_roles", lambda stack: None)
+    monkeypatch.setattr(StackGuard, "use", lambda stack, subject: InUse((job("tune"),)))
+    hooks: list[Callable[[pulumi.ResourceHookArgs], Coroutine[None, None, None]]] = []
+
+    def hook(name: str, callback: Callable[[pulumi.ResourceHookArgs], Coroutine[None, None, None]]) -> str:
+        hooks.append(callback)
+        return name
+
+    monkeypatch.setattr(pulumi, "ResourceHook", hook)
+    monkeypatch.setattr(pulumi, "ResourceHookBinding", lambda **_: None)
+    module.guard(lambda: stacks, State())
+    (before_delete,) = hooks
+    type_, bucket = "gcp:storage/bucketObject:BucketObject", {"bucket": "acme-dev-tide-catalog"}
+    urn = f"urn:pulumi:dev::lab::slipway:components:Catalog${type_}::tide-catalog"
+    args = pulumi.ResourceHookArgs(urn=urn, id="catalog", name="tide-catalog", type=type_, old_outputs=bucket)
+    with pytest.raises(SlipwayError, match="the stack is not deleted: 1 job has not ended"):
+        asyncio.run(before_delete(args))
+    assert ended == ["dev-tide", "dev-ostsee"]
+
+
+def test_a_destruction_of_a_program_names_what_to_type_there() -> None:
+    guard = StackGuard({}, "dev-ml", ("acme-dev", "us-central1"))
+    assert (guard.up, guard.destroy) == ("make up STACK=dev-ml", "make destroy STACK=dev-ml")
+    guard.declared = replace(from_config(PLACE, stack="dev-ml"), program="dev")
+    assert guard.up == "pulumi up --stack dev"
+    assert guard.destroy == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack dev"

@@ -129,6 +129,24 @@ def test_a_retiring_generation_of_a_protected_cluster_may_go_after_its_last_job(
     assert flags.pop(f"AiPersistentResource {old.id}") is False and len(flags) == 1
 
 
+@pytest.mark.parametrize("by_option", [True, False])
+def test_an_edit_of_a_protected_cluster_is_refused_with_what_to_type_in_the_program(by_option: bool) -> None:
+    declared(lambda: None)  # names the stack
+    old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
+
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs())
+        pools = {"workers": slipway.PoolArgs(machine="n1-standard-8", replicas=1)}
+        args = slipway.PersistentResourceArgs(pools=pools, replacement=None if by_option else "protect")
+        slipway.PersistentResource("research", args, opts=pulumi.ResourceOptions(protect=by_option))
+
+    with testing.living(old), pytest.raises(pulumi.RunError, match="cluster research is protected") as refusal:
+        declared(build)
+    said = str(refusal.value)
+    assert "PersistentResource research" in said and "take `protect=True` or" in said
+    assert "stacks/Pulumi" not in said and "replacement: " not in said
+
+
 def test_changes_to_ignore_reach_buckets_accounts_and_clusters() -> None:
     asked = made(lambda: program(with_each(pulumi.ResourceOptions(ignore_changes=["labels"]))))
     ignoring = {

@@ -1,13 +1,16 @@
 """A Pulumi engineer's own program: a network, a bucket and an account of its own, clusters in a loop. # N33 # N34"""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import yaml
 from vertex_local.testing.bodies import job_body, worker
 
 from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
+from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import wait_for
+from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
 Settings = Callable[..., None]
@@ -169,3 +172,88 @@ def job_on(cluster: str) -> dict[str, object]:
     task = {"imageUri": "python:3.10", "command": ["sleep", "86000"]}
     disk = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
     return job_body(worker(containerSpec=task, diskSpec=disk), cluster=cluster)
+
+
+TWO = """
+import os
+
+import pulumi
+import components as slipway
+
+most = pulumi.Config("team").require_int("max")
+for name, region, size in (("tide", "us-central1", most), ("ostsee", "europe-west4", 2)):
+    ground = slipway.Workspace(
+        name, slipway.WorkspaceArgs(region=region, submitters=["group:ml-engineers@company.example"])
+    )
+    pools = {"all": slipway.PoolArgs(machine="n1-standard-4", replicas=slipway.ReplicasArgs(min=1, max=size))}
+    cluster = slipway.PersistentResource(
+        f"cpu-{name}", slipway.PersistentResourceArgs(pools=pools, workspace=ground, custom_service_account=False)
+    )
+    quota = slipway.QuotaCheck(f"quota-{name}", slipway.QuotaCheckArgs(clusters=[cluster]))
+    slipway.Catalog(name, slipway.CatalogArgs(workspace=ground, quota=quota))
+    pulumi.export(f"cluster-{name}", cluster.cluster_id)
+"""
+
+
+def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(checkout: Checkout, cloud: LocalCloud) -> None:
+    def published() -> list[object]:
+        catalogs = (f"local-project-trial-{name}-catalog" for name in ("tide", "ostsee"))
+        at = (f"/storage/v1/b/{bucket}/o/catalog.json?alt=media" for bucket in catalogs)
+        return [cloud.call("GET", path).status_code for path in at]
+
+    write(checkout, TWO, 2)
+    checkout.up()
+    answer = cloud.call("POST", f"{VERTEX}/customJobs", json=job_on(checkout.outputs()["cluster-tide"]))
+    assert answer.ok, answer.text
+    job = answer.json()["name"]
+    # On a present generation, then on one that retires: nothing goes, of neither workspace.
+    for most in (2, 3):
+        write(checkout, TWO, most)
+        checkout.up()
+        before = checkout.resources()
+        done = checkout.pulumi("destroy", "--run-program")
+        assert done.code != 0 and "the stack is not deleted: 1 job has not ended" in done.said, done.said
+        assert "make destroy" not in done.said and "can't be made" not in done.said, done.said
+        assert published() == [200, 200]
+        assert {each["urn"] for each in checkout.resources()} == {each["urn"] for each in before}
+        assert cloud.rest("GET", f"/v1/{job}")["state"] in ("JOB_STATE_RUNNING", "JOB_STATE_PENDING")
+
+    # Both need the same roles, and go at once.
+    cloud.rest("POST", f"/v1/{job}:cancel", {})
+    wait_for(lambda: cloud.rest("GET", f"/v1/{job}")["state"] == "JOB_STATE_CANCELLED", "it has ended")
+    done = checkout.pulumi("destroy", "--run-program")
+    assert done.code == 0 and published() == [404, 404] and checkout.resources() == [], done.said
+
+
+GROUND = """
+import pulumi
+import components as slipway
+
+ground = slipway.Workspace("ml", slipway.WorkspaceArgs(submitters=["group:ml-engineers@company.example"]))
+slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground))
+"""
+
+
+def test_its_destruction_leaves_the_roles_that_another_stack_needs(
+    tmp_path: Path, checkout: Checkout, new_checkout: NewCheckout
+) -> None:
+    def roles() -> list[str]:
+        policy = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
+        team = "group:ml-engineers@company.example"
+        return [binding["role"] for binding in policy["bindings"] if team in binding["members"]]
+
+    other = new_checkout(tmp_path / "other", checkout.cloud, "other")
+    for each in (checkout, other):
+        write(each, GROUND)
+        each.up()
+    granted = roles()
+
+    refused = checkout.pulumi("destroy", "--run-program")
+    command = "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack trial"
+    assert refused.code != 0 and command in refused.said and "make destroy" not in refused.said, refused.said
+    assert granted and roles() == granted
+    done = checkout.destroy()
+    assert done.code == 0 and checkout.resources() == [] and roles() == granted, done.said
+    assert "stay, as stack other-ml needs them" in done.said, done.said
+    done = other.pulumi("destroy", "--run-program")
+    assert done.code == 0 and other.resources() == [] and roles() == [], done.said

@@ -44,6 +44,8 @@ class Stack:
     budget: Budget | None = None
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: The engine's stack, where components of a program declare it: it has no stack file, and no make target.
+    program: str = ""
 
     @property
     def other_regions(self) -> tuple[str, ...]:

@@ -134,6 +134,8 @@ class StackGuard:
     has_workspace: bool = True
     #: The program takes it down, and has asked what that would leave.
     taken_down: bool = False
+    #: The stacks that are taken down at once, itself among them: what they need goes with them.
+    together: Collection[str] = ()
 
     def __init__(
         self, environ: Mapping[str, str], stack: str, place: tuple[str, str], known: State | Unknown = _NOTHING
@@ -153,6 +155,23 @@ class StackGuard:
         """The projects and regions where its clusters may be, its own place first."""
         declared = self.declared.other_regions if self.declared else ()
         return stack_locations(self._known, *self.place, (*declared, *self.published_regions))
+
+    @property
+    def program(self) -> str:
+        """The engine's stack, where components of a program declare it."""
+        return self.declared.program if self.declared else ""
+
+    @property
+    def up(self) -> str:
+        """The command that deploys it."""
+        return f"pulumi up --stack {self.program}" if self.program else f"make up STACK={self.stack}"
+
+    @property
+    def destroy(self) -> str:
+        """The command that takes it down, and leaves what other stacks need."""
+        if not self.program:
+            return f"make destroy STACK={self.stack}"
+        return f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {self.program}"
 
     def reader(self, place: tuple[str, str], catalog_bucket: str = "") -> Reader:
         """Return a reader of one of its places, which failures name where it is not the stack's own."""
@@ -185,8 +204,14 @@ class StackGuard:
             return ()
         readers = [self.reader(place) for place in self.where]
         seen = stacks_of(all_or_unknown(reader.clusters() for reader in readers))
-        catalogs, leaving = neighbours(readers[0]), self._read
+        catalogs, leaving = neighbours(readers[0]), self._read | {*self.together}
         self._read |= stacks_with_catalogs(catalogs)
+        if not isinstance(catalogs, Unknown):
+            catalogs = {
+                bucket: catalog
+                for bucket, catalog in catalogs.items()
+                if isinstance(catalog, Unknown) or catalog.stack not in self.together
+            }
         project, _ = self.place
         return shared(drops, catalogs, self._known, stack=self.stack, project=project, seen=seen, leaving=leaving)
 
@@ -228,9 +253,16 @@ class StackGuard:
             stays = self.release(grant)
         return stays
 
+    def has(self, grant: StateGrant) -> bool:
+        """Tell whether a grant is the stack's, or may be."""
+        return isinstance(self.state, Unknown) or grant in {replace(one, name=grant.name) for one in self._known.grants}
+
+    def leaves(self, grant: StateGrant) -> bool:
+        """Tell whether the engine leaves a grant in the cloud, as it is taken from its member here."""
+        return False
+
     def let_go(self, grant: StateGrant) -> None:
         """Take a grant from its member, where it is the stack's. Raises SlipwayError where another stack needs it, or
         may."""
-        of_stack = {replace(known, name=grant.name) for known in self._known.grants}
-        if isinstance(self.state, Unknown) or grant in of_stack:
+        if self.has(grant):
             must_be_unneeded(grant, self.release(grant))

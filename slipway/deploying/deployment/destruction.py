@@ -20,6 +20,9 @@ from slipway.model.fingerprint import fingerprint_of
 from slipway.model.state import State
 
 Clusters = tuple[PersistentResource, ...]
+_INLINE = (
+    '\nor, for an inline program: os.environ["SLIPWAY_PURPOSE"] = "destroy" before stack.destroy(run_program=True)'
+)
 
 
 def must_leave_none(guard: StackGuard) -> None:
@@ -30,7 +33,7 @@ def must_leave_none(guard: StackGuard) -> None:
     file = guard.declared
     bucket = known.catalog_bucket or (file.workspace.catalog_bucket if file else "")
     catalog = guard.reader(guard.place, bucket).catalog() if bucket else None
-    if refusal := undeletable(file.clusters if file else (), catalog, guard.stack, known.protected):
+    if refusal := undeletable(file.clusters if file else (), catalog, guard.stack, known.protected, guard.program):
         raise refusal.error
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     # The catalog has more regions than the stack file once that is edited, or than a lost state.
@@ -48,7 +51,7 @@ def must_leave_none(guard: StackGuard) -> None:
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
-                    f"make up STACK={guard.stack}, which takes {them} over; then again",
+                    f"{guard.up}, which takes {them} over; then again",
                     "or, where nobody works there:",
                     *map(_deletion, orphans),
                 )
@@ -59,7 +62,7 @@ def must_leave_none(guard: StackGuard) -> None:
             "the stack is not taken down: its state is lost, and buckets, accounts and roles would be left",
             why=f"gs://{bucket} has its catalog, and the backend nothing of it",
             fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
-            f"or make up STACK={guard.stack}, which takes over what lives; then again",
+            f"or {guard.up}, which takes over what lives; then again",
         )
 
 
@@ -71,7 +74,7 @@ def must_keep_roles(guard: StackGuard) -> None:
             f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
             "may need them",
             why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
-            fix=f"make destroy STACK={guard.stack}, which leaves what others need",
+            fix=f"{guard.destroy}, which leaves what others need{_INLINE if guard.program else ''}",
         )
 
 

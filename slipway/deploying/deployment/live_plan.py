@@ -142,6 +142,7 @@ def read_and_plan(
             known=before,
             workspace=workspace,
             waits=waits,
+            program=stack.program,
         )
 
     live, decided = await_provisioned(
@@ -155,11 +156,16 @@ def read_and_plan(
     if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
+        without = (
+            "SLIPWAY_LIVE=skip pulumi preview reads nothing"
+            if stack.program
+            else f"SLIPWAY_LIVE=skip make preview STACK={stack.name} reads nothing; "
+            f"make destroy STACK={stack.name} asks only what is in use"
+        )
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),
-            fix=f"correct that and run it again (SLIPWAY_LIVE=skip make preview STACK={stack.name} reads nothing; "
-            f"make destroy STACK={stack.name} asks only what is in use)",
+            fix=f"correct that and run it again ({without})",
         )
     refuse_crowd(new, live.policy, stack.project, stack.name)
     for fault in warn_of_domains(new, live, places):

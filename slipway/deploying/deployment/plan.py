@@ -107,12 +107,14 @@ def plan(
     known: State | None = None,
     workspace: Mapping[str, str] | None = None,
     waits: Waits = _NONE,
+    program: str = "",
 ) -> Plan:
     """Decide about each cluster that is declared or that lives. Pure: the same arguments give the same plan.
 
     `known` is the engine's state of the stack, `workspace` the declared names by role: buckets' names and the trainer's
     address. A cluster is the stack's when its labels name stack, name and hash, and its id follows from these. Without
     `now` every cluster is in its season and none is late. `waits`: those that stay dormant for want of quota.
+    `program`: the engine's stack, where there is no stack file.
     """
 
     def identify(spec: ClusterSpec) -> str:
@@ -128,7 +130,7 @@ def plan(
         theirs = (adopted(spec, adoption, None) for spec, adoption in adoptions)
         return Plan(
             (*map(of_current, (*unread, *theirs)), *map(resting, dormant)),
-            refusals=tuple(renamed(before, asked, stack)),
+            refusals=tuple(renamed(before, asked, stack, program)),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(before, asked, (), Why.UNREAD),
         )
@@ -184,8 +186,8 @@ def plan(
     return Plan(
         actions,
         refusals=(
-            *(refusal(action, stack) for action in actions if action.what is What.REFUSE),
-            *renamed(before, asked, stack),
+            *(refusal(action, stack, program) for action in actions if action.what is What.REFUSE),
+            *renamed(before, asked, stack, program),
         ),
         notes=(*damaged, *undecided(current, live)),
         workspace=plan_workspace(

@@ -154,9 +154,9 @@ def plan_workspace(
     )
 
 
-def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
+def renamed(known: State, wanted: Mapping[str, str], stack: str, program: str = "") -> Iterator[Refusal]:
     """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
-    name: jobs, people and packages know it by that name."""
+    name: jobs, people and packages know it by that name. `program`: the engine's stack, where there is no file."""
     for role, entry in FIELDS.items():
         far = {name for other, name in wanted.items() if family(other) != other}
         names = [
@@ -170,10 +170,15 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
         key, name = camel(entry), old.partition("@")[0]
+        why = f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: {_STAYS[role]}"
+        fix = f"put {key}: {name} back; for {becomes} declare a stack of its own beside this one"
+        if program:
+            why = f"Workspace of {stack}: {entry}: {_STAYS[role]}"
+            fix = f"put {name} back there; for {becomes} declare a Workspace of its own beside this one"
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
-            why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: {_STAYS[role]}",
-            fix=f"put {key}: {name} back; for {becomes} declare a stack of its own beside this one",
+            why=why,
+            fix=fix,
             for_good=True,
             stays={entry: name},
         )

@@ -21,6 +21,7 @@ from slipway.model.labels import NAME_LABEL
 
 _GONE = "the entry itself, which is gone"
 _NONE: Mapping[str, str] = {}
+_PROTECTS = '`protect=True` or `replacement="protect"`'
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class Refusal:
         return PolicyError(self.what, why=self.why, fix=self.fix)
 
 
-def key_of(stack: str, name: str) -> str:
+def key_of(stack: str, name: str, program: str = "") -> str:
+    """Return where a cluster's entry stands. `program`: the engine's stack, where there is no stack file."""
+    if program:
+        return f"PersistentResource {name}"
     return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
 
 
@@ -93,9 +97,17 @@ def _refused(name: str, id_: str, *changed: str) -> Action:
     return Action(name, id_, What.REFUSE, Why.PROTECTED, edited=changed)
 
 
-def refusal(action: Action, stack: str) -> Refusal:
-    """Return the refusal to deploy anything while that is asked for."""
-    old, key = action.id, key_of(stack, action.cluster)
+def refusal(action: Action, stack: str, program: str = "") -> Refusal:
+    """Return the refusal to deploy anything while that is asked for. `program`: as for `key_of`."""
+    old, key = action.id, key_of(stack, action.cluster, program)
+    if action.why is Why.PROTECTED and program:
+        return Refusal(
+            f"cluster {action.cluster} is protected, so nothing was changed",
+            why=f"{key}: this edits {join(action.edited)}: that would end {old}, which was deployed with {_PROTECTS}",
+            fix="put it back as it was\n"
+            f"or, in two deployments: put it back, and take {_PROTECTS} off, with no other edit; then make this edit",
+            for_good=True,
+        )
     if action.why is Why.PROTECTED:
         return Refusal(
             f"cluster {action.cluster} is protected, so nothing was changed",
@@ -104,6 +116,7 @@ def refusal(action: Action, stack: str) -> Refusal:
             "or, in two deployments: put it back with `replacement: rollover` and no other edit; then make this edit",
             for_good=True,
         )
+    given = '="rollover"' if program else ": rollover"
     jobs = join(job.display_name for job in action.jobs)
     has = "has" if len(action.jobs) == 1 else "have"
     wait = ways_out(action.jobs, "then deploy again") if jobs else ""
@@ -112,7 +125,7 @@ def refusal(action: Action, stack: str) -> Refusal:
         why=f"{f'{jobs} {has} not ended' if jobs else action.why.words}, and {old} would be deleted before "
         f"{join(action.instead)} is made ({key}.replacement)",
         fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
-        "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
+        f"or `replacement{given}`, where there are machines for both: it is made beside the old one",
     )
 
 
@@ -121,6 +134,7 @@ def undeletable(
     catalog: PublishedCatalog | Unknown | None,
     stack: str,
     known: Mapping[str, str] = _NONE,
+    program: str = "",
 ) -> Refusal | None:
     """Return the refusal to take a stack with protected clusters down.
 
@@ -137,9 +151,14 @@ def undeletable(
     if not names:
         return None
     keys = join(f"slipway:persistentResources.{name}" for name in names)
+    why = f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last"
+    fix = "put `replacement: rollover` there, deploy that, and take the stack down after that"
+    if program:
+        why = f"{join(key_of(stack, name, program) for name in names)}: {_PROTECTS}, or so it was deployed last"
+        fix = "take that off, deploy it, and take the stack down after that"
     return Refusal(
         f"the stack is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
-        why=f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last",
-        fix="put `replacement: rollover` there, deploy that, and take the stack down after that",
+        why=why,
+        fix=fix,
         for_good=True,
     )
