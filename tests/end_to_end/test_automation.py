@@ -52,6 +52,9 @@ for edit, run in mistakes:
 stack.workspace.program = program(most=3)
 print("made", stack.up().outputs["cluster"].value)
 stack.destroy(run_program=True)
+stack.up()
+os.environ["SLIPWAY_PURPOSE"] = "destroy"  # as where another stack needs the same roles
+print("took down", stack.destroy(run_program=True).stdout)
 print("gone")
 """
 
@@ -72,5 +75,7 @@ def test_it_works_and_its_errors_are_raised_in_the_caller(checkout: Checkout) ->
     assert "custom_model_training_cpus" in short
     assert "ValueError: the program's own" in own and "While processing" not in own, own
     last, end = own[own.index("made") :].split("gone")
+    last, down = last.split("took down")
+    assert "stay as they are" not in down, "what an up would do"
     assert last.strip() != first.strip(), "another generation"
     assert end.strip() == "the caller's own end" and checkout.clusters() == {}
