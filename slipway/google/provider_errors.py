@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import islice, takewhile
+from itertools import takewhile
 from operator import methodcaller
 
 from slipway.base.errors import COLOUR, Fault
 from slipway.google.credentials import LOGIN
 from slipway.google.failures import OF_ROLES, QUOTA_TOO_SMALL, UNKNOWN_REASON, Answer, Call, Denied, failure
-from slipway.google.reasons import reason_of, sentences
+from slipway.google.reasons import reason_of, sentences, shortened
 
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
@@ -29,9 +29,9 @@ _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
 _METRICS = re.compile(rf"{QUOTA_TOO_SMALL}:(?:[\s,*-]+aiplatform\.googleapis\.com/\w+)+")
 # An answer's details stand below it as JSON, whose last bracket no other one follows.
 _DETAILS = re.compile(
-    r"(?P<first>[^\n]*\bgoogleapi: [^\n]*)\n[^\n]*\bDetails:[ \t]*\n"
-    r"(?P<json>.{2,20000}?\n[^\n\"]*\])(?![^\n\"]*\n[^\n\"]*[}\]])",
-    re.DOTALL,
+    r"^(?P<first>[^\n]*\bgoogleapi: [^\n]*)\n[^\n]*\bDetails:[ \t]*\n"
+    r"(?P<json>(?:(?!googleapi: ).){2,20000}?\n[^\n\"]*\])(?![^\n\"]*\n[^\n\"]*[}\]])",
+    re.DOTALL | re.MULTILINE,
 )
 _BESIDE = " Details: "
 _KIND = re.compile(r", (?:conditionNotMet|forbidden|failedPrecondition|badRequest)$")
@@ -192,9 +192,10 @@ def meanings(
     the one of a grant that could not be given.
     """
     by_fix: dict[str, Fault] = {}
-    text = COLOUR.sub("", "\n".join(lines))
+    text = "\n".join(shortened(COLOUR.sub("", line)) for line in lines)
     text = _METRICS.sub(lambda match: " ".join(match[0].split()), text)
-    for line in _DETAILS.sub(_on_one_line, text).split("\n"):
+    # A line says the same each time.
+    for line in dict.fromkeys(map(shortened, _DETAILS.sub(_on_one_line, text).split("\n"))):
         if _REFUSED.search(line) and (reason := reason_of(line, member=member)):
             fix = f"{reason.way_out(places(reason.keys))}; {_THEN}"
             by_fix.setdefault(fix, Fault(what=reason.what, why=_words(line), fix=fix))
@@ -263,7 +264,7 @@ def own_errors(text: str) -> tuple[list[Fault], list[str]]:
         length = 0
         if first := _BEGINS.match(lines[number]):
             indent = first["indent"]
-            below = takewhile(methodcaller("startswith", indent), islice(lines, number + 1, None))
+            below = takewhile(methodcaller("startswith", indent), (lines[at] for at in range(number + 1, len(lines))))
             fault, length = Fault.read(first["what"], map(methodcaller("removeprefix", indent), below))
             if length:
                 own[fault] = None

@@ -1,14 +1,15 @@
 """Google's reasons for a refusal, and the way out of each: reasons.json has a row for each, of which the first counts.
 
 The same reason comes in several forms: as details of an answer (`ErrorInfo`, violations), in a provider's error as the
-text of these, and in services without details as a sentence. So a row's pattern is looked for in all that was said.
+text of these, and in services without details as a sentence. So each is looked for in all that was said, but a reason
+and a constraint only where Google writes them: names of jobs, buckets and files may have the same words.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,12 +18,15 @@ from urllib.parse import unquote
 
 from slipway.base.formatting import few
 
+# A folder may be called so too.
+_BEFORE = r"(?:\b(?:organizations|folders|projects)/[\w:.-]+/|(?<![\w/.-]))"
+_CONSTRAINTS = rf"{_BEFORE}(?:c|customC)onstraints/"
 _NAMED = {
-    "constraint": r"((?:c|customC)onstraints/[\w.]*\w)",
+    "constraint": rf"{_BEFORE}((?:c|customC)onstraints/[\w.]*\w)",
     "uid": r'vpcServiceControlsUniqueIdentifier: ?([\w-]+)|"uid": ?"([\w-]+)"',
     "service": r'"service": ?"([\w.-]+)"|apis/api/([\w.-]+)/',
     "member": (
-        r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|(\S+@\S+) (?:of type \W\w+\W )?does not exist'
+        r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|([^\s@]+@[^\s@]+) (?:of type \W\w+\W )?does not exist'
         r"|([\w-]+@gcp-sa-[\w.-]+\w)"
     ),
     "location": (
@@ -35,6 +39,7 @@ _NAMED = {
     ),
 }
 _UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
+_HALF = 4_000
 _SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')
 
 
@@ -59,7 +64,17 @@ class Reason:
 @cache
 def _rows() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
     rows = json.loads(Path(__file__).with_name("reasons.json").read_text("utf-8"))
-    return tuple((re.compile(row["pattern"]), row) for row in rows)
+    return tuple((re.compile("|".join(_patterns(row))), row) for row in rows)
+
+
+def _patterns(row: Mapping[str, Any]) -> Iterator[str]:
+    if reasons := row.get("reasons"):
+        yield rf"\b(?:reason|type)\W{{1,5}}(?:{'|'.join(reasons)})\b"
+    if constraints := row.get("constraints"):
+        any_of = "|".join(rf"{re.escape(name)}(?![\w/-]|\.\w)" for name in constraints if name != "*")
+        yield f"{_CONSTRAINTS}(?:{any_of})"
+    if pattern := row.get("pattern"):
+        yield pattern
 
 
 def reason_of(said: str, permission: str = "", member: str = "") -> Reason | None:
@@ -67,6 +82,7 @@ def reason_of(said: str, permission: str = "", member: str = "") -> Reason | Non
 
     `permission`, the call's own, and the `member` of a grant stand in for what nothing names.
     """
+    said = shortened(said)
     row = next((row for pattern, row in _rows() if pattern.search(said)), None)
     if row is None:
         return None
@@ -75,6 +91,7 @@ def reason_of(said: str, permission: str = "", member: str = "") -> Reason | Non
     called = {"service": f"{permission.partition('.')[0]}.googleapis.com", "method": f"* (here: {permission})"}
     values = {
         **_UNTOLD,
+        "constraint": f"constraints/{row.get('constraints', [''])[0]}",
         **(called if permission else {}),
         **row,
         **{name: text for name, text in named.items() if text},
@@ -82,6 +99,11 @@ def reason_of(said: str, permission: str = "", member: str = "") -> Reason | Non
     values["policy"] = values.get("constraint", "").rpartition("/")[2]
     keys = (*row.get("keys", ()), *([named["member"]] if "member" in row and named["member"] else ()))
     return Reason(row["what"].format(**values), row["fix"].format(**values, where="{where}"), keys, "off" in row)
+
+
+def shortened(said: str) -> str:
+    """Return a text of thousands of characters without its middle: patterns take minutes for one that is long."""
+    return said if len(said) <= 2 * _HALF else f"{said[:_HALF]} … {said[-_HALF:]}"
 
 
 def _first(pattern: str, said: str) -> str:

@@ -337,3 +337,53 @@ def test_a_policy_is_not_waited_out() -> None:
 )
 def test_no_other_refusal_is_taken_for_a_policy(message: str) -> None:
     assert reason_of(message) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "Invalid value for display_name: 'gcp.resourceLocations'"),
+        (400, "Image 'us-docker.pkg.dev/acme/r/BILLING_DISABLED:1' not found"),
+        (400, "bucket 'my-storage.publicAccessPrevention' is invalid"),
+        (403, "ada does not have storage.objects.get access to gs://b/VPC_SERVICE_CONTROLS-notes.txt"),
+        (403, "Permission 'storage.objects.get' denied on resource 'projects/_/buckets/b/objects/constraints/x.json'"),
+        (403, "Permission 'aiplatform.customJobs.get' denied on resource '//x/customJobs/SERVICE_DISABLED'"),
+        (409, "'gs://b/logs/USER_PROJECT_DENIED/a' exists"),
+    ],
+)
+def test_name_with_the_words_of_a_reason_is_none(status: int, message: str) -> None:
+    assert failure(CALL, Answer(status=status, reason="", message=message)).reason is None
+
+
+@pytest.mark.parametrize("reason", ["LOCATION_ORG_POLICY_VIOLATED", "RESOURCE_USAGE_RESTRICTION_VIOLATED"])
+def test_reason_alone_has_its_own_policy(reason: str) -> None:
+    problem = failure(CALL, Answer(status=403, reason="", message="No.", details=(info(reason),)))
+    assert "constraints/gcp.res" in problem.why
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        "a",
+        "@",
+        " ",
+        "googleapi: ",
+        "denied access ",
+        "cloudkms.",
+        "constraints/",
+        "User a@",
+        "number of members in the policy ",
+        "googleapi: Error 403: y\nDetails:\n[\n[\n[\n",
+    ],
+)
+@pytest.mark.timeout(20)
+def test_text_of_a_megabyte_is_soon_read(repeated: str) -> None:
+    long = repeated * (1_000_000 // len(repeated))
+    assert len(meanings(f"error: googleapi: Error 403: {long}".splitlines(), {})) == 1
+    failure(CALL, Answer(status=403, reason="", message=long))
+
+
+def test_details_behind_a_long_message_are_read() -> None:
+    said = f"{VIOLATED} {'x' * 100_000} " + json.dumps(violation("", ENFORCED))
+    reason = reason_of(said)
+    assert reason is not None and "constraints/gcp.resourceLocations" in reason.what
