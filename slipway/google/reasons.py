@@ -26,7 +26,8 @@ _NAMED = {
     "uid": r'vpcServiceControlsUniqueIdentifier: ?([\w-]+)|"uid": ?"([\w-]+)"',
     "service": r'"service": ?"([\w.-]+)"|apis/api/([\w.-]+)/',
     "member": (
-        r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)|([^\s@]+@[^\s@]+) (?:of type \W\w+\W )?does not exist'
+        r'User ([^\s"]+) is not in permitted|configvalue=([^\s"&]+)'
+        r"|([^\s@]+@[^\s@]+) (?:of type \W\w+\W )?does not exist"
         r"|([\w-]+@gcp-sa-[\w.-]+\w)"
     ),
     "location": (
