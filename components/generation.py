@@ -35,6 +35,8 @@ class Surroundings:
     opts: pulumi.ResourceOptions | None = None
     #: Fields of the resource whose changes are ignored, beside those that move by themselves.
     ignored: Sequence[str] = ()
+    #: The stack in the clusters' labels, where a program may have several.
+    stack: str = ""
 
 
 class Generation(pulumi.ComponentResource):
@@ -108,11 +110,9 @@ def record_regions(name: str, regions: Iterable[str]) -> None:
 
 
 def _place(id_: str, region: str, around: Surroundings) -> tuple[str, dict[str, str], dict[str, str]]:
-    """Return a cluster's full name, its place, and what tells the state that it is outside its stack's region."""
+    """Return a cluster's full name, its place, and what the state does not tell otherwise."""
     location = region or around.region
     full = f"projects/{around.project}/locations/{location}/persistentResources/{id_}"
-    return (
-        full,
-        {"project": around.project, "location": location},
-        {"region": region} if location != around.region else {},
-    )
+    told = {"region": region if location != around.region else "", "stack": around.stack}
+    place = {"project": around.project, "location": location}
+    return full, place, {key: value for key, value in told.items() if value}

@@ -235,7 +235,8 @@ class Group:
         known = self.state.urns.get(id_) if isinstance(self.state, State) else None
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, ignored or ())
+        stack = "" if self.name == self.run.name else self.name
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, ignored or (), stack)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

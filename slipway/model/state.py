@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
-from slipway.model.labels import STACK_LABEL
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 BUCKET = "gcp:storage/bucket:Bucket"
@@ -45,7 +44,7 @@ class StateResource:
     project: str
     #: Empty for an account, an adopted bucket, and a work bucket that is elsewhere than the stack.
     region: str = ""
-    #: The stack in a cluster's label; empty where the engine does not tell it.
+    #: The stack in the label of a workspace's cluster; empty for others.
     stack: str = ""
 
 
@@ -169,6 +168,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     catalogs = [resource.text("bucket") for resource in _of(parsed, OBJECT) if resource.parent == _CATALOG]
     accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
+    stacks = {resource.name: resource.text("stack") for resource in generations}
     grants = tuple(
         StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
         for type_, on in _GRANTED_ON.items()
@@ -177,7 +177,8 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     )
     return State(
         clusters=tuple(
-            replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, CLUSTER, "name")
+            replace(cluster, name=cluster.name or cluster.logical, stack=stacks.get(cluster.logical, ""))
+            for cluster in _placed(parsed, CLUSTER, "name")
         ),
         buckets=tuple(_placed(parsed, BUCKET, "name")),
         accounts=tuple(_placed(accounts, ACCOUNT, "email")),
@@ -263,12 +264,6 @@ def _preference(resource: _Resource) -> StatePreference:
     )
 
 
-def _label(resource: _Resource, key: str) -> str:
-    """Return a label as it was declared: those that also have the provider's are secrets of the engine."""
-    labels = resource.outputs.get("labels")
-    return str(labels.get(key, "")) if isinstance(labels, Mapping) else ""
-
-
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
     """Yield resources with their places. `name` is the output that has the resource's own name."""
     for resource in _own(_of(resources, type_), GENERATION if type_ == CLUSTER else _WORKSPACE):
@@ -279,7 +274,6 @@ def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[S
             name=resource.text(name),
             project="" if adopted else resource.text("project"),
             region="" if elsewhere else resource.text("location").lower(),
-            stack=_label(resource, STACK_LABEL),
         )
 
 

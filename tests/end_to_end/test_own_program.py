@@ -59,6 +59,27 @@ def write(checkout: Checkout, program: str = PROGRAM, most: int = 2, **config: o
     checkout.file.write_text(yaml.safe_dump({"config": values}))
 
 
+TWO = """
+import components as slipway
+
+pools = {"all": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
+for name in ("web", "web-two"):
+    ground = slipway.Workspace(name, slipway.WorkspaceArgs(submitters=["group:ml-engineers@company.example"]))
+    cluster = slipway.PersistentResource(f"{name}-cpu", slipway.PersistentResourceArgs(pools=pools, workspace=ground))
+    nap = slipway.JobTemplate(f"{name}-nap", slipway.JobTemplateArgs(template="templates/nap.py", clusters=[cluster]))
+    slipway.Catalog(name, slipway.CatalogArgs(workspace=ground, templates=[nap]))
+"""
+
+
+def test_two_workspaces_in_one_region_whose_names_begin_alike_live_side_by_side(checkout: Checkout) -> None:
+    write(checkout, TWO)
+    checkout.up()
+    unchanged = checkout.pulumi("up", "--expect-no-changes")
+    assert unchanged.code == 0, unchanged.said
+    gone = checkout.pulumi("destroy", "--run-program")
+    assert gone.code == 0 and checkout.clusters() == {}, gone.said
+
+
 def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays(checkout: Checkout) -> None:
     write(checkout)
     said = checkout.pulumi("preview").said

@@ -40,7 +40,7 @@ def test_it_is_told_in_every_command_and_never_of_what_waits_for_its_deletion(ch
     assert first == NOTHING, "in its preview, and then still, as it was when the command began"
     (cluster,) = checkout.clusters()
     for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
-        place = f"project='{PROJECT}', region='{REGION}', stack='{checkout.stack}'"
+        place = f"project='{PROJECT}', region='{REGION}', stack=''"
         assert f"StateResource(logical='{cluster}', name='{cluster}', {place})" in known
         assert f"StateResource(logical='work', name='{PROJECT}-{checkout.stack}-work', project='{PROJECT}'" in known
         assert "StateResource(logical='trainer'" in known

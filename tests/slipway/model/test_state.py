@@ -95,8 +95,8 @@ def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
 def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_names() -> None:
     stack = dict[str, Any]()
     for name in ("web", "web-two"):
-        labels = {"slipway-stack": f"p-{name}"}
-        place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1", "labels": labels}
+        place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1"}
+        stack |= resource("PersistentResource", f"{name}-1a2b3c4", id=f"{name}-1a2b3c4", stack=f"p-{name}")
         stack |= resource(f"PersistentResource${CLUSTER}", f"{name}-1a2b3c4", **place)
     part = read(stack).part("web-", ["web-two-"], [], ["p-web-two"])
     assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
