@@ -51,7 +51,7 @@ class Creation:
 
     @property
     def may_differ(self) -> bool:
-        """Whether a cluster may become an alternative, or none: then what depends on it comes after."""
+        """Tell whether a cluster may become an alternative, or none: then its dependents come after."""
         plan = self._decision.deployment.plan
         return bool(plan.seasons) or any(action.instead for action in plan.of(What.CREATE))
 

@@ -13,6 +13,7 @@ from slipway.google.answers import Json, Regional, displayable, parse_timestamp,
 from slipway.google.clusters import PersistentResource
 from slipway.google.pipeline_tasks import PipelineTask, tasks_of
 from slipway.google.trials import Trial, best, searched
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB, JobKind
@@ -23,16 +24,14 @@ from slipway.model.labels import (
     REQUEST_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
-    Launched,
     Revision,
     code_revision_of,
-    launcher_in,
     note_in,
     parameters_in,
     revision_of,
     team_of,
 )
-from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.machines.spec import MachineGroup
 from slipway.model.own_settings import OwnSettings
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
@@ -40,7 +39,10 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
-_BY_LIMIT, _EARLY_S = frozenset({"JOB_STATE_CANCELLED", "JOB_STATE_FAILED"}), 0.5
+_BY_LIMIT = frozenset({"JOB_STATE_CANCELLED", "JOB_STATE_FAILED"})
+"""The states in which the service may leave a job that reached its time limit."""
+_EARLY_S = 0.5
+"""The seconds by which its times may say less than the limit."""
 
 NO_MACHINES = re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)
 """The service's words where it has no machines for a job."""
@@ -52,54 +54,6 @@ AT_LEAST_ONCE = (
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 # Each is looked for alone: a text is searched several times as fast for a pattern that begins with a letter.
 _BUCKETS = tuple(re.compile(f"{start}([a-z0-9][a-z0-9_.-]*[a-z0-9])") for start in ("gs://", "/gcs/"))
-
-
-@dataclass(frozen=True)
-class WorkerPool:
-    """A role of a job: `replicas` equal machines, running a package's module or an image."""
-
-    machine: MachineSpec
-    replicas: int
-    image: str = ""
-    module: str = ""
-    args: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ()
-    #: `NAME=value`, in the request's order.
-    env: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
-    reservations: tuple[str, ...] = ()
-    #: It takes machines of a reservation, named or not.
-    reserves: bool = False
-    #: The gs:// URI of the launcher that starts an image's command, empty for none. The others are the template's then.
-    launcher: str = ""
-
-    @property
-    def launched(self) -> bool:
-        """Tell whether it takes the claim before its code."""
-        return bool(self.module or self.launcher)
-
-    @classmethod
-    def read(cls, body: Json) -> WorkerPool:
-        package, container = body.get("pythonPackageSpec", {}), body.get("containerSpec", {})
-        command, launched = tuple(map(str, container.get("command", ()))), Launched.of(container) if container else None
-        folders = [word[7:] for word in launched.others if word.startswith("--code=gs://")] if launched else []
-        affinity = body.get("machineSpec", {}).get("reservationAffinity", {})
-        return cls(
-            machine=MachineSpec.read(body),
-            replicas=int(body.get("replicaCount", 0)),
-            image=str(package.get("executorImageUri") or container.get("imageUri", "")),
-            module=str(package.get("pythonModule", "")),
-            args=tuple(map(str, package.get("args") or container.get("args", ()))),
-            packages=tuple(map(str, package.get("packageUris", folders))),
-            env=tuple(
-                f"{variable['name']}={variable.get('value', '')}"
-                for variable in package.get("env") or container.get("env", ())
-            ),
-            command=launched.command if launched else command,
-            reservations=tuple(map(str, affinity.get("values", ()))),
-            reserves=affinity.get("reservationAffinityType") in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"),
-            launcher=launcher_in(command),
-        )
 
 
 @dataclass(frozen=True)
@@ -252,10 +206,11 @@ class VertexJob(Regional):
     def timed_out(self) -> bool:
         """Tell whether the service ended the job at its time limit. Its state is that of a cancel; no document says
         which words come with it, so its times tell."""
-        if self.state not in _BY_LIMIT or self.kind is not CUSTOM_JOB or None in (self.timeout, self.start_time):
+        if self.state not in _BY_LIMIT or self.kind is not CUSTOM_JOB:
             return False
-        ran = (self.end_time - self.start_time).total_seconds() if self.end_time and self.start_time else 0.0
-        return ran >= (self.timeout or 0.0) - _EARLY_S
+        if self.timeout is None or self.start_time is None or self.end_time is None:
+            return False
+        return (self.end_time - self.start_time).total_seconds() >= self.timeout - _EARLY_S
 
     @property
     def end_state(self) -> str:

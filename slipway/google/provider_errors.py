@@ -35,7 +35,7 @@ _DETAILS = re.compile(
 )
 _BESIDE = " Details: "
 _KIND = re.compile(r", (?:conditionNotMet|forbidden|failedPrecondition|badRequest)$")
-"""What the provider's client adds to the service's words."""
+"""Words that the provider's client adds to the service's."""
 _REFUSED = re.compile(
     rf"{_ANSWER}4|code = (?:PermissionDenied|FailedPrecondition|InvalidArgument)\b|failed the org policy enforcement"
     # The sign-in of a job of CI, before Google is asked for anything else.

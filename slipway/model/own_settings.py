@@ -30,7 +30,7 @@ class OwnSettings:
         return bool(self.env or self.secrets) or self.max_run is not None
 
     def __str__(self) -> str:
-        """Return `LR=0.1, WANDB_API_KEY from a secret, at most 2 h`."""
+        """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h`."""
         texts = [f"{name}={value}" for name, value in self.env.items()]
         texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
         return ", ".join((*texts, f"at most {span(self.max_run)}") if self.max_run is not None else texts)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.labels import STACK_LABEL, TEMPLATE_LABEL, USER_LABEL

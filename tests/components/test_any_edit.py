@@ -72,7 +72,7 @@ VALUES: Mapping[str, list[Any]] = {
     "region": [None, "europe-west4"],
     "project": [None, "acme-other"],
 }
-"""Of each argument, some values; the first is that of a plain cluster."""
+"""Some values of each argument; the first is that of a plain cluster."""
 REFUSED = {"region": {"europe-west4"}, "project": {"acme-other"}}
 """Edits that no busy cluster survives: they are refused. A plain edit is none of them by itself."""
 ARGS = slipway.PersistentResourceArgs

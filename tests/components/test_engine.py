@@ -82,7 +82,7 @@ VARIABLES = ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "USER_PROJECT_OVERRIDE", "GOO
 def test_the_program_asks_as_the_provider_does(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, config: dict[str, str], becomes: tuple[str, ...]
 ) -> None:
-    """What a deployment reads, and what its hooks delete, would be another identity's view."""
+    """Otherwise a deployment would read, and its hooks delete, by another identity's view."""
     for name in VARIABLES:
         monkeypatch.setenv(name, "")
     monkeypatch.delenv("GOOGLE_BILLING_PROJECT")

@@ -11,7 +11,7 @@ from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
-from tests.components.conftest import PROJECT, REGION, Asked, declared
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every
 from tests.docs.test_components import lay_out
 
 POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
@@ -237,3 +237,39 @@ def test_who_depends_on_a_component_that_is_refused_does_not_wait_for_ever() -> 
 
     with pytest.raises(pulumi.RunError, match="none-such"):
         made(build)
+
+
+def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
+    def program() -> None:
+        provider = Provider("ml", project="acme-ml", region="europe-west4")
+        cluster_of(provider)
+
+    (made,) = every(declared(program), CLUSTER).values()
+    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
+    assert "pulumi:providers:gcp::ml" in made.request.provider
+
+
+def test_the_workspace_that_a_cluster_names_tells_its_place_whatever_the_provider_says() -> None:
+    def program() -> None:
+        ground = slipway.Workspace("eu", slipway.WorkspaceArgs(project="acme-ml", region="europe-west4"))
+        provider = Provider("ml", project="acme-ml", region="us-central1")
+        args = slipway.PersistentResourceArgs(pools=POOLS, workspace=ground)
+        slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
+
+    (made,) = every(declared(program), CLUSTER).values()
+    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
+
+
+@pytest.mark.parametrize(
+    "signs_in",
+    [{"impersonate_service_account": "up@acme.iam"}, {"billing_project": "acme-pays"}, {"credentials": "{}"}],
+)
+def test_a_provider_that_signs_in_by_itself_is_refused(signs_in: dict[str, Any]) -> None:
+    """Otherwise the components would read, and their hooks delete, by another identity's view."""
+    with pytest.raises(pulumi.RunError, match=f"its provider has {next(iter(signs_in))}"):
+        declared(lambda: cluster_of(Provider("ml", project="acme-ml", **signs_in)))
+
+
+def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
+    args = slipway.PersistentResourceArgs(pools=POOLS)
+    return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))

@@ -9,7 +9,6 @@ from typing import Any
 import pulumi
 import pulumi_gcp as gcp
 import pytest
-from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
@@ -325,44 +324,7 @@ def test_quota_that_is_too_small_is_refused_in_a_preview_too() -> None:
     declared(program)
 
 
-# -- options --
-
-
-def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
-    def program() -> None:
-        provider = Provider("ml", project="acme-ml", region="europe-west4")
-        cluster_of(provider)
-
-    (made,) = every(declared(program), GENERATION).values()
-    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
-    assert "pulumi:providers:gcp::ml" in made.request.provider
-
-
-def test_the_workspace_that_a_cluster_names_tells_its_place_whatever_the_provider_says() -> None:
-    def program() -> None:
-        ground = slipway.Workspace("eu", slipway.WorkspaceArgs(project="acme-ml", region="europe-west4"))
-        provider = Provider("ml", project="acme-ml", region="us-central1")
-        args = slipway.PersistentResourceArgs(pools=POOLS, workspace=ground)
-        slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
-
-    (made,) = every(declared(program), GENERATION).values()
-    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "europe-west4")
-
-
-@pytest.mark.parametrize(
-    "signs_in",
-    [{"impersonate_service_account": "up@acme.iam"}, {"billing_project": "acme-pays"}, {"credentials": "{}"}],
-)
-def test_a_provider_that_signs_in_by_itself_is_refused(signs_in: dict[str, Any]) -> None:
-    """What the components read, and what their hooks delete, would be another identity's view."""
-    refused(
-        lambda: cluster_of(Provider("ml", project="acme-ml", **signs_in)), f"its provider has {next(iter(signs_in))}"
-    )
-
-
-def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
-    args = slipway.PersistentResourceArgs(pools=POOLS)
-    return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
+# -- what is offered --
 
 
 def test_a_template_that_no_catalog_lists_is_offered_to_nobody(

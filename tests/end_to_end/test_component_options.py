@@ -45,7 +45,7 @@ gcp.storage.Bucket("late", name="acme-late", location="US", opts=after)
 
 
 def changes(said: str) -> str:
-    """What a preview counts, on one line."""
+    """The counts of a preview, on one line."""
     return " ".join(re.findall(r"\d+ (?:to \w+|unchanged)", said.rpartition("Resources:")[2]))
 
 

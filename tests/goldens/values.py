@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.google.monitoring import Point, Series
 from slipway.google.trials import Trial
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
 from slipway.model.catalog.forms import Removed

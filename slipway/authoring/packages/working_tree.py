@@ -63,7 +63,8 @@ def read(folder: Path) -> WorkingTree:
             folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
         )
     out = _left_out(folder)
-    kept = {name for name in (*tracked, *new) if not name.startswith(tuple(each for each in out if each[-1] == "/"))}
+    out_folders = tuple(each for each in out if each[-1] == "/")
+    kept = {name for name in (*tracked, *new) if not name.startswith(out_folders)}
     names, links = _followed(folder, sorted(kept - {*out}))
     if odd := next((name for name in names if not name.isprintable()), ""):
         raise ConfigError(

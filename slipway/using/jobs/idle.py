@@ -11,8 +11,9 @@ from itertools import pairwise
 from statistics import median
 
 from slipway.base.formatting import join, percent, span, span_before
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.google.monitoring import ACCELERATOR, Point
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.machines.table import all_accelerators
 from slipway.model.prices import Price, Usd, bounded, hourly
 from slipway.using.jobs.cost import JobCost

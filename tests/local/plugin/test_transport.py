@@ -41,7 +41,7 @@ def test_an_error_is_shown_with_googles_text(recorder: Recorder, transport: Tran
 def test_an_error_s_details_and_its_older_reason_are_written_as_by_gos_client(
     recorder: Recorder, transport: Transport
 ) -> None:
-    """As the provider's users report it: terraform-example-foundation 1454."""
+    """Users of the provider report it so: terraform-example-foundation 1454."""
     message = "One or more users named in the policy do not belong to a permitted customer."
     violation = {"type": "constraints/iam.allowedPolicyMemberDomains", "subject": "orgpolicy:projects/p"}
     details = [{"violations": [violation], "@type": "type.googleapis.com/google.rpc.PreconditionFailure"}]

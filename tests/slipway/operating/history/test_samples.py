@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from slipway.base.errors import ResourceError
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.connection import connect
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.catalog.model import HISTORY
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob, PoolKey, PoolSample, Sample

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.google.monitoring import ACCELERATOR, CPU, Point, Series
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.cost import job_cost

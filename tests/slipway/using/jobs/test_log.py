@@ -15,10 +15,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import ConfigError
 from slipway.google.failures import Answer, Call, Exhausted
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.google.logging import LogEntry, Logging
 from slipway.google.monitoring import CPU, Point, Series
 from slipway.google.trials import Trial
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.kinds import PIPELINE, TUNING_JOB
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.jobs.log import (

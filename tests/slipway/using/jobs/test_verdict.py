@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.clusters import PersistentResource
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
