@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.vertex.tuning.conftest import ACCURACY, LAYERS, LR, MODEL, UNITS, study
+from tests.vertex.tuning.conftest import ACCURACY, LAYERS, LR, MODEL, UNITS, study, tuning_body
 from vertex_local.clock import timestamp
 from vertex_local.testing.calling import START
-from vertex_local.vertex.tuning import reports, search, space, stopping
+from vertex_local.vertex.tuning import life, reports, search, space, stopping
+from vertex_local.vertex.tuning.records import Tuning
 from vertex_local.vertex.tuning.space import Assignment
 from vertex_local.vertex.tuning.study import Study, study_of
 from vertex_local.vertex.tuning.trial import Measurement, Trial
@@ -64,6 +65,20 @@ def test_only_the_last_measurements_are_kept() -> None:
     sent = [reports.Report(float(step), step, "acc", 0.5) for step in range(reports.MOST + 5)]
     measured = reports.merged((), sent, made(), 0.0)
     assert (len(measured), measured[0].step) == (reports.MOST, 5)
+
+
+def test_what_code_reports_before_its_start_is_known_counts_once() -> None:
+    """A job is told to be running at a look, which may come after its code has reported."""
+    declared = tuning_body(trials=1) | {"name": "tuning", "createTime": "2026-01-01T00:00:00Z"}
+    began = Tuning(declared, "", "JOB_STATE_QUEUED", "2026-01-01T00:00:00Z", (Trial("1", "ACTIVE", (), "job"),))
+    written = tuple(reports.Report(1_767_225_602.5, step, "acc", 0.5) for step in (1, 2))
+    sights = [
+        life.Seen("pending", None, reports=written, read={"workerpool0-0": written[-1].time}),
+        life.Seen("running", "2026-01-01T00:00:02Z", reports=written, read={"workerpool0-0": written[-1].time}),
+    ]
+    for second, sight in enumerate([*sights, sights[-1]], start=3):
+        began = life.observed(began, {"1": sight}, f"2026-01-01T00:00:0{second}Z")
+    assert [(item.step, item.elapsed_s) for item in began.trials[0].measurements] == [(1, 0.5), (2, 0.5)]
 
 
 CURVE = [measurement(1, acc=0.5), measurement(2, acc=0.9), measurement(3, acc=0.7)]

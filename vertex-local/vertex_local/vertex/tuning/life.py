@@ -36,12 +36,14 @@ def observed(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> Tuning:
     for trial in tuning.open_trials:
         sight = seen[trial.id]
         changed = replace(trial, start_time=trial.start_time or sight.start_time)
-        if sight.reports:
-            start = datetime.fromisoformat(changed.start_time or now).timestamp()
+        read = tuning.read
+        # Code may report before the job's start is written; its elapsed time is not known until then.
+        if sight.reports and changed.start_time:
+            start = datetime.fromisoformat(changed.start_time).timestamp()
             changed = replace(changed, measurements=reports.merged(trial.measurements, sight.reports, study, start))
+            read = {**read, **{f"{trial.id}/{replica}": time for replica, time in sight.read.items()}}
         if sight.progress in ("succeeded", "ended"):
             changed = _closed(changed, sight, study, tuning.ending, now)
-        read = {**tuning.read, **{f"{trial.id}/{replica}": time for replica, time in sight.read.items()}}
         tuning = replace(tuning.with_trial(changed), read=read)
     state, start_time = _standing(tuning, seen, now)
     # The times of reading matter as long as there may be more to read.
