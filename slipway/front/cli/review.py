@@ -178,13 +178,10 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.google.connection import connect
     from slipway.google.credentials import identity
-    from slipway.reviewing import what_if
     from slipway.reviewing.change import reading
     from slipway.reviewing.review import review
 
     preview = preview_of(source, text)
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
-    history = what_if.begin(preview, connection, now) if connection else None
-    change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
-    return what_if.with_replay(review(change), change, history() if history else None)
+    return review(reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 
@@ -69,12 +69,6 @@ class Replayer:
             work=workload(history, catalog, load, changes) if changes else past,
             delays=measure(history, load),
         )
-
-    def under(self, catalog: Catalog) -> Replayer:
-        """Return the same jobs with the machines and capacity types of another catalog's templates."""
-        changes = MachineChanges(self.history.deployments, self.catalog, catalog)
-        work = workload(self.history, catalog, PastLoad(self.history), changes, edited=True)
-        return replace(self, catalog=catalog, work=work)
 
     @property
     def length(self) -> float:

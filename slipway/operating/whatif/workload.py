@@ -47,17 +47,15 @@ class Workload:
         return sum(job.counted for job in self.jobs)
 
 
-def workload(
-    history: History, catalog: Catalog, load: PastLoad, changes: MachineChanges | None = None, *, edited: bool = False
-) -> Workload:
+def workload(history: History, catalog: Catalog, load: PastLoad, changes: MachineChanges | None = None) -> Workload:
     """Return the jobs of a history. Jobs created before it only hold machines.
 
-    `changes`: machines that templates ask for by now. `edited`: the catalog is one to come, whose capacity types count.
+    `changes`: machines that templates ask for by now.
     """
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
-    routed = {ran.name: _routes(ran, templates.get(ran.template), edited=edited) for _, ran in started if ran}
+    routed = {ran.name: _routes(ran, templates.get(ran.template)) for _, ran in started if ran}
     chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
     sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
     waits = _WaitsBeside(ran for _, ran in started)
@@ -121,11 +119,11 @@ def _ran(job: PastJob) -> tuple[float, str]:
     return (job.ended - job.started).total_seconds(), job.name
 
 
-def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
+def _routes(job: PastJob, template: Template | None) -> tuple[Route, ...]:
     """Return the capacity types of the job's case of its template, in order, each with its wait; the job's own where
-    the template is gone, or no longer has it without having been `edited`."""
+    the template is gone, or no longer has it."""
     offers = _offers(job, template) if template else ()
-    if not edited and all(offer.capacity_type != job.capacity_type for offer in offers):
+    if all(offer.capacity_type != job.capacity_type for offer in offers):
         offers = ()
     waits: dict[str, float | None] = {}
     for offer in offers:
