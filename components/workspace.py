@@ -67,8 +67,9 @@ class WorkspaceArgs:
     work_bucket: storage.Bucket | Text | None = None
     """Bucket of results, in the workspace's region; PROJECT-STACK-work by default. A change is refused."""
     kms_key: Text | None = at_key("encryption.kmsKey")
-    """Key of the buckets that it makes, in its region, which Cloud Storage's agent must be able to use; Google's own by
-    default. A change is for new objects: the old ones still need the old key."""
+    """Key of the buckets that it makes and of jobs on machines of their own, in its region, which the agents of Cloud
+    Storage and Vertex AI must be able to use; Google's own by default. A change is for new objects and jobs: the old
+    ones still need the old key."""
     trainer: serviceaccount.Account | Text | None = None
     """Account that jobs run as, or its id; slipway-STACK-trainer by default. A change is refused."""
     code: Switch | None = None

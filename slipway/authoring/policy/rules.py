@@ -133,7 +133,7 @@ def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
         (f"cluster {cluster.name}", "no encryption.kmsKey") for cluster in subject.clusters if not cluster.kms_key
     )
     yield from in_offers(
-        (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
+        (template, offer, "no key of your own: that of its cluster, or of slipway:workspace on machines of its own")
         for template, offer, _ in subject.requests
         if not mapping(offer.request.get("encryptionSpec")).get("kmsKeyName")
     )

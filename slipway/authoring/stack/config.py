@@ -40,7 +40,9 @@ class WorkspaceEntry(Entry):
         examples=["acme-slipway-work"],
     )
     encryption: EncryptionEntry | None = Field(
-        default=None, description="Key of the buckets that the stack makes; Google's own when left out."
+        default=None,
+        description="Key of the buckets that the stack makes, and of jobs on machines of their own; "
+        "Google's own when left out.",
     )
     trainer: Annotated[str, bounds.TRAINER] = Field(
         default="",
@@ -80,7 +82,7 @@ class WorkspaceEntry(Entry):
 
     @property
     def kms_key(self) -> str:
-        """The key of the buckets that the stack makes; empty for Google's own."""
+        """The key of the stack's buckets, and of jobs on machines of their own; empty for Google's own."""
         return self.encryption.kms_key if self.encryption else ""
 
 

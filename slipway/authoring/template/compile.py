@@ -88,8 +88,9 @@ def request(
         CAPACITY_TYPE_LABEL: capacity_type,
         REQUEST_LABEL: f"${{{REQUEST}}}",
     }
-    if on is not None and on.kms_key:
-        body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
+    # Vertex AI refuses a job whose key is not that of its cluster.
+    if kms_key := on.kms_key if on else context.kms_key:
+        body["encryptionSpec"] = {"kmsKeyName": kms_key}
     if _without_commit(body) not in map(_without_commit, checked):
         check(template, body, kind=kind, case=case)  # The check imports the type, which takes longer than all the rest.
     if not refused:

@@ -42,6 +42,8 @@ class CompileContext:
     dirty: bool = False
     #: The addresses of the other trainers' accounts, by the names that templates use.
     trainers: Mapping[str, str] = field(default_factory=dict)
+    #: The key of jobs on machines of their own; empty for Google's.
+    kms_key: str = ""
 
     def account(self, template: JobTemplate) -> str:
         """Return the account that a template's jobs run as. Raises ConfigError for an undeclared trainer."""

@@ -49,6 +49,7 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
         reservations=stack.reservations,
         code_allowed=workspace.code,
         trainers={name: trainer_email(trainer.account, stack.project) for name, trainer in stack.trainers.items()},
+        kms_key=workspace.kms_key,
     )
 
 

@@ -307,6 +307,14 @@ def test_a_job_on_a_cluster_has_its_network_and_its_key() -> None:  # P1: the se
     assert answer["encryptionSpec"] == {"kmsKeyName": "key"}
 
 
+def test_a_job_on_machines_of_its_own_has_the_workspaces_key_and_one_on_a_cluster_never() -> None:  # P1
+    here = replace(HERE, kms_key="workspace")
+    packages = {template().packages[0]: URI}
+    assert request(template(), "spot", here, packages)["encryptionSpec"] == {"kmsKeyName": "workspace"}
+    assert "encryptionSpec" not in request(template(), "spot", HERE, packages)
+    assert "encryptionSpec" not in request(template(), "pool", here, packages, "cpu", on=cluster())
+
+
 def test_a_tpu_has_its_topology() -> None:
     asked = digits(worker_pools=(WorkerPool("chief", "ct5lp-hightpu-4t", tpu_topology="4x4", disk=Disk()),))
     (pool,) = body(asked)["jobSpec"]["workerPoolSpecs"]
