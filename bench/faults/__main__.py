@@ -17,7 +17,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from bench.errors import BenchError
-from bench.faults import mutants, points, sequences
+from bench.faults import mutants, organisation, points, sequences
 from bench.faults.journeys import JOURNEYS, Journey
 from bench.faults.mutants import MutantPlayer
 from bench.faults.play import Clean, Player
@@ -37,10 +37,13 @@ _CORES = os.cpu_count() or 1
 
 
 def main(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
-    report = Report(REPORTS, commit())
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if chosen.organisation and chosen.part not in (None, "points"):
+        parser.error("--organisation is for points alone")
+    report = Report(REPORTS, commit(), chosen.organisation)
     began, bad = time.monotonic(), 0
-    left = [chosen.part] if chosen.part else list(_SHARES)
+    left = [chosen.part] if chosen.part else ["points"] if chosen.organisation else list(_SHARES)
     try:
         while left:
             rest = max(0.0, began + 60 * chosen.minutes - time.monotonic())
@@ -67,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="JOURNEY", action="append", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--fault", metavar="FAULT", action="append", choices=list(points.FAULTS), help="only this one")
     parser.add_argument("--point", metavar="KEY", action="append", help="this one, as the report has it")
+    said = "points alone, where these policies of an organisation hold"
+    parser.add_argument("--organisation", default="", choices=organisation.NAMES, help=said)
     parser.add_argument("--rule", metavar="PATTERN", action="append", help="a mutant of this one, as in 'storage/*'")
     parser.add_argument("--seed", type=int, default=11, help="which are drawn first (11)")
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="so many at once of each sort")
@@ -79,10 +84,15 @@ def _points(chosen: argparse.Namespace, report: Report, until: float) -> int:
     except ValueError as error:
         raise BenchError(str(error)) from error
     only = {*(chosen.only or ()), *(point.journey for point in named)}
-    journeys = [journey for journey in JOURNEYS if not only or journey.name in only]
+    restrictions = organisation.named(chosen.organisation)
+    journeys = [
+        journey
+        for journey in JOURNEYS
+        if (not only or journey.name in only) and restrictions.can_play(journey.file or {})
+    ]
     cleans: dict[str, Clean] = {}
     with (
-        workshop() as shop,
+        workshop(restrictions) as shop,
         closing(Crowd(until, lambda name: _OfPoints(shop, name, cleans), shop.halt, report.add, tell)) as crowd,
     ):
         bad = crowd.play(*_lanes(journeys, chosen.workers))

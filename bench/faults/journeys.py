@@ -95,7 +95,7 @@ def _stocked_again(stage: Stage) -> None:
 
 
 def up(stage: Stage, file: Mapping[str, Any]) -> None:
-    stage.checkout.write(**file)
+    stage.write(file)
     ready(stage, stage.checkout.command("up"))
 
 
@@ -113,7 +113,8 @@ def _theirs(stage: Stage) -> None:
         "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "2"},
     }
     account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-    body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
+    key = {"encryptionSpec": {"kmsKeyName": stage.organisation.key}} if stage.organisation.key else {}
+    body = {"resourcePools": [pool], "resourceRuntimeSpec": account, **key}
     stage.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={THEIRS}", body)
     at = f"{VERTEX}/persistentResources/{THEIRS}"
     wait_for(lambda: stage.cloud.rest("GET", at)["state"] == "RUNNING", "their cluster runs")
@@ -184,8 +185,7 @@ def _failed(stage: Stage) -> None:
 def _two(stage: Stage) -> None:
     """Deploy two stacks of one project with two submitters in common, and one that the other has alone."""
     up(stage, shared_with(TEAM, BEA, **FIRST))
-    other = stage.add_stack("other")
-    other.write(**shared_with(TEAM, BEA, EVE))
+    stage.write(shared_with(TEAM, BEA, EVE), stage.add_stack())
     done = stage.run_both("up", "deployer", {})
     if done.code != 0:
         raise BenchError(f"two stacks could not be made ready:\n{done.said}")

@@ -158,9 +158,9 @@ class Player:
     def _ready(self, journey: Journey) -> Stage:
         here = self.stage(journey.base)
         if journey.file is not None:
-            here.checkout.write(**journey.file)
+            here.write(journey.file)
         if journey.beside is not None and here.other:
-            here.other.write(**journey.beside)
+            here.write(journey.beside, here.other)
         return here
 
     def _make(self, base: str) -> None:

@@ -37,11 +37,12 @@ class Entry:
 class Report:
     """The report: `COMMIT.jsonl` and `COMMIT.md` in a folder."""
 
-    def __init__(self, folder: Path, commit: str) -> None:
-        """Begin anew where there are changes without a commit."""
+    def __init__(self, folder: Path, commit: str, organisation: str = "") -> None:
+        """Begin anew where there are changes without a commit. `organisation`: the policies that hold."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.commit, self.page = commit, folder / f"{commit}.md"
-        self._lines, self._lock = folder / f"{commit}.jsonl", Lock()
+        name = f"{commit}-{organisation}" if organisation else commit
+        self.commit, self.page = commit, folder / f"{name}.md"
+        self._lines, self._lock = folder / f"{name}.jsonl", Lock()
         if commit.endswith("-dirty"):
             self._lines.unlink(missing_ok=True)
         elif self._lines.exists() and not self._lines.read_bytes().endswith(b"\n"):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import psutil
 from vertex_local.environment import of_role
@@ -20,6 +21,7 @@ from vertex_local.server.cloud_file import process_of, read_record
 from bench.errors import BenchError
 from bench.faults import folders
 from bench.faults.nursery import Nursery
+from bench.faults.organisation import Organisation, trainer
 from bench.faults.processes import kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from bench.faults.workshop import Workshop
@@ -45,9 +47,12 @@ HASTE = {
     # Compiling programs anew for each run takes longer than the judged part.
     "PYTHONDONTWRITEBYTECODE": "",
 }
-_LONGEST_S = 240.0
+# Longer than a deployment tries to write a package, while nothing gets through.
+_LONGEST_S = 300.0
 # The folders of running jobs: a replica is known to live by a lock that it holds on a file there.
 _SPARED = "jobs"
+SECOND = "other"
+"""The name of a stage's other stack."""
 _LONG_NAP = ("max=600", "max=86400")
 
 
@@ -77,6 +82,7 @@ class Stage:
     overtaking: list[Ran] = field(default_factory=list)
     halted: Event = field(default_factory=Event)
     nursery: Nursery | None = None
+    organisation: Organisation = field(default_factory=Organisation)
     # Makes the checkout of another stack by its name; and the one that it made, for journeys of two stacks.
     make: Callable[[str], Checkout] | None = None
     other: Checkout | None = None
@@ -85,10 +91,16 @@ class Stage:
     def checkouts(self) -> tuple[Checkout, ...]:
         return (self.checkout, self.other) if self.other else (self.checkout,)
 
-    def add_stack(self, name: str) -> Checkout:
+    def add_stack(self) -> Checkout:
         assert self.make is not None
-        self.other = self.make(name)
+        self.other = self.make(SECOND)
         return self.other
+
+    def write(self, file: Mapping[str, Any], checkout: Checkout | None = None) -> None:
+        """Write a stack's file, with what the organisation asks of it; the first stack's unless another is named."""
+        checkout = checkout or self.checkout
+        checkout.write(**file)
+        self.organisation.restrict(checkout)
 
     def go_on(self) -> None:
         """Raise BenchError once the bench is being stopped."""
@@ -125,6 +137,15 @@ class Stage:
             beside.kill_tree()
             return Ran(-1, mine.said + beside.said, stuck=True)
         return Ran(mine.code or code, mine.said + beside.said, mine.stuck)
+
+    def restrict(self) -> None:
+        """Put the organisation's policies in force; whoever may make accounts has made the trainers before."""
+        if self.organisation.named_trainer:
+            for stack in (self.checkout.stack, SECOND):
+                body = {"accountId": trainer(stack)}
+                self.cloud.rest("POST", f"/v1/projects/{PROJECT_ID}/serviceAccounts", body)
+        if self.organisation.settings:
+            daemon.start(self.cloud.state, self.organisation.settings)
 
     def start_cloud(self) -> None:
         self.go_on()
@@ -244,9 +265,18 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
         def make(stack: str, at: Path) -> Checkout:
             return make_checkout(at, cloud, stack, engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
 
-        mine = Stage(folder, cloud, proxy, make("trial", folder), halted=shop.halted, nursery=shop.nursery)
+        mine = Stage(
+            folder,
+            cloud,
+            proxy,
+            make("trial", folder),
+            halted=shop.halted,
+            nursery=shop.nursery,
+            organisation=shop.organisation,
+        )
         mine.make = lambda name: make(name, folder / name)
         try:
+            mine.restrict()
             yield mine
         finally:
             mine.end()

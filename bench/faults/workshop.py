@@ -15,6 +15,7 @@ from threading import Event
 import psutil
 
 from bench.faults.nursery import Nursery
+from bench.faults.organisation import Organisation
 from bench.faults.processes import deaf, end_all
 from local import environment
 from local.engine.engine import ensure
@@ -34,6 +35,7 @@ class Workshop:
     home: Path
     empty: EmptyStack
     nursery: Nursery
+    organisation: Organisation = field(default_factory=Organisation)
     halted: Event = field(default_factory=Event)
 
     def halt(self) -> None:
@@ -53,7 +55,7 @@ def forget_the_shell() -> None:
 
 
 @contextmanager
-def workshop() -> Iterator[Workshop]:
+def workshop(organisation: Organisation | None = None) -> Iterator[Workshop]:
     """Yield a workshop in a temporary folder that is removed at the end; leftovers of killed runs are stopped and
     removed first."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
@@ -70,7 +72,8 @@ def workshop() -> Iterator[Workshop]:
         begin = folder / "empty"
         begin.mkdir()
         with closing(Nursery()) as nursery:
-            yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home), nursery)
+            begun = empty_stack.make(begin, engine, home)
+            yield Workshop(folder, engine, home, begun, nursery, organisation or Organisation())
     finally:
         # A further Ctrl-C must not leave a half of it.
         with deaf():
