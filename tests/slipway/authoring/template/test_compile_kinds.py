@@ -309,10 +309,9 @@ def test_a_job_on_a_cluster_has_its_network_and_its_key() -> None:  # P1: the se
 
 def test_a_job_on_machines_of_its_own_has_the_workspaces_key_and_one_on_a_cluster_never() -> None:  # P1
     here = replace(HERE, kms_key="workspace")
-    packages = {template().packages[0]: URI}
-    assert request(template(), "spot", here, packages)["encryptionSpec"] == {"kmsKeyName": "workspace"}
-    assert "encryptionSpec" not in request(template(), "spot", HERE, packages)
-    assert "encryptionSpec" not in request(template(), "pool", here, packages, "cpu", on=cluster())
+    own = request(template(), "spot", here, {template().packages[0]: URI})
+    shared = request(template(), "pool", here, {template().packages[0]: URI}, "cpu", on=cluster())
+    assert own["encryptionSpec"] == {"kmsKeyName": "workspace"} and "encryptionSpec" not in shared
 
 
 def test_a_tpu_has_its_topology() -> None:
