@@ -242,7 +242,7 @@ def followed(command: Command, results: Results, *, told: bool) -> int:
     for name, (_, why) in results.unkept.items():
         say(f"not kept: {name}: {why}")
     if results.kept or told:
-        nothing = "" if results.kept else ", as nothing was written into $SLIPWAY_OUTPUT"
+        nothing = "" if results.kept or results.unkept else ", as nothing was written into $SLIPWAY_OUTPUT"
         say(f"the command ended with {code}; files kept: {len(results.kept)}{nothing}")
     return code or (CANNOT_TELL if results.unkept else 0)
 

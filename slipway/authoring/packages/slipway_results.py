@@ -1,7 +1,8 @@
 """The copier of what a job writes to `$SLIPWAY_OUTPUT`: each file as it was at one moment, in the order of writing.
 
 Nothing is told to whoever writes, so a file is looked at: it is whole where nobody has it open for writing, and kept if
-it stays the same while it is copied aside. One that is never closed is kept as well, beside its last whole version.
+it stays the same while it is copied aside. One that only grows, as a log does, is kept up to its last whole line. One
+that is never closed is kept as well, beside its last whole version, and half of one beside all others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,22 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import IO, Callable  # noqa: UP035 (Python 3.8)
+from typing import IO, Any, Callable, Mapping, NamedTuple  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
+from slipway.authoring.packages.slipway_growing import Grown, grown
 from slipway.authoring.packages.slipway_http import NO_ROOM, TRIES, StorageError
-from slipway.authoring.packages.slipway_storage import BLOCK, REPLICA, STATE, WRITTEN, Body, ChangedError, Storage
+from slipway.authoring.packages.slipway_storage import (
+    BLOCK,
+    PARTIAL,
+    REPLICA,
+    STATE,
+    WRITTEN,
+    Body,
+    ChangedError,
+    Storage,
+    state,
+)
 
 CHIEF = "workerpool0-0"
 EVERY_S = 5.0
@@ -27,10 +39,20 @@ HALF = "it may be half written"
 # The states of an object: one that was open for writing, and the last whole version, in this folder of the output.
 OPEN, PREVIOUS = "open", "previous"
 IN_MEMORY = 8 << 20
+WRITE, GROW = OPENED = ("write", "grow")  # Somebody has the file open, and may write anywhere, or only at its end.
 
 
 def say(text: str) -> None:
     print("slipway: " + text, flush=True)
+
+
+class Part(NamedTuple):
+    """What is kept of a file: its first bytes, at a moment, and how it is open then."""
+
+    now: Moment
+    size: int
+    #: Empty for one that nobody has open for writing, else `append`, or one of OPENED.
+    mode: str
 
 
 class HalfError(Exception):
@@ -57,6 +79,11 @@ class Results:
         self.appended: set[str] = set()
         self.unsure: set[str] = set()
         self.previous: set[str] = set()
+        #: Open files that may only grow, each with the number of its last look.
+        self.growing: dict[str, tuple[Grown, int]] = {}
+        self.looks = 0
+        #: Files of which a half is kept beside the whole version.
+        self.partial: set[str] = set()
         self.restored: dict[str, Moment] = {}
         self.told: set[str] = set()
         self.ending: Callable[[], bool] = lambda: False
@@ -64,18 +91,20 @@ class Results:
 
     def restore(self) -> list[str]:
         """Put the chief's files into the folder, and then the replica's own; their paths. Raises as Storage.fetch."""
-        restored = self.storage.fetch(self.output, self.folder, CHIEF)
+        found = self.storage.fetch(self.output, self.folder, CHIEF)
+        states = _states(found)
         if self.replica != CHIEF:
-            restored.update(self.storage.fetch(self.uri, self.folder, self.replica))
+            found = self.storage.fetch(self.uri, self.folder, self.replica)
+            states.update(_states(found))
+        self.partial = {whole_of(name) for name, entry in found.items() if state(entry) == PARTIAL}
         self.seen = self.restored = self.files()
         self.kept = dict(self.seen)
-        states = {name: entry.get("metadata", {}).get(STATE) for name, entry in restored.items()}
-        self.unsure = {name for name, state in states.items() if state == OPEN}
-        self.previous = {name for name, state in states.items() if state == PREVIOUS}
+        self.unsure = {name for name, special in states.items() if special == OPEN}
+        self.previous = {name for name, special in states.items() if special == PREVIOUS}
         for name in sorted(self.unsure):
-            if previous(name) in restored:
+            if previous(name) in states:
                 say(f"{name} was open for writing when it was kept, its last whole version is {previous(name)}")
-        return sorted(restored)
+        return sorted(states)
 
     def files(self) -> dict[str, Moment]:
         """Each file, by its path in the folder. A link to one is what it leads to."""
@@ -98,17 +127,20 @@ class Results:
         """
         files, before = self.files(), self.seen
         self.seen, since = files, time.monotonic()
+        self.looks += 1
         closed_since = set() if killed else {name for name in self.unsure if files.get(name) != self.restored.get(name)}
         changed = sorted(
             (name for name in files if self.kept.get(name) != files[name] or name in closed_since),
             key=lambda name: files[name].time,
         )
-        unkept = {}
+        unkept, halves = {}, list[str]()
         for name in changed:
             sleep(0)
             try:
                 why = self.half(name, files[name]) if killed else ""
-                why = why or self.keep_one(name, before.get(name), sleep, ended=ended)
+                why = why or self.keep_one(name, before.get(name), sleep, ended=ended, killed=killed)
+                if why and killed:
+                    halves.append(name)
             except OSError as error:
                 why = str(error)
             except StorageError as error:
@@ -118,6 +150,8 @@ class Results:
             if why:
                 unkept[name] = (self.unkept.get(name, (since, ""))[0], why)
         self.unkept = unkept
+        for name in (name for name in halves if half_of(name) not in files):
+            self.keep_half(name, sleep)
         if unkept if ended else self.ending():
             return  # The machine may go before what takes the place of a deleted file is kept.
         for name in [name for name in self.kept if name not in files and name not in before]:
@@ -136,11 +170,17 @@ class Results:
         # Within a save there may be pauses: what is older in the place of a whole version was closed at the last look.
         in_place = name in self.kept and self.kept[name].inode == now.inode
         unfinished = late(now, 2 * EVERY_S if in_place else LAST_WRITES_S) or name in self.unkept
-        if name in self.appended or self.whole.get(name) == now or not unfinished:
+        if name in self.appended or self.grows(name) or self.whole.get(name) == now or not unfinished:
             return ""
         return HALF + (", its version before is kept" if name in self.kept else "")
 
-    def keep_one(self, name: str, before: Moment | None, sleep: Callable[[float], None], *, ended: bool) -> str:
+    def grows(self, name: str) -> bool:
+        """Tell whether an open file was only added to at the last looks."""
+        return name in self.growing and self.growing[name][0].sure
+
+    def keep_one(
+        self, name: str, before: Moment | None, sleep: Callable[[float], None], *, ended: bool, killed: bool
+    ) -> str:
         """Why a file can't be kept now; empty when it is, and when it is gone. Raises StorageError and OSError."""
         path, why = self.folder / name, ""
         for _ in range(TRIES):
@@ -149,38 +189,59 @@ class Results:
                     now = Moment.of(os.fstat(file.fileno()))
                     if abs(time.time() - now.time / 1e9) < RECENT_S:
                         time.sleep(QUIET_S)
-                    mode = ""
+                    mode, size = "", now.size
                     if not (ended or closed(file)):
                         if self.kept.get(name) == now:
                             return ""
-                        mode, now = opened(path) or "write", Moment.of(os.fstat(file.fileno()))
-                        if mode == "write" and not self.stays_open(name, now, before):
+                        mode, now = opened(path) or WRITE, Moment.of(os.fstat(file.fileno()))
+                        size = now.size
+                    if mode == WRITE or (killed and self.grows(name)):
+                        if whole := self.whole_part(name, file, now):
+                            mode, size = GROW, whole
+                        elif killed:
+                            return HALF
+                        elif not self.stays_open(name, now, before):
                             why = "it is still open for writing"
                             continue
+                    else:
+                        self.growing.pop(name, None)
                     if mode == "append":
                         self.appended.add(name)
-                    sure = ended or mode == "append" or self.whole.get(name) == now
-                    self.put(name, file, now, sleep, sure=sure, mode=mode)
+                    sure = ended or mode in ("append", GROW) or self.whole.get(name) == now
+                    self.put(name, file, Part(now, size, mode), sleep, sure=sure)
             except FileNotFoundError:  # It was there to be replaced.
                 return ""
             except HalfError:
                 return HALF
             except ChangedError as error:
                 why = str(error)
-                if mode == "write":
+                if mode == WRITE:
                     break  # Its writer is at it, and it may be large.
                 continue
             if not self.kept:
                 self.tell(f"keeps the files of $SLIPWAY_OUTPUT in {self.uri}, every {EVERY_S:.0f} s")
             self.kept[name] = now
             self.previous.discard(name)  # It is the code's own now.
-            if mode == "write":
+            if mode in OPENED:
                 self.unsure.add(name)
             else:
                 self.unsure.discard(name)
                 self.drop_previous(name, sleep)
+            self.drop_half(name, sleep)
             return ""
         return why
+
+    def whole_part(self, name: str, file: IO[bytes], now: Moment) -> int:
+        """Return the bytes that are whole of an open file that only grows, as two looks tell; 0 for another one."""
+        before, look = self.growing.pop(name, (None, 0))
+        seen = grown(file, name, now, before)
+        file.seek(0)
+        if seen is None:
+            return 0
+        if before is not None and look == self.looks:  # Tries of one look are none of their own.
+            seen = seen._replace(sure=before.sure)
+        self.growing[name] = seen, self.looks
+        return seen.whole if seen.sure else 0
 
     def stays_open(self, name: str, now: Moment, before: Moment | None) -> bool:
         """Tell whether a file that is open for writing may never be closed: it rests, or it is written in place, as its
@@ -190,34 +251,57 @@ class Results:
         long = time.time() - now.time / 1e9 >= RESTS_S or (in_place and time.monotonic() - since >= RESTS_S)
         return long and (previous(name) in self.previous or previous(name) not in self.seen)
 
-    def put(
-        self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, sure: bool, mode: str
-    ) -> None:
-        """Keep a file as it is at this moment, with its last whole version where it is open to `write`. Raises
+    def put(self, name: str, file: IO[bytes], part: Part, sleep: Callable[[float], None], *, sure: bool) -> None:
+        """Keep a part of a file as it is at this moment, with its last whole version where it is open. Raises
         ChangedError for one that did not stay so, HalfError for one that may have been left half written where that is
         not `sure`, and StorageError."""
+        now, size, mode = part
 
         def check() -> None:
             if not sure and late(now, LAST_WRITES_S) and self.ending():
                 raise HalfError
             then = Moment.of(os.fstat(file.fileno()))
-            if then != now and not (mode == "append" and then.size >= now.size):
+            if then != now and not (mode in ("append", GROW) and then.size >= now.size):
                 raise ChangedError("it changes while it is read")
 
-        copy = self.copy(file, now.size)
+        copy = self.copy(file, size)
         check()
         source, at_last = (file, check) if copy is None else (copy, lambda: None)
 
         described = {REPLICA: self.replica, WRITTEN: str(now.time)}
-        if mode == "write":
+        if mode in OPENED:
             self.set_aside(name, sleep)
             described = {**described, STATE: OPEN}
+        self.send(name, described, source, size, at_last, sleep)
 
+    def send(
+        self,
+        name: str,
+        described: dict[str, str],
+        source: IO[bytes],
+        size: int,
+        at_last: Callable[[], None],
+        sleep: Callable[[float], None],
+    ) -> None:
         def body(object_name: str) -> Body:
             source.seek(0)
-            return Body(object_name, described, source, now.size, at_last)
+            return Body(object_name, described, source, size, at_last)
 
         self.storage.keep(f"{self.uri}/{name}", body, sleep)
+
+    def keep_half(self, name: str, sleep: Callable[[float], None]) -> None:
+        """Keep beside the whole version what a killed process was writing."""
+        since, why = self.unkept[name]
+        described = {REPLICA: self.replica, STATE: PARTIAL}
+        with contextlib.suppress(OSError), (self.folder / name).open("rb") as file:
+            self.send(half_of(name), described, file, os.fstat(file.fileno()).st_size, lambda: None, sleep)
+            self.partial.add(name)
+            self.unkept[name] = since, f"{why}; as it is, it is kept as {half_of(name)}"
+
+    def drop_half(self, name: str, sleep: Callable[[float], None]) -> None:
+        if name in self.partial:
+            self.storage.drop(f"{self.uri}/{half_of(name)}", sleep)
+            self.partial.discard(name)
 
     def set_aside(self, name: str, sleep: Callable[[float], None]) -> None:
         """Keep the last whole version elsewhere, as its object will be of one that may not be whole."""
@@ -235,6 +319,7 @@ class Results:
         self.kept.pop(name, None)
         self.unsure.discard(name)
         self.drop_previous(name, sleep)
+        self.drop_half(name, sleep)
 
     def drop_previous(self, name: str, sleep: Callable[[float], None]) -> None:
         if previous(name) in self.previous:
@@ -273,3 +358,16 @@ class Results:
 def previous(name: str) -> str:
     """Return where the last whole version of a file is, beside one that may be half written."""
     return f"{PREVIOUS}/{name}"
+
+
+def half_of(name: str) -> str:
+    return f"{name}.{PARTIAL}"
+
+
+def whole_of(half: str) -> str:
+    return half[: -len(half_of(""))]
+
+
+def _states(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the states of what restarts find, by its path."""
+    return {name: special for name, entry in found.items() if (special := state(entry)) != PARTIAL}

@@ -17,6 +17,7 @@ from slipway.authoring.packages.slipway_http import TRIES, StorageError, call, p
 ROLE = "give the job's service account roles/storage.objectUser on that bucket, then submit again"
 # An object's metadata: who kept it, the file's time in ns, and what is special about it.
 REPLICA, WRITTEN, STATE = "slipway-replica", "slipway-written", "slipway-state"
+PARTIAL = "partial"  # The state of a half, which stands beside the whole version and is never fetched.
 BLOCK = 1 << 20
 PART = 32 * BLOCK  # What is fetched of an object at once.
 AT_ONCE = 16
@@ -63,6 +64,11 @@ def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
             raise StorageError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
         found[inner] = entry
     return found
+
+
+def state(entry: Any) -> str:
+    """Return what is special about an object; mostly empty."""
+    return str(entry.get("metadata", {}).get(STATE, ""))
 
 
 class Body:
@@ -147,12 +153,13 @@ class Storage:
         return by_path(uri, (each for each in entries if replica in ("", each.get("metadata", {}).get(REPLICA))))
 
     def fetch(self, uri: str, folder: Path, replica: str = "") -> dict[str, Any]:
-        """Put what is `found` into the folder; return that. When something is replaced meanwhile, all is
+        """Put what is `found` into the folder, but no halves; return all. When something is replaced meanwhile, all is
         looked for again. Raises OSError for the disk's."""
         for attempt in range(TRIES):
             found = self.found(uri, replica)
+            whole = {inner: entry for inner, entry in found.items() if state(entry) != PARTIAL}
             try:
-                self.bring(found, folder)
+                self.bring(whole, folder)
                 break
             except StorageError as error:
                 if error.code != 404 or attempt == TRIES - 1:

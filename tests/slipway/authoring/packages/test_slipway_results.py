@@ -206,7 +206,8 @@ def test_what_a_killed_process_was_writing_takes_the_place_of_nothing(
     age(results.folder / "earlier", 10)
     results.keep(ended=True, killed=True)
     assert machine.kept.get("checkpoint") == kept and machine.kept["earlier"] == b"x"
-    assert "half" in results.unkept["checkpoint"][1]
+    assert machine.kept["checkpoint.partial"] == b"half of t"
+    assert "half" in results.unkept["checkpoint"][1] and "checkpoint.partial" in results.unkept["checkpoint"][1]
 
 
 def test_a_save_in_place_that_paused_before_its_process_was_killed_takes_the_place_of_nothing(machine: Machine) -> None:
@@ -219,7 +220,8 @@ def test_a_save_in_place_that_paused_before_its_process_was_killed_takes_the_pla
         file.write("2222\n")
     age(path, 4)
     results.keep(ended=True, killed=True)
-    assert machine.kept == {"checkpoint": b"1111\n1111\n"} and "half" in results.unkept["checkpoint"][1]
+    assert machine.kept == {"checkpoint": b"1111\n1111\n", "checkpoint.partial": b"2222\n1111\n"}
+    assert "half" in results.unkept["checkpoint"][1]
 
 
 def test_what_was_whole_at_the_notice_is_kept_whoever_is_killed_then(machine: Machine) -> None:
@@ -233,7 +235,8 @@ def test_what_was_whole_at_the_notice_is_kept_whoever_is_killed_then(machine: Ma
     writer.process.kill()
     writer.process.wait()
     results.keep(ended=True, killed=True)
-    assert machine.kept == {"checkpoint": b"one"} and sorted(results.unkept) == ["later", "open"]
+    assert machine.kept == {"checkpoint": b"one", "later.partial": b"half of t", "open.partial": b"half\n"}
+    assert sorted(results.unkept) == ["later", "open"]
 
 
 def test_what_is_closed_as_its_writer_may_be_ending_is_kept_once_it_is_older(machine: Machine) -> None:
@@ -267,7 +270,8 @@ def test_after_the_notice_what_code_deletes_stays_until_all_that_is_left_is_kept
         assert machine.kept == {"checkpoint-1": b"one"}
     new.write_text("two")
     results.keep(ended=True, killed=True)
-    assert machine.kept == {"checkpoint-1": b"one"} and "half" in results.unkept["checkpoint-2"][1]
+    assert machine.kept == {"checkpoint-1": b"one", "checkpoint-2.partial": b"two"}
+    assert "half" in results.unkept["checkpoint-2"][1]
     results.keep(ended=True)
     assert machine.kept == {"checkpoint-2": b"two"}
 
