@@ -19,6 +19,8 @@ Holder = Literal["project", "account", "bucket"]
 _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccounts", "bucket": "storage.buckets"}
 MOST_PRINCIPALS = 1500
 """The most principals in a policy, each as often as it has a role (docs.cloud.google.com/iam/quotas)."""
+MOST_GROUPS = 250
+"""The most groups and domains among them: a group counts once, a domain as often as it has a role."""
 _DELETED = "deleted:"
 DOMAINS = "constraints/iam.allowedPolicyMemberDomains"
 _ATTEMPTS = 10
@@ -44,6 +46,13 @@ def living(member: str) -> str:
     """Return the name of a member without what marks a deleted one, `deleted:user:ada@acme.example?uid=1`: IAM keeps
     those apart, so that nobody made again under that name has their roles."""
     return member.removeprefix(_DELETED).partition("?uid=")[0] if member.startswith(_DELETED) else member
+
+
+def groups_and_domains(members: Iterable[str]) -> int:
+    """Count groups and domains as `MOST_GROUPS` does, of members that are named once for each role."""
+    listed = [member.lower() for member in members]
+    groups = {member for member in listed if member.startswith("group:")}
+    return len(groups) + sum(member.startswith("domain:") for member in listed)
 
 
 class Permissions:

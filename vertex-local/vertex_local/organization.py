@@ -68,7 +68,8 @@ def check_method(settings: Settings, api: str, method: str, path: str) -> None:
 
 def check_resource(settings: Settings, project: Project, location: str, key: str | None) -> None:
     """Raise 400 FAILED_PRECONDITION for a resource of Vertex AI in a location, or with a key, that no policy lets
-    through. `key` is "" for one without a key, None for one that takes none."""
+    through, and for a key that its agent may not use. `key` is "" for one without a key, None for one that takes none.
+    """
     policy = settings.policy
     if not constraints.allows_location(policy.get("gcp.resourceLocations", ()), location):
         raise _vertex_violation(
@@ -95,6 +96,13 @@ def check_resource(settings: Settings, project: Project, location: str, key: str
             "gcp.restrictCmekCryptoKeyProjects",
             f"Constraint `constraints/gcp.restrictCmekCryptoKeyProjects` violated for `projects/{project.id}` "
             f"attempting to use `{key}` key.",
+        )
+    if key in settings.keys_unusable.split():
+        raise ApiError(
+            400,
+            "FAILED_PRECONDITION",
+            f"Provided CryptoKey {key} cannot be used in Vertex AI service. Please make sure the CryptoKey is enabled "
+            "and Vertex AI service account has Encryption and Decryption access to it.",
         )
 
 

@@ -59,7 +59,7 @@ class Settings(TrainingSettings):
     job_folder_seconds: float = 3600.0
     # Who is in which group; the service asks the directory.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
-    # Keys of Cloud KMS that Cloud Storage's agent may not use, with blanks between; there is no Cloud KMS here.
+    # Keys of Cloud KMS that Google's agents may not use, with blanks between; there is no Cloud KMS here.
     keys_unusable: str = ""
     # An organisation's policies: "CONSTRAINT" to its values.
     policy: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

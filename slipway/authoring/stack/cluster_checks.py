@@ -27,7 +27,9 @@ OF_THE_MAKING = (
     "until",
     "idleLimit",
 )
-_KEY = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_KEY = re.compile(
+    r"projects/[a-z0-9][a-z0-9.:-]*/locations/(?P<region>[\w-]+)/keyRings/[\w-]{1,63}/cryptoKeys/[\w-]{1,63}", re.ASCII
+)
 _ATTACHMENT = re.compile(rf"(projects/[^/]+/regions/(?P<region>[^/]+)/networkAttachments/)?{NAME}")
 _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
@@ -61,7 +63,9 @@ def _in_region(
 ) -> None:
     match = form.fullmatch(part.of(str) or "")
     if part.of(str) is not None and match is None:
-        part.wrong(f"is not a {what}: {shown(part.value)}", example)
+        # What consoles and tools show has more around it, as a key's version.
+        within = re.search(rf"{form.pattern}(?=/|\s*$)", part.of(str) or "", form.flags)
+        part.wrong(f"is not a {what}: {shown(part.value)}", within[0] if within and within["region"] else example)
     elif match and match["region"] and region not in (None, match["region"]):
         part.wrong(f"the {what} is in {match['region']}, the {of} in {region}", f"name a {what} in {region}")
 

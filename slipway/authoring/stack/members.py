@@ -9,7 +9,7 @@ from slipway.authoring.policy.rules import ROLES, crowd
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
 from slipway.base.formatting import quoted, short
-from slipway.google.permissions import MOST_PRINCIPALS
+from slipway.google.permissions import MOST_GROUPS, MOST_PRINCIPALS, groups_and_domains
 from slipway.model.cluster import SERVICE_ACCOUNT
 
 EXAMPLE = "group:ml-engineers@acme.example"
@@ -75,6 +75,10 @@ def check_crowd(entries: Iterable[DocumentPart]) -> None:
     if needed > MOST_PRINCIPALS:
         what = f"with this one, {len(members):,} submitters have {len(ROLES)} roles each: {needed:,} principals in the "
         listed[-1].wrong(f"{what}project's policy, which takes {MOST_PRINCIPALS:,}", f"take a group: {EXAMPLE}")
+    elif (groups := groups_and_domains(filter(None, [*members] * len(ROLES)))) > MOST_GROUPS:
+        what = f"with this one, the project's policy has {groups} groups and domains (a domain counts for each of "
+        what += f"{len(ROLES)} roles), and takes {MOST_GROUPS}"
+        listed[-1].wrong(what, f"take one group that has the others as its members: {EXAMPLE}")
 
 
 _MAY = "may submit, spend money and read all results"

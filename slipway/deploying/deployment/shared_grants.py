@@ -31,7 +31,7 @@ from slipway.deploying.deployment.workspace_plan import (
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Neighbours, Unknown
-from slipway.google.permissions import DOMAINS, MOST_PRINCIPALS, Bound
+from slipway.google.permissions import DOMAINS, MOST_GROUPS, MOST_PRINCIPALS, Bound, groups_and_domains
 from slipway.google.provider_errors import Places
 from slipway.model.catalog.model import NAME, Catalog
 from slipway.model.labels import STACK_LABEL
@@ -118,6 +118,15 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
             why=f"it names {len(policy):,}, each once for every role, and stacks/Pulumi.{stack}.yaml adds "
             f"{len(added):,}, for {counted(people, 'submitters')}",
             fix="take a group in place of its people, under `submitters`: group:ml-engineers@acme.example",
+        )
+    already = [bound.member for bound in policy]
+    groups = groups_and_domains([*already, *(member for _, member in added)])
+    if added and groups > MOST_GROUPS:
+        raise ConfigError(
+            f"the policy of project {project} would name {groups} groups and domains, and Google takes {MOST_GROUPS}",
+            why=f"it names {groups_and_domains(already)}, a domain once for every role; the others are of "
+            f"stacks/Pulumi.{stack}.yaml",
+            fix="take one group that has the others as its members, under `submitters`",
         )
 
 

@@ -31,8 +31,10 @@ def check(resource: str, bindings: Bindings, before: Bindings, ours: Callable[[s
             f"The number of members in the policy ({len(members):,}) is larger than the maximum allowed size "
             f"{_MOST_PRINCIPALS:,}."
         )
-    if sum(member.startswith("group:") for member in members) > _MOST_GROUPS:
-        raise invalid_argument(f"The bindings of a policy can refer to {_MOST_GROUPS} groups.")
+    # A group counts once, a domain as often as it is named (the page on quotas and limits).
+    groups = {member for member in members if member.startswith("group:")}
+    if len(groups) + sum(member.startswith("domain:") for member in members) > _MOST_GROUPS:
+        raise invalid_argument(f"The bindings of a policy can refer to {_MOST_GROUPS} groups and domains.")
     for binding in bindings:
         _check_role(service, binding.get("role", ""), ours)
         # Cloud Storage drops a binding without members.

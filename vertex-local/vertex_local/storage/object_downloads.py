@@ -7,7 +7,7 @@ from datetime import datetime
 from email.utils import format_datetime
 
 from ..wire import ApiError, Call, FileSlice, Reply, Route
-from . import errors
+from . import errors, rules
 from .guard import check_object_conditions, check_tags
 from .objects import Objects
 from .records import Records, Version, etag, show_object
@@ -43,6 +43,7 @@ class Downloads:
     def _content(self, call: Call) -> Reply:
         version = self._objects.find(call, "storage.objects.get")
         self._check(call, version)
+        rules.check_usable(version.resource.get("kmsKeyName", ""), self._records.world.settings.keys_unusable)
         headers = _headers(version)
         media = _header_text(version.resource.get("contentType", "application/octet-stream"))
         size = int(version.resource["size"])

@@ -96,6 +96,7 @@ class Objects:
                     gone = self._records.retire(current, is_versioned(kept))
                 generation = self._records.next_generation(current)
                 resource = self._completed(kept, name, _settable(metadata), blob, generation)
+                rules.check_usable(resource.get("kmsKeyName", ""), self._records.world.settings.keys_unusable)
                 if components:
                     resource["componentCount"] = components
                 OBJECTS.put(self._store, Version(resource, blob.name))
@@ -222,6 +223,7 @@ class Objects:
         self, bucket: Mapping[str, Any], name: str, metadata: Mapping[str, Any], blob: Blob, generation: int
     ) -> dict[str, Any]:
         now = moment(self._records.world.clock.now())
+        key = bucket.get("encryption", {}).get("defaultKmsKeyName")
         resource = {
             "storageClass": bucket["storageClass"],
             **({"eventBasedHold": True} if bucket.get("defaultEventBasedHold") else {}),
@@ -236,6 +238,7 @@ class Objects:
             "updated": now,
             "timeStorageClassUpdated": now,
             "timeFinalized": now,
+            **({"kmsKeyName": f"{key}/cryptoKeyVersions/1"} if key else {}),
         }
         return {**resource, "md5Hash": blob.md5} if blob.md5 else resource
 

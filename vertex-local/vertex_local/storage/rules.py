@@ -84,7 +84,12 @@ def check_key(bucket: Mapping[str, Any], location: str, unusable: str) -> None:
     place = "europe" if location == "EU" else location.lower()
     if match and match[1] != place:
         raise errors.invalid(f"Cloud KMS region '{match[1]}' not available for use with GCS region '{location}'.")
-    if key in unusable.split():
+    check_usable(key, unusable)
+
+
+def check_usable(key: str, unusable: str) -> None:
+    """Raise 403 for a key, or a version of it, that Cloud Storage's agent may not use."""
+    if key.partition("/cryptoKeyVersions/")[0] in unusable.split():
         text = "Please ensure that your Cloud Storage service account has been authorized to use this key."
         raise errors.error(403, "forbidden", f"Permission denied on Cloud KMS key. {text}")
 

@@ -71,6 +71,18 @@ def test_more_submitters_than_a_projects_policy_takes_are_refused_and_a_group_is
         assert mistake.key.endswith("evals.submitters[0]") and mistake.fix.startswith("take a group: group:")
 
 
+@pytest.mark.parametrize(("groups", "domains"), [(251, 0), (247, 1)])
+def test_more_groups_and_domains_than_a_policy_takes_are_refused(groups: int, domains: int) -> None:
+    """Google takes 250: a group counts once, a domain as often as it has a role."""
+    members = [f"group:team{number}@acme.example" for number in range(groups)]
+    members += [f"domain:d{number}.example" for number in range(domains)]
+    listed = ", ".join(members[1:])
+    assert read(with_config(f"slipway:workspace: {{submitters: [{listed}]}}"))
+    (mistake,) = wrong(with_config(f"slipway:workspace: {{submitters: [{listed}, {members[0]}]}}"))
+    assert "251 groups and domains" in mistake.what and mistake.what.endswith("and takes 250")
+    assert mistake.fix.startswith("take one group that has the others")
+
+
 def test_the_contact_is_an_address_in_letters_of_either_case() -> None:
     assert read(with_config("slipway:quota: {contactEmail: ML.Platform@Acme.example}")).quota.contact_email
 

@@ -156,6 +156,20 @@ def test_a_project_whose_policy_has_no_room_for_the_submitters_is_refused_before
     assert all(wanted.policy for wanted in seen.asked), "a policy that gets new members is read"
 
 
+def test_a_project_whose_policy_has_no_room_for_another_group_is_refused(seen: Seen) -> None:
+    """Google takes 250 groups and domains; a group counts once, whatever its roles."""
+    twice = [Bound(role, f"group:g{n}@acme.example") for n in range(250) for role in ("roles/browser", "roles/viewer")]
+    stack = replace(
+        STACK, workspace=workspace_entry(("group:ml@acme.example",), "acme-catalog", "acme-work", "trainer")
+    )
+    seen.live = replace(LIVE, policy=frozenset(twice))
+    with pytest.raises(ConfigError) as error:
+        read_plan(stack)
+    assert error.value.what.endswith("would name 251 groups and domains, and Google takes 250")
+    seen.live = replace(LIVE, policy=frozenset(twice[2:]))
+    read_plan(stack)
+
+
 def test_a_policy_is_read_only_where_the_stack_grants_something_new(seen: Seen) -> None:  # D9
     stack = replace(STACK, workspace=workspace_entry(PEOPLE[:1], "acme-catalog", "acme-work", "trainer"))
     granted = tuple(StateGrant(f"{purpose}-x", role, PEOPLE[0]) for purpose, role in SUBMITTER_ROLES.items())
