@@ -77,7 +77,7 @@ class WorkspaceArgs:
     shell: Switch | None = None
     """Permit `submit --shell`, which asks for a shell in a job's machines; False by default."""
     confirm_above: Amount | None = None
-    """USD an hour above which `submit` asks; it never asks by default."""
+    """USD an hour above which `submit` asks; 1 by default."""
     board: Switch | None = None
     """Have the hourly run write the board into the catalog's bucket; False by default."""
     notify: Text | None = None

@@ -48,7 +48,8 @@ from tests.slipway.reviewing.builders import (
 )
 
 Condition = Callable[..., bool]
-LIMIT = st.none() | st.integers(1, 3).map(lambda thousands: 1000.0 * thousands)
+AMOUNT = st.integers(1, 3).map(lambda thousands: 1000.0 * thousands)
+LIMIT = st.none() | AMOUNT
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,12 @@ GROUPS = (
     ),
     Group(
         "confirmation",
-        (LIMIT, LIMIT),
+        (AMOUNT, AMOUNT),
         lambda was, now: change(facts(confirm_above=was), facts(confirm_above=now)),
         costs,
         {
-            **moves(each("raised", "dropped", start="spending-limit")),
-            "spending-limit-lowered": lambda was, now: now is not None and (was is None or now < was),
+            "spending-limit-raised": lambda was, now: now > was,
+            "spending-limit-lowered": lambda was, now: now < was,
         },
     ),
     Group(

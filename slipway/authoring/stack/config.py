@@ -17,6 +17,7 @@ from slipway.authoring.stack.entries import (
     QuotaEntry,
     ReservationEntry,
 )
+from slipway.model.catalog.model import CONFIRM_ABOVE
 
 Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
 """IAM members; the file has a list, and their order means nothing."""
@@ -60,10 +61,10 @@ class WorkspaceEntry(Entry):
         "job's account.",
         examples=["true"],
     )
-    confirm_above: Annotated[float, bounds.COST] | None = Field(
-        default=None,
+    confirm_above: Annotated[float, bounds.COST] = Field(
+        default=CONFIRM_ABOVE,
         description="USD an hour: `submit` asks before it sends jobs that cost more, on machines that are neither a "
-        "pool's nor reserved; --yes answers. It never asks when left out.",
+        "pool's nor reserved; --yes answers.",
         examples=[4],
     )
     board: bool = Field(

@@ -215,8 +215,8 @@ class _LogDisplay:
         """Write nothing: a reader of the jobs sees how many run."""
 
     def takes_sooner(self, sooner: SoonerChoice) -> bool:
-        if self._yes and not sooner.answered_by_yes:
-            raise sooner.refusal(f"the same call with then={list(sooner.types)}")
+        if self._yes and sooner.spending:
+            raise sooner.refusal(sooner.spending, f"the same call with then={list(sooner.types)}")
         return self._yes
 
     def chosen(self, chosen: ChosenSweep) -> None:

@@ -43,6 +43,8 @@ HISTORY = "history/"
 HISTORY_DAYS = 400
 """The days for which they are kept: a year of samples, and the month to compare with."""
 BOARD = "board/"
+CONFIRM_ABOVE = 1.0
+"""USD an hour, where a stack says no other, above which a submission is confirmed."""
 """The prefix of the page, which the hourly run writes where the stack asks for it."""
 
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
@@ -293,7 +295,7 @@ class Catalog:
     #: Ids of the quotas that jobs draw, by metric, as the service lists them.
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     #: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
-    confirm_above: float | None = None
+    confirm_above: float = CONFIRM_ABOVE
     #: Members, by the trainer that they may submit as: the project's other stacks leave them their roles.
     submitters: Mapping[str, Texts] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)

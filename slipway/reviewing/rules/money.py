@@ -11,7 +11,7 @@ from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL, RESERVATION
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog, Offer, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above
@@ -151,31 +151,30 @@ def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool)
     )
 
 
-def _confirmation(change: Change, old: float | None, new: float | None) -> Iterator[Consequence]:
+def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequence]:
     if old == new:
         return
-    before, after = ("" if limit is None else dollars(Price(Decimal(str(limit)))) for limit in (old, new))
-    move = moves(old, new)
+    before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
-    stricter = move in ("set", "lowered")
+    stricter = new < old
     yield by_row(
-        f"spending-limit-{move}{'-for-scripts' if robots and stricter else ''}",
+        f"spending-limit-{moves(old, new)}{'-for-scripts' if robots and stricter else ''}",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
         robots=named(robots),
         edits=(Edit("confirmAbove", before, after),),
-        details=_dearer(change.new, new if stricter else old, None if stricter else new),
+        details=_dearer(change.new, min(old, new), None if stricter else new),
     )
 
 
-def _dearer(catalog: Catalog, limit: float | None, most: float | None) -> Iterator[str]:
+def _dearer(catalog: Catalog, limit: float, most: float | None) -> Iterator[str]:
     """Yield the ways to run that cost more than a limit, up to another one."""
     for template in catalog.templates.values():
         for offer in template.offers:
             beside = offer.available and offer.kind == template.kind and offer.capacity_type not in (POOL, RESERVATION)
             price = float(offer.price_per_hour.known)
-            if beside and (limit or 0) < price and (most is None or price <= most):
+            if beside and limit < price and (most is None or price <= most):
                 yield f"dearer: `{template.name}`{whose([offer], template)}, {cost(offer, catalog)}"
 
 
@@ -267,11 +266,11 @@ def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
     return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
 
 
-def _is_steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
+def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
     """Tell whether a month of running costs more than before, and more than the deployed stack lets anybody submit
-    `unasked`; at the same price, whether a run may take longer."""
+    `unasked`, where it has raised that; at the same price, whether a run may take longer."""
     price = now.hourly.known
-    asked = unasked is None or price > Decimal(str(unasked))
+    asked = unasked <= CONFIRM_ABOVE or price > Decimal(str(unasked))
     dearer = asked and is_steep(was.hourly.known * HOURS_OF_A_MONTH, price * HOURS_OF_A_MONTH)
     return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 

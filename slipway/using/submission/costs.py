@@ -63,7 +63,7 @@ def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None
 def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
     """Return the spending on the dearest of these candidates; None where nothing has to be confirmed."""
     beside = [candidate for candidate in candidates if candidate.offer.capacity_type not in _PAID_ANYWAY]
-    if not beside or prepared.catalog.confirm_above is None:
+    if not beside:
         return None
     prices = {candidate: price(prepared.catalog, candidate) for candidate in beside}
     # A price that is not wholly known may be higher than any that is.
@@ -80,7 +80,7 @@ def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candi
 
 def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
     limit = catalog.confirm_above
-    if limit is None or (costs.complete and costs.known <= Decimal(str(limit))):
+    if costs.complete and costs.known <= Decimal(str(limit)):
         return None
     return Spending(what=what, price=Price(costs.known, costs.complete), stack=catalog.stack, limit=limit)
 

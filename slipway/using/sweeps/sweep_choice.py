@@ -47,8 +47,6 @@ class SoonerChoice:
     waits: str
     #: None where nobody has to confirm it.
     spending: Spending | None
-    #: The stack says up to which price nobody has to confirm it.
-    limited: bool
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -59,17 +57,11 @@ class SoonerChoice:
         """The choice as text: `spot could run now, at most $3,084.40 for all 40 runs, …`"""
         return f"{join(self.types)} could run now, {bound_words(self.shares)}"
 
-    @property
-    def answered_by_yes(self) -> bool:
-        """Tell whether a yes given beforehand is an answer: it counts up to the stack's limit."""
-        return self.limited and self.spending is None
-
-    def refusal(self, how: str) -> PolicyError:
-        """Return the error where `--yes` would have to confirm a type that nobody has named; `how` names it."""
-        limit = self.spending.words if self.spending else "a yes counts up to a limit, and the stack has none"
+    def refusal(self, spending: Spending, how: str) -> PolicyError:
+        """Return the error where `--yes` would have to confirm a dear type that nobody has named; `how` names it."""
         return PolicyError(
             f"nothing was sent: a yes alone does not send these runs to {join(self.types)}",
-            why=f"{self.waits}\n{self.words}\n{limit} (slipway:workspace.confirmAbove)",
+            why=f"{self.waits}\n{self.words}\n{spending.words} (slipway:workspace.confirmAbove)",
             fix=f"to send them there: {how}\nto let them wait: the same without yes",
         )
 
@@ -156,7 +148,6 @@ def sooner_choice(
         shares=shares(choices),
         waits="; ".join(waiting),
         spending=spending_at_once(catalog, plan.template.name, runs),
-        limited=catalog.confirm_above is not None,
     )
 
 

@@ -67,14 +67,14 @@ CASES = (
     ),
     Case(
         "Nobody is asked any more what a submission costs",
-        (stack("    confirmAbove: 4\n", ""),),
-        (hurts("spending-limit", "confirmAbove", "$4.00/h", "whatever they cost"),),
+        (stack("confirmAbove: 4\n", "confirmAbove: 1000000\n"),),
+        (hurts("spending-limit", "confirmAbove", "$1,000,000.00/h"),),
         given=(ASKED,),
         world=BUSY,
     ),
     Case(
-        "What costs more than $4 an hour is asked about from now on",
-        (ASKED,),
+        "What costs more than $4 an hour is asked about from now on, which it was above $1,000",
+        (stack("confirmAbove: 1000\n", "confirmAbove: 4\n"),),
         (
             hurts(
                 "spending-limit",
@@ -85,6 +85,7 @@ CASES = (
                 "$4.28/h on demand",
             ),
         ),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 1000\n"),),
         world=BUSY,
     ),
     Case(

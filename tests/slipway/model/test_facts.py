@@ -225,6 +225,7 @@ def test_what_is_published() -> None:
         "region": "us-central1",
         "commit": "3f9c2e1",
         "dirty": True,
+        "confirmAbove": 1.0,
         "clusters": {"cpu": "cpu-1a2b3c4"},
         "retiring": {"cpu-0000000": "cpu"},
         "templates": {"nap": "gs://c/nap"},
@@ -235,7 +236,6 @@ def test_what_is_published() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "key"),
     [
-        ("confirm_above", 4.0, "confirmAbove"),
         ("board", True, "board"),
         ("shell", True, "shell"),
         ("notify", "projects/p/secrets/s/versions/1", "notify"),

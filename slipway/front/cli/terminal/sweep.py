@@ -172,8 +172,8 @@ class SweepTerminal:
 
     def takes_sooner(self, sooner: SoonerChoice) -> bool:
         if self._yes:
-            if not sooner.answered_by_yes:
-                raise sooner.refusal(self._by(sooner.types))
+            if sooner.spending:
+                raise sooner.refusal(sooner.spending, self._by(sooner.types))
             return True
         if self._asks and sys.stdin.isatty():
             dear = f"\n{sooner.spending.words}" if sooner.spending else ""

@@ -140,4 +140,4 @@ def test_a_stack_says_whether_code_may_be_replaced_and_what_a_submission_may_cos
     workspace = read(with_config("slipway:workspace: {code: true, confirmAbove: 0.5}")).workspace
     assert workspace.code is True and workspace.confirm_above == 0.5
     usual = read(with_config("slipway:templates: []")).workspace
-    assert usual.code is False and usual.confirm_above is None
+    assert usual.code is False and usual.confirm_above == 1

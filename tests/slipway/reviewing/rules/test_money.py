@@ -132,10 +132,8 @@ def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown:
     assert f"| {shown}, up to " in comment([Review("prod", money=amounts, quoted=("x",))])
 
 
-@pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, None, Grade.NOTE), (2, 9, Grade.WARNING)])
-def test_a_run_that_anybody_may_submit_unasked_is_no_warning(
-    deployed: float, declared: float | None, grade: Grade
-) -> None:
+@pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, 1, Grade.NOTE), (2, 9, Grade.WARNING)])
+def test_a_run_that_anybody_may_submit_unasked_is_no_warning(deployed: float, declared: float, grade: Grade) -> None:
     """Harm is judged as deployed: no change makes itself harmless."""
     before = facts(template("lora", on_demand("1")), confirm_above=deployed)
     after = facts(template("lora", on_demand("3")), confirm_above=declared)

@@ -94,7 +94,7 @@ def command(
     renewed: bool = False,
     lacks: str = "",
     without_quota: str = "",
-    confirm_above: float | None = None,
+    confirm_above: float = 1000.0,
 ) -> SubmissionResult:
     """Run the command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost
     the offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""

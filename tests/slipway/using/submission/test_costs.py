@@ -158,7 +158,7 @@ def test_little_money_is_told_as_little() -> None:
 MOVING = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot", "on-demand"))
 
 
-def deployed(above: float | None) -> Catalog:
+def deployed(above: float) -> Catalog:
     return replace(catalog(launcher=True), confirm_above=above)
 
 
@@ -168,7 +168,7 @@ def with_machine(request: Request, machine: str) -> Request:
     return replace(request, body={**request.body, "jobSpec": {**spec, "workerPoolSpecs": pools}})
 
 
-def of(above: float | None, *types: str) -> Spending | None:
+def of(above: float, *types: str) -> Spending | None:
     """Return the costs of a submission that may take these."""
     prepared = prepare(deployed(above), SubmissionRequest("digits"), "ada")
     return spending(
@@ -185,8 +185,7 @@ def test_the_dearest_counts_and_pools_do_not() -> None:
     assert of(0.01, "pool") is None and of(0.01) is None
 
 
-def test_nobody_is_asked_without_a_limit_or_below_it() -> None:
-    assert of(None, "on-demand") is None
+def test_nobody_is_asked_below_the_limit() -> None:
     dearest = of(0.01, "on-demand")
     assert dearest is not None
     assert of(float(dearest.price.known), "on-demand") is None
@@ -212,6 +211,14 @@ def test_a_pipeline_whose_loop_a_run_alone_knows_is_more_than_any_limit(items: d
     request = replace(spot.request, kind=PIPELINE_JOB, body={**spot.request.body, "pipelineSpec": spec})
     costs = spending_at_once(deployed(1000), "digits", [(replace(spot, kind=PIPELINE_JOB, make=lambda: request), 1)])
     assert ("/h and more" in costs.words if costs else False) is asks
+
+
+def test_a_stack_that_sets_no_limit_asks_above_a_dollar_an_hour() -> None:
+    """From Python a job took $30 an hour on demand where the pool was full, and nobody had been asked. # N25"""
+    assert catalog(launcher=True).confirm_above == 1
+    (_, spot, _) = prepare(catalog(launcher=True), SubmissionRequest("digits"), "ada").candidates
+    assert spending_at_once(catalog(launcher=True), "digits", [(spot, 1)]) is None
+    assert spending_at_once(catalog(launcher=True), "digits", [(spot, 100)]) is not None
 
 
 def test_runs_at_once_are_added() -> None:
