@@ -142,6 +142,12 @@ def test_own_code(reader: Reader) -> None:
     assert "  2 files, " in listed, "train.py and grid.yaml, and nothing that was fetched"
 
 
+def test_a_session(reader: Reader) -> None:
+    assert reader.type_(_CHOOSES).code == 0
+    (reader.folder / "train.py").write_text(_TRAINS)
+    typed(reader, "session.md")  # N25
+
+
 def test_python(reader: Reader) -> None:
     assert reader.type_(_CHOOSES).code == 0
     for number, program in enumerate(blocks(ROOT / "docs" / "python.md", "python")):

@@ -132,6 +132,7 @@ def test_labels() -> None:
         "slipway-roles",
         "slipway-run",
         "slipway-runs",
+        "slipway-session",
         "slipway-stack",
         "slipway-sweep",
         "slipway-team",

@@ -42,11 +42,7 @@ class Command:
         self.noticed, self.look, self.group = False, look, 0
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
-        with contextlib.suppress(ImportError, OSError, AttributeError):
-            import ctypes
-
-            # What a shell leaves behind is then a child of this process (Linux): only a parent is told how one ends.
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        adopt()
         errors = subprocess.PIPE if copied else None
         self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=errors)
         self.group = self.process.pid
@@ -85,6 +81,14 @@ class Command:
         if code >= 0:
             return code, code in KILLED
         return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
+
+
+def adopt() -> None:
+    """Make what a shell leaves behind a child of this process (Linux): only a parent is told how one ends."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def gone(group: int, ends: list[int]) -> bool:

@@ -29,7 +29,10 @@ _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
 _SHOWN = 3
-_PARTS = ("command", "files", "growing", "http", "index", "inputs", "launcher", "notify", "results", "storage")
+_PARTS = (
+    *("command", "exchange", "files", "growing", "http", "index", "inputs", "launcher", "notify", "results"),
+    *("session", "storage", "warm"),
+)
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
@@ -30,6 +31,7 @@ from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 if TYPE_CHECKING:
     from slipway.using.jobs.follower import Event
+    from slipway.using.sessions.likeness import RunLikeness
 
 _log = logging.getLogger("slipway")
 
@@ -59,8 +61,9 @@ def submit(
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
 
-    `like`: a job in place of a template, or its name. Its template, kind, code and parameters are taken over, and other
-    arguments hold in their place; differences that can't be avoided go to the logger.
+    `like`: a job in place of a template, or its name, or a session's run as `session/2`. Its template, kind, code and
+    parameters are taken over, and other arguments hold in their place; differences that can't be avoided go to the
+    logger.
     `capacity` and `kind`: the command's `--capacity` and `--as`; None takes the template's first that can run.
     `pool`: `cluster/pool`, that one and no other place.
     `team`: the team that the job counts for, as `--team`; None is that of $SLIPWAY_TEAM, where several could be.
@@ -108,13 +111,15 @@ def submit(
         overrides=overrides_of(labels, note, notify, env, secrets, max_run, job_name),
         arguments=tuple(submit.__kwdefaults__ or ()),
     )
+    run = None
     if model is not None:
-        asked = _like(context, model, asked, own_code=code is not None)
+        asked, run = _like(context, model, asked, own_code=code is not None)
 
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
-    prepared = with_code(context, asked, code, plan, tell=_log.info)
+    folder, tree = (run.typed, run.tree) if run and code is None else (code, None)
+    prepared = with_code(context, asked, folder, plan, tell=_log.info, tree=tree)
     again = f"the same call with request_id={id_!r}"
     try:
         submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)
@@ -124,16 +129,22 @@ def submit(
     return Job(submitted.attempt.job.name, id_, submitted.attempt.job, submitted.context)
 
 
-def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bool) -> SubmissionRequest:
+def _like(
+    context: Context, name: str, asked: SubmissionRequest, *, own_code: bool
+) -> tuple[SubmissionRequest, RunLikeness | None]:
+    """Return the request, and the session's run that it is like, if any."""
     from slipway.using.jobs.finding import find_job
+    from slipway.using.sessions.likeness import run_like
     from slipway.using.submission.like import request_like
 
-    likeness = request_like(context, find_job(context, name, tell=_log.info), asked, own_code=own_code)
+    find = partial(find_job, context, tell=_log.info)
+    run = run_like(context.connection.storage, name, find)
+    likeness = request_like(context, run.job if run else find(name), asked, own_code=own_code or bool(run))
     for line in likeness.notes:
         _log.info(line)
     for line in likeness.differences:
         _log.warning("not as it was: %s", line)
-    return likeness.asked
+    return run.asked(likeness.asked, asked) if run else likeness.asked, run
 
 
 def _price_words(cost: Price) -> str:

@@ -91,13 +91,7 @@ def command(
     given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
     # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
     folder = code if needs_folder(line) or (Path(code) / line).exists() else None
-    found = _template(context.catalog, template)
-    if machine and all(parameter.name != "machine" for parameter in found.parameters):
-        raise ConfigError(
-            f"{found.name} has no choice of machines",
-            why="it has no parameter machine",
-            fix=f"slipway templates show {found.name}, which has its machines; leave --machine out",
-        )
+    found = script_template(context.catalog, template, machine)
     typed = SubmitArguments(found.name, params=given, code=folder, **flags)
     follows = not (detach or dry_run)
     ending = WaitOptions(waits=follows, timeout=None, follows=follows)
@@ -115,6 +109,19 @@ def command_line(words: tuple[str, ...], folder: Path) -> str:
     elif first.endswith(".sh") and "/" not in first:
         line = f"bash {line}"
     return with_shell(line) if alone and refusal(line) else line
+
+
+def script_template(catalog: Catalog, name: str | None, machine: str | None) -> Template:
+    """Return the template of this name, or the usual one, that runs a command in any folder, with a choice of machines
+    where one is chosen. Raises ConfigError."""
+    found = _template(catalog, name)
+    if machine and all(parameter.name != "machine" for parameter in found.parameters):
+        raise ConfigError(
+            f"{found.name} has no choice of machines",
+            why="it has no parameter machine",
+            fix=f"slipway templates show {found.name}, which has its machines; leave --machine out",
+        )
+    return found
 
 
 def _template(catalog: Catalog, name: str | None) -> Template:

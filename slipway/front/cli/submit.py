@@ -47,7 +47,7 @@ class _OfTemplates(click.Command):
     "--like",
     metavar="JOB",
     shell_complete=completions.jobs,
-    help="In place of a template: that job's, with its code and parameters, and -p on top.",
+    help="In place of a template: that job's, with its code and parameters, and -p on top. A session's run: session/2.",
 )
 @job_options
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")

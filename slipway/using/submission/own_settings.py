@@ -73,16 +73,20 @@ def require_settings(template: Template, offers: Iterable[Offer], settings: OwnS
             why=f"a job has {MOST_ENV} at most",
             fix="put them into a file of the folder",
         )
-    limits = [longest for offer in offers if (longest := _timeout(offer)) is not None]
-    limit = min(limits, default=WEEK)
+    limit = longest_run(offers)
     if settings.max_run is not None and settings.max_run > limit:
         raise ConfigError(
             f"{template.name} may run {span(limit)} at most, and {span(settings.max_run)} are asked for",
             why="the template's timeout_s is the limit of each of its jobs"
-            if limits
+            if limit < WEEK
             else "the template has no timeout_s, and Vertex AI ends a job without one after that time",
             fix=({"max_run": f"{limit}s"}, f", or ask the owners of {template.name} for a longer timeout_s"),
         )
+
+
+def longest_run(offers: Iterable[Offer]) -> int:
+    """Return the seconds that a job of any of these offers may run."""
+    return min((longest for offer in offers if (longest := _timeout(offer)) is not None), default=WEEK)
 
 
 def require_no_secret(values: Mapping[str, Value]) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from slipway.base.errors import AnswerUnknown, ConfigError
 from slipway.base.formatting import counted
@@ -34,6 +34,9 @@ from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender, cancelled
 from slipway.using.submission.waiting_attempt import FallbackDisplay
+
+if TYPE_CHECKING:
+    from slipway.authoring.packages.working_tree import WorkingTree
 
 Planned = TypeVar("Planned")
 
@@ -268,10 +271,12 @@ def with_code(
     tell: Callable[[str], None],
     upload: bool = True,
     swept: Collection[str] = (),
+    tree: WorkingTree | None = None,
 ) -> Planned:
     """Return the plan of `asked` with the code of a folder, if any, packed in place of the template's. The code is
     uploaded once it is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
-    `swept` are parameters that the points of a sweep give.
+    `swept` are parameters that the points of a sweep give; `tree` has the folder's files where they are not on this
+    disk.
 
     Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """
@@ -286,7 +291,7 @@ def with_code(
     template = find_template(catalog, asked.template)
     _require_local(os.fsdecode(folder))
     place = Path(os.fsdecode(folder))
-    of_image, tree = modules(template) == ("",), read(place)
+    of_image, tree = modules(template) == ("",), tree or read(place)
     of_folder = [each for each in template.parameters if each.command and each.name not in swept]
     for parameter in of_folder if runs_any_folder(template) else ():
         command = str(asked.params.get(parameter.name, parameter.default or ""))

@@ -95,7 +95,7 @@ class SubmitArguments:
             ("--capacity", self.capacity_type),
             ("--pool", self.pool),
             ("--as", self.kind),
-            ("--code", self.code),
+            ("--code", self.code if self.code != self.like else None),
             ("--sweep", self.sweep),
             ("--experiment", self.experiment),
             ("--experiment-run", self.experiment_run),

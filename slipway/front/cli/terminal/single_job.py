@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import SlipwayError
 from slipway.front.cli.terminal import screen
@@ -23,6 +25,9 @@ from slipway.using.submission.request import new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
 from slipway.using.submission.submitter import journal_of, under, with_code
 
+if TYPE_CHECKING:
+    from slipway.using.sessions.likeness import RunLikeness
+
 
 def submit_one(
     context: Context,
@@ -36,17 +41,22 @@ def submit_one(
 ) -> None:
     """Submit what was typed, under a request id of one's own or a new one. Raises the errors of `send`, and those of
     the job's end where it is waited for."""
-    if typed.like is None:
+    run = _run(context, typed.like) if typed.like else None
+    if run:
+        typed = replace(typed, like=run.typed, code=typed.code or run.typed)
+        asked = run.asked(typed.request_like(context, run.job).asked, typed.request())
+    elif typed.like is None:
         asked = typed.request()
     else:
         model = found_job(context, typed.like)
         typed = replace(typed, like=model.typed)  # A template's name does not name the job for good.
         asked = typed.request_like(context, model).asked
+    tree = run.tree if run and typed.code == run.typed else None
 
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
-    prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note)
+    prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
         _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
@@ -64,6 +74,14 @@ def submit_one(
         from slipway.using.submission.ending import require_success
 
         require_success(context, job)
+
+
+def _run(context: Context, like: str) -> RunLikeness | None:
+    if "/" not in like:
+        return None
+    from slipway.using.sessions.likeness import run_like
+
+    return run_like(context.connection.storage, like, partial(found_job, context))
 
 
 def _dry_run(

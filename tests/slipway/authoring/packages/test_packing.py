@@ -45,6 +45,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "MANIFEST.in",
         "PKG-INFO",
         "slipway_command.py",
+        "slipway_exchange.py",
         "slipway_files.py",
         "slipway_http.py",
         "slipway_index.py",
@@ -52,7 +53,9 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_launcher.py",
         "slipway_notify.py",
         "slipway_results.py",
+        "slipway_session.py",
         "slipway_storage.py",
+        "slipway_warm.py",
         "digits/__init__.py",
         "digits/task.py",
     }

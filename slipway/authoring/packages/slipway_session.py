@@ -1,0 +1,370 @@
+"""Holds a job's machine for its owner, and runs there what they send, one command after the other.
+
+It is what a session's job runs. A request is looked for twice a second, by its number, and started once: whoever
+creates the mark that it has started runs it. A start of the job that finds such a mark of an earlier one, which lost
+its machine, says that the run is lost, and goes on with the next. The folder is as a request has it when its command
+starts, but for files that commands have written beside these.
+
+It ends by itself, by a request of its own in the place of the next one: so no request is ever left without an answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any, Mapping  # noqa: UP035 (Python 3.8)
+
+from slipway.authoring.packages.slipway_command import adopt, gone, scripted
+from slipway.authoring.packages.slipway_exchange import (
+    LOOK_S,
+    Exchange,
+    Part,
+    Request,
+    ended_name,
+    part_name,
+    request_name,
+    started_name,
+    stop_name,
+)
+from slipway.authoring.packages.slipway_files import Moment
+from slipway.authoring.packages.slipway_http import StorageError
+from slipway.authoring.packages.slipway_launcher import CANNOT_TELL, cluster, replica
+from slipway.authoring.packages.slipway_notify import after
+from slipway.authoring.packages.slipway_results import CHIEF, say
+from slipway.authoring.packages.slipway_storage import RefusedError, Storage
+from slipway.authoring.packages.slipway_warm import Warm
+
+INTERRUPTED, TERMINATED = 130, 143
+LOST = "the session lost its machine, or was cancelled"
+LAST_WORDS_S = 5.0
+MOST_HELD = 4 << 20
+TICK_S = 0.1
+# The least seconds between two parts of a run's output, by the run's age: each part costs.
+PACES = ((60.0, 1.0), (5.0, 0.5), (0.0, TICK_S))
+
+
+class LateError(Exception):
+    """A later start of the session's job has taken its place."""
+
+
+class Files:
+    """The folder's files as requests have them, and all contents that came, by their digests, in a folder of ours."""
+
+    def __init__(self, folder: Path, store: Path) -> None:
+        self.folder, self.store = folder, store
+        self.placed: dict[str, tuple[str, bool, Moment]] = {}
+        self.written = 0
+        store.mkdir()
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                content, status = path.read_bytes(), path.stat()
+                digest = hashlib.sha256(content).hexdigest()
+                self.take({digest: content})
+                own = bool(status.st_mode & 0o100)
+                self.placed[path.relative_to(folder).as_posix()] = digest, own, Moment.of(status)
+
+    def take(self, contents: Mapping[str, bytes]) -> None:
+        for digest, content in contents.items():
+            (self.store / digest).write_bytes(content)
+
+    def put(self, request: Request) -> None:
+        """Make the folder's files those of a request, whatever commands did to them. Raises OSError."""
+        for name in [name for name in self.placed if name not in request.files]:
+            (self.folder / name).unlink(missing_ok=True)
+            del self.placed[name]
+        # Python takes a compiled module for its source by the second of its time.
+        self.written = max(self.written + 1, int(time.time()))
+        for name, digest in request.files.items():
+            path, executable = self.folder / name, name in request.executable
+            with contextlib.suppress(OSError):
+                if self.placed.get(name) == (digest, executable, Moment.of(path.stat())):
+                    continue
+            content = (self.store / digest).read_bytes()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o755 if executable else 0o644)
+            os.utime(path, (self.written, self.written))
+            self.placed[name] = digest, executable, Moment.of(path.stat())
+
+
+class Output:
+    """What a command writes: copied to the job's log, and held until it is taken for the next part."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: list[tuple[int, str]] = []
+        self._size = self._left_out = 0
+
+    def read(self, stream: IO[bytes], number: int) -> threading.Thread:
+        reader = threading.Thread(target=self._read, args=(stream, number), daemon=True)
+        reader.start()
+        return reader
+
+    def _read(self, stream: IO[bytes], number: int) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        with stream:
+            for block in iter(lambda: os.read(stream.fileno(), 1 << 16), b""):
+                self.add(number, decoder.decode(block))
+                while block:
+                    block = block[os.write(number, block) :]
+        self.add(number, decoder.decode(b"", final=True))
+
+    def add(self, number: int, text: str) -> None:
+        with self._lock:
+            if self._size > MOST_HELD:  # No command waits for its owner to be told.
+                self._left_out += len(text)
+            elif text:
+                self._held.append((number, text))
+                self._size += len(text)
+
+    def taken(self) -> tuple[tuple[int, str], ...]:
+        """Return what came since the last call."""
+        with self._lock:
+            held, self._held, self._size = self._held, [], 0
+            if self._left_out:
+                held.append((2, f"\nslipway: {self._left_out:,} characters are in the job's log alone\n"))
+                self._left_out = 0
+        return tuple(held)
+
+
+class Session:
+    """A session on one replica of its job. `start` tells this start of the job from all others, and earlier ones are
+    less."""
+
+    def __init__(self, exchange: Exchange, start: str, environ: Mapping[str, str], files: Files, warm: Warm) -> None:
+        self.exchange, self.start, self.environ, self.files, self.warm = exchange, start, environ, files, warm
+        self.name, self.alone = replica(environ), sum(map(len, cluster(environ).values())) < 2
+        self.number, self.group, self.noticed = 1, 0, False
+
+    def notice(self, *_: object) -> None:
+        """Hand a notice on that the machine goes."""
+        self.noticed = True
+        self.signal(signal.SIGTERM)
+
+    def signal(self, number: signal.Signals) -> None:
+        if self.group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.group, number)
+
+    def resume(self) -> None:
+        """Tell which files are here; take what was sent to earlier starts, and tell what they lost."""
+        files = {name: digest for name, (digest, _, _) in self.files.placed.items()}
+        executable = tuple(name for name, (_, executable, _) in self.files.placed.items() if executable)
+        begins = Request(self.start, "", files=files, executable=executable)
+        self.exchange.take(request_name(0), begins.packed({}))
+        there = set(self.exchange.names("runs"))
+        while request_name(self.number) in there:
+            if ended_name(self.number, self.name) not in there:
+                if started_name(self.number, self.name) in there:
+                    self.abandon()
+                elif stop_name(self.number, 1) in there:
+                    self.end(Part(self.start, code=INTERRUPTED), 1)
+                else:
+                    return
+            request = self.request()
+            if request is None or request.closed:
+                return
+            self.number += 1
+
+    def abandon(self) -> None:
+        """Tell that an earlier start of the job had begun a run, which is lost."""
+        place = 1
+        while packed := self.exchange.read(part_name(self.number, self.name, place)):
+            if (part := Part.read(packed)).code is not None:  # It had come to its end, and the mark alone is missing.
+                self.exchange.take(ended_name(self.number, self.name), part._replace(output=()).packed())
+                return
+            place += 1
+        say(f"run {self.number} is lost: {LOST}")
+        self.end(Part(self.start, code=TERMINATED, lost=LOST), place)
+        self.stop_others()
+
+    def stop_others(self) -> None:
+        """Interrupt the run on the other replicas, which would wait for this one."""
+        if not self.alone:
+            self.exchange.take(stop_name(self.number, 1), self.name.encode())
+
+    def end(self, part: Part, place: int) -> None:
+        """Tell how a run ended, by the last part of its output."""
+        self.send(part, place)
+        self.exchange.take(ended_name(self.number, self.name), part._replace(output=()).packed())
+
+    def send(self, part: Part, place: int) -> None:
+        if not self.exchange.take(part_name(self.number, self.name, place), part.packed()):
+            raise LateError
+
+    def request(self) -> Request | None:
+        """Return the request of this number, with its contents taken; None where there is none yet."""
+        packed = self.exchange.read(request_name(self.number))
+        if packed is None:
+            return None
+        request, contents = Request.read(packed)
+        self.files.take(contents)
+        return request
+
+    def close(self, why: str) -> None:
+        """End the session in place of its next run, unless a request was sooner."""
+        closing = Request(self.start, "", closed=why).packed({})
+        self.exchange.take(request_name(self.number), closing)
+
+    def run(self, request: Request) -> None:
+        """Run a request, once, and tell how it ended. Raises LateError."""
+        mark = started_name(self.number, self.name)
+        if not self.exchange.take(mark, self.start.encode()):
+            if (self.exchange.read(mark) or b"").decode() > self.start:
+                raise LateError
+            self.abandon()
+            return
+        say(f"run {self.number}, sent by {request.by}")
+        output = Output()
+        try:
+            self.files.put(request)
+            process, readers = self.started(request, output)
+        except (RefusedError, OSError) as error:
+            why = ": ".join(map(str, error.args[:2])) if isinstance(error, RefusedError) else str(error)
+            output.add(2, f"error: {why}\n")
+            self.end(Part(self.start, output.taken(), CANNOT_TELL), 1)
+        else:
+            self.follow(process, readers, output)
+
+    def started(self, request: Request, output: Output) -> tuple[Any, list[threading.Thread]]:
+        words = scripted([f"--command={request.command}"])
+        variables = {**self.environ, "SLIPWAY_RUN": str(self.number)}
+        if self.warm.takes(words):
+            pipes = [os.pipe(), os.pipe()]
+            try:
+                process: Any = self.warm.become(words, variables, self.files.folder, [own for _, own in pipes])
+            finally:
+                for _, own in pipes:
+                    os.close(own)
+            streams: list[Any] = [os.fdopen(theirs, "rb") for theirs, _ in pipes]
+        else:
+            process = subprocess.Popen(
+                words,
+                env=variables,
+                cwd=self.files.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+            streams = [process.stdout, process.stderr]
+        self.group = process.pid
+        if self.noticed:
+            self.signal(signal.SIGTERM)
+        return process, [output.read(stream, number) for number, stream in enumerate(streams, 1)]
+
+    def follow(self, process: Any, readers: list[threading.Thread], output: Output) -> None:
+        """Send what a command writes, and end it where that is asked for, until it has ended."""
+        codes: list[int] = []
+        over = threading.Event()
+
+        def wait() -> None:
+            codes.append(process.wait())
+            over.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        began = sent = looked = time.monotonic()
+        place, stops = 1, 0
+        while not over.wait(TICK_S):
+            now = time.monotonic()
+            pace = next(pace for age, pace in PACES if now - began >= age)
+            if now - sent >= pace and (held := output.taken()):
+                self.send(Part(self.start, held), place)
+                place, sent = place + 1, time.monotonic()
+            if stops < 2 and now - looked >= LOOK_S:
+                if self.exchange.read(stop_name(self.number, stops + 1)) is not None:
+                    stops += 1
+                    self.signal(signal.SIGINT if stops == 1 else signal.SIGKILL)
+                looked = time.monotonic()
+        code = codes[0] if codes[0] >= 0 else 128 - codes[0]
+        self.end_group()
+        for reader in readers:
+            reader.join(1.0)
+        self.end(Part(self.start, output.taken(), code, LOST if self.noticed else ""), place)
+        if code:
+            self.stop_others()
+
+    def end_group(self) -> None:
+        """End what a command left behind: it would hold the machine's memory."""
+        until = time.monotonic() + LAST_WORDS_S
+        self.signal(signal.SIGTERM)
+        while not gone(self.group, []) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.signal(signal.SIGKILL)
+        self.group = 0
+
+
+def began(exchange: Exchange, name: str) -> tuple[str, float]:
+    """Return what tells this start of a replica from all others, and the time of its first one."""
+    first, own = time.time(), os.urandom(8).hex()
+    number = 1
+    while not exchange.take(f"starts/{name}.{number:06}", f"{own} {first}".encode()):
+        if number == 1:
+            first = float((exchange.read(f"starts/{name}.{number:06}") or b"0").split()[-1])
+        number += 1
+    return f"{number:06}.{own}", first
+
+
+def serve(session: Session, idle: float, until: float, longest: float) -> int:
+    """Run what is sent until the session ends. Raises LateError."""
+    session.resume()
+    free = time.monotonic()
+    while not session.noticed:
+        request = session.request()
+        if request is None:
+            over = time.time() >= until
+            if session.name == CHIEF and (over or time.monotonic() - free >= idle):
+                session.close(f"{after(longest)}, its longest time" if over else f"{after(idle)} without a run")
+            else:
+                time.sleep(LOOK_S)
+            continue
+        if request.closed:
+            say(f"the session ends {request.closed}")
+            return 0
+        session.run(request)
+        session.number += 1
+        free = time.monotonic()
+    return TERMINATED
+
+
+def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    parser = argparse.ArgumentParser(prog="slipway_session", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--at", required=True, help="gs:// address of its objects")
+    parser.add_argument("--idle", type=float, required=True, help="the seconds without a run until it ends")
+    parser.add_argument("--max", type=float, required=True, help="the seconds from its first start until it ends")
+    parser.add_argument("--preload", default="", help="modules that a warm Python has imported, with commas between")
+    asked = parser.parse_args(argv)
+    exchange, folder = Exchange(asked.at, Storage(environ)), Path.cwd()
+    warm = Warm([module for module in asked.preload.split(",") if module])
+    try:
+        start, first = began(exchange, replica(environ))
+        session = Session(exchange, start, environ, Files(folder, folder.with_name("sent")), warm)
+        adopt()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, session.notice)
+        try:
+            return serve(session, asked.idle, first + asked.max, asked.max)
+        finally:
+            session.signal(signal.SIGKILL)
+    except LateError:
+        say("another start of this session has taken its place")
+        return TERMINATED
+    except (StorageError, OSError, ValueError) as error:
+        say(f"the session ends, as its owner can't be reached: {asked.at}: {error}")
+        return CANNOT_TELL
+    finally:
+        warm.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

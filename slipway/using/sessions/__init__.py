@@ -1,0 +1,1 @@
+"""Sessions: jobs that hold their machines, and run what their owner sends."""

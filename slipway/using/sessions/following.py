@@ -1,0 +1,126 @@
+"""A run of a session as its owner sees it: the wait for the session's machines, its output as it comes, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from slipway.authoring.packages.slipway_exchange import Part, part_name, stop_name
+from slipway.base.errors import Interrupted, ResourceError
+from slipway.google.failures import NotFound
+from slipway.using.context import Context
+from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, Event, Progress, Trouble, follower_of
+from slipway.using.sessions.sending import SentRun, ended
+from slipway.using.sessions.session import Session
+
+INTERRUPTED = 130
+_LOOK_S, _LOOK_AT_JOB_S = 0.25, 10.0
+_STOPS = 2
+
+Show = Callable[[str, int, str], None]
+"""Shows a text that a replica wrote to 1 or 2, for stdout or stderr."""
+
+
+@dataclass
+class RunFollower:
+    """A follower of a run, on all replicas of its session. It can be interrupted at any point, and go on."""
+
+    context: Context
+    session: Session
+    run: SentRun
+    show: Show
+    #: Shows the state of a session that waits for its machines, and problems that pass.
+    tell: Callable[[Event], None]
+    _places: dict[str, int] = field(default_factory=dict, init=False)
+    _ends: dict[str, Part] = field(default_factory=dict, init=False)
+    _stops: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._places = dict.fromkeys(self.session.replicas, 1)
+        self._storage = self.context.connection.with_policy(WATCHING).storage
+        self._contact = Contact(self.context.clock, self.context.no_contact, goes_on="the run goes on")
+
+    def code(self) -> int:
+        """Follow the run to its end, and return its exit code: of several replicas that of the first which failed by
+        itself. Raises ResourceError for a run that is lost, CloudError, and KeyboardInterrupt, after which it may be
+        called again."""
+        if self.session.job.waits:
+            self._await_machines()
+        clock, looked = self.context.clock, self.context.clock.monotonic()
+        while len(self._ends) < len(self._places):
+            if self._read_all():
+                looked = clock.monotonic()
+            elif clock.monotonic() - looked >= _LOOK_AT_JOB_S:
+                self._look()
+                looked = clock.monotonic()
+            else:
+                clock.sleep(_LOOK_S)
+        if lost := next((part.lost for part in self._ends.values() if part.lost), ""):
+            raise ResourceError(
+                f"run {self.run.number} of {self.session.name} is lost: {lost}",
+                why="it had begun, and is not begun again by itself",
+                fix="once more, where the session starts again: slipway session run -- " + self.run.request.command,
+            )
+        codes = [int(part.code) for part in self._ends.values()]
+        return next((code for code in codes if code not in (0, INTERRUPTED)), max(codes, default=0))
+
+    def stop(self) -> bool:
+        """Interrupt the run, and the second time kill it; False where that was done. Raises CloudError, and Interrupted
+        where it has not begun: it never will."""
+        if self._stops == _STOPS:
+            return False
+        self._stops += 1
+        place = self.session.object(stop_name(self.run.number, self._stops))
+        self.context.connection.storage.create(place, self.context.user.encode(), "text/plain", again=True)
+        if self.session.job.waits:
+            raise Interrupted(
+                f"run {self.run.number} is taken back", fix="slipway session stop, if nothing else is to run"
+            )
+        return True
+
+    def _await_machines(self) -> None:
+        for event in follower_of(self.context, self.session.job, logs=False).events():
+            self.tell(event)
+            if isinstance(event, Progress):
+                self.session = replace(self.session, job=event.job)
+                if not event.job.waits:
+                    return
+
+    def _read_all(self) -> bool:
+        """Show the next part of each replica's output; False where no one has any."""
+        came = [self._read(replica) for replica in self._places if replica not in self._ends]
+        return any(came)
+
+    def _read(self, replica: str) -> bool:
+        """Show the next part of a replica's output; False where there is none yet."""
+        place = self._places[replica]
+        try:
+            part = Part.read(self._storage.read(self.session.object(part_name(self.run.number, replica, place))))
+        except NotFound:
+            return False
+        except TRANSIENT as problem:
+            if message := self._contact.lost(problem):
+                self.tell(Trouble(message))
+            return False
+        self._contact.there()
+        self._places[replica] = place + 1
+        for stream, text in part.output:
+            self.show(replica, stream, text)
+        if part.code is not None:
+            self._ends[replica] = part
+        return True
+
+    def _look(self) -> None:
+        """Raise ResourceError for a session whose job has ended without an end of the run."""
+        try:
+            job = self.context.vertex.job(self.session.job.name)
+        except TRANSIENT as problem:
+            if message := self._contact.lost(problem):
+                self.tell(Trouble(message))
+            return
+        if job.ended and not self._read_all():
+            cause = read_causes(self.context, [job]).get(job.name, "") or f"its job has {job.outcome}"
+            gone = ended(job, cause, fix=f"slipway session start; what it wrote: slipway jobs logs {job.typed}")
+            gone.what += f", and run {self.run.number} with it"
+            raise gone

@@ -1,0 +1,94 @@
+"""Sessions that have not ended, with what they hold, what they run, and when they end by themselves."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from slipway.base.formatting import span
+from slipway.using.context import Context
+from slipway.using.jobs.cost import JobCost, job_cost
+from slipway.using.jobs.roles import machines_of
+from slipway.using.sessions.session import LastRun, Session, active_sessions, last_run
+
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    session: Session
+    last: LastRun
+    account: JobCost
+    now: datetime
+
+    @property
+    def holds(self) -> str:
+        return machines_of(self.session.job)
+
+    @property
+    def age(self) -> float | None:
+        """The seconds since it has its machines."""
+        began = self.session.job.start_time
+        return None if began is None else (self.now - began).total_seconds()
+
+    @property
+    def runs(self) -> str:
+        """Return `run 2: python train.py`, or `idle for 4 min`."""
+        if self.last.goes_on and self.last.request:
+            return f"run {self.last.number}: {self.last.request.command}"
+        return "–" if self.idle is None else f"idle for {span(self.idle)}"
+
+    @property
+    def idle(self) -> float | None:
+        """The seconds without a run; None while it runs, and before it has machines."""
+        since = self.last.ended or self.session.job.start_time
+        return None if since is None or self.last.goes_on else (self.now - since).total_seconds()
+
+    @property
+    def end(self) -> datetime | None:
+        """The time when it ends by itself, if nothing more is sent; None before it has its machines."""
+        began = self.session.job.start_time
+        if began is None:
+            return None
+        latest = began + timedelta(seconds=self.session.longest)
+        if self.idle is None:
+            return latest
+        return min(latest, self.now + timedelta(seconds=self.session.idle - self.idle))
+
+    @property
+    def ends(self) -> str:
+        if self.end is None:
+            return "–"
+        return f"in {span(max(0.0, (self.end - self.now).total_seconds()))}"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        cost, job = self.account.cost, self.session.job
+        return {
+            "name": self.session.name,
+            "job": job.name,
+            "user": job.user,
+            "state": job.state,
+            "holds": self.holds,
+            "since": job.start_time,
+            "usd": None if cost is None or cost.unknown else str(cost.known),
+            "run": self.last.number or None,
+            "command": self.last.request.command if self.last.goes_on and self.last.request else None,
+            "idleSeconds": self.idle,
+            "ends": self.end,
+        }
+
+
+def session_rows(context: Context, *, everybody: bool = False) -> list[SessionRow]:
+    """Return the sessions that have not ended, the newest first. Raises CloudError."""
+    sessions = list(active_sessions(context, of_all=everybody))
+    storage, now = context.connection.storage, context.now
+
+    def row(session: Session) -> SessionRow:
+        account = job_cost(session.job, session.job.region or context.catalog.region, now)
+        return SessionRow(session, last_run(storage, session), account, now)
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sessions") as threads:
+        return list(threads.map(row, sessions))

@@ -1,0 +1,138 @@
+"""A session as its job describes it, how far it is, and a person's sessions."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.authoring.packages.slipway_exchange import SESSION, Request, request_name
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.formatting import join, nearest, quoted
+from slipway.google.failures import NotFound
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location, Storage
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.labels import SESSION_LABEL, STACK_LABEL, USER_LABEL, label_filter, label_value
+from slipway.using.context import Context
+
+_COMMAND = f"python -m {SESSION} "
+
+
+@dataclass(frozen=True)
+class Session:
+    job: VertexJob
+    #: The address of its objects.
+    at: Location
+    #: Seconds without a run until it ends.
+    idle: float
+    #: Seconds from its start until it ends.
+    longest: float
+
+    @classmethod
+    def of(cls, job: VertexJob) -> Session | None:
+        """Return the session that a job is; None for other jobs."""
+        commands = (value for value in (job.parameters or {}).values() if isinstance(value, str))
+        command = next(filter(is_command, commands), "")
+        words = shlex.split(command.removeprefix(_COMMAND))
+        given = dict(zip(words[::2], words[1::2], strict=False))
+        try:
+            return cls(job, Location.parse(given["--at"]), float(given["--idle"]), float(given["--max"]))
+        except (KeyError, ValueError):
+            return None
+
+    @property
+    def name(self) -> str:
+        return self.job.chosen_name or self.job.typed
+
+    @property
+    def replicas(self) -> tuple[str, ...]:
+        """The names of its replicas, as they call themselves."""
+        pools = enumerate(self.job.worker_pools)
+        return tuple(f"workerpool{place}-{index}" for place, pool in pools for index in range(pool.replicas))
+
+    def object(self, name: str) -> Location:
+        return Location(self.at.bucket, f"{self.at.name}/{name}")
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a command is that of a session's job."""
+    return text.startswith(_COMMAND)
+
+
+def command_of(at: Location, idle: float, longest: float, preload: str) -> str:
+    """Return the command of a session's job."""
+    warm = f" --preload {shlex.quote(preload)}" if preload else ""
+    return f"{_COMMAND}--at {shlex.quote(str(at))} --idle {idle:.0f} --max {longest:.0f}{warm}"
+
+
+def place_of(bucket: str, user: str, id_: str) -> Location:
+    """Return where a session's objects are: under its owner's name."""
+    return Location(bucket, f"sessions/{label_value(user) or 'nobody'}/{id_}")
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """How far a session is: its last run, or with number 0 none."""
+
+    number: int
+    #: What was sent; the folder that it began with where there was no run, and None before it has begun.
+    request: Request | None
+    sent: datetime | None
+    #: None while it runs.
+    ended: datetime | None
+
+    @property
+    def goes_on(self) -> bool:
+        return self.number > 0 and self.ended is None and not (self.request and self.request.closed)
+
+
+def last_run(storage: Storage, session: Session) -> LastRun:
+    """Read how far a session is, in two round trips. Raises CloudError."""
+    sent: dict[int, datetime | None] = {}
+    ends: dict[int, list[datetime | None]] = {}
+    for stored in storage.objects(session.object("runs/")):
+        digits, _, what = stored.at.name.rpartition("/")[2].partition(".")
+        if what == "request":
+            sent[int(digits)] = stored.created
+        elif what.startswith("ended."):
+            ends.setdefault(int(digits), []).append(stored.created)
+    number = max(sent, default=0)
+    request = read_request(storage, session, number) if sent else None
+    times = ends.get(number, [])
+    whole = len(times) >= len(session.replicas)
+    return LastRun(number, request, sent.get(number), max(filter(None, times), default=None) if whole else None)
+
+
+def read_request(storage: Storage, session: Session, number: int) -> Request | None:
+    """Return what was sent as a run; None where there is no such run. Raises CloudError."""
+    try:
+        return Request.read(storage.read(session.object(request_name(number))))[0]
+    except NotFound:
+        return None
+
+
+def active_sessions(context: Context, *, of_all: bool = False) -> Iterator[Session]:
+    """Yield sessions that have not ended, the newest first: one's own, or everybody's. Raises CloudError."""
+    labels = {STACK_LABEL: context.catalog.stack, **({} if of_all else {USER_LABEL: label_value(context.user)})}
+    wanted = f"{label_filter(labels)} AND labels.{SESSION_LABEL}:*"
+    yield from filter(None, map(Session.of, context.vertex.active_jobs(CUSTOM_JOB, wanted)))
+
+
+def find_session(context: Context, name: str | None) -> Session:
+    """Return one's own session of this name or job; without a name the only one. Raises ResourceError where there is
+    none, ConfigError where there are several, and CloudError."""
+    own = list(active_sessions(context))
+    found = [each for each in own if name is None or name in (each.name, each.job.display_name, each.job.id)]
+    if len(found) == 1 or (found and name is not None):
+        return found[0]
+    names = [each.name for each in own]
+    if found:
+        raise ConfigError(f"you have {len(found)} sessions: {join(names)}", fix=f"--session {names[0]}, for example")
+    near = nearest(name or "", names)
+    raise ResourceError(
+        f"you have no session {quoted(name)}" if name else "you have no session",
+        why=f"you have {join(names)}" if names else "none that you started goes on: each ends by itself",
+        fix=f"--session {near}" if near else "slipway session start",
+    )

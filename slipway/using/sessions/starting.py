@@ -1,0 +1,70 @@
+"""The request for a session's job: its command, its label, its name. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from slipway.authoring.packages.slipway_exchange import LOOK_S
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted, seconds
+from slipway.google.storage import Location
+from slipway.model.catalog.model import Catalog, Template
+from slipway.model.labels import NAME_LABEL, SESSION_LABEL
+from slipway.using.sessions.session import command_of, place_of
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.own_settings import longest_run
+
+IDLE = "20m"
+NAME = "session"
+_LONGEST_S = 8 * 3600.0
+_MODULES = re.compile(r"[A-Za-z_][\w.]*(,[A-Za-z_][\w.]*)*")
+_EARLIER_S, _EARLIER = 120.0, 0.1
+"""A session ends so much before the service ends its job: seconds, and the most as a share of its time."""
+_PER_READ = Decimal("0.0000004")
+"""USD for a look at an object, as Cloud Storage lists it for the standard class. One that finds nothing may be free."""
+
+
+@dataclass(frozen=True)
+class SessionPlan:
+    """What a session's job is to be."""
+
+    at: Location
+    id: str
+    #: Seconds, as for `Session`.
+    idle: float
+    longest: float
+    preload: str = ""
+
+    def asked(self, request: SubmissionRequest) -> SubmissionRequest:
+        """Return the request of the session's job."""
+        early = min(_EARLIER_S, _EARLIER * self.longest)
+        command = command_of(self.at, self.idle, self.longest - early, self.preload)
+        overrides = request.overrides
+        labels: Mapping[str, str] = {NAME_LABEL: NAME, **overrides.labels, SESSION_LABEL: self.id}
+        settings = replace(overrides.settings, max_run=int(self.longest))
+        overrides = replace(overrides, labels=labels, settings=settings)
+        return replace(request, params={**request.params, "command": command}, overrides=overrides)
+
+
+def plan_session(
+    catalog: Catalog, template: Template, user: str, id_: str, *, idle: str, max_run: str | None, preload: str | None
+) -> SessionPlan:
+    """Plan a session. Raises ConfigError for a time or modules that can't be."""
+    if preload is not None and not _MODULES.fullmatch(preload):
+        raise ConfigError(
+            f"invalid modules {quoted(preload)}",
+            why="names with commas between",
+            fix=({"preload": "torch,transformers"},),
+        )
+    longest = min(_LONGEST_S, longest_run(template.offers)) if max_run is None else seconds(max_run)
+    return SessionPlan(
+        place_of(catalog.work_bucket, user, id_), id_, min(seconds(idle), longest), longest, preload or ""
+    )
+
+
+def idle_cost(replicas: int) -> Decimal:
+    """Return the USD a day that a session's looks for requests cost at most."""
+    return replicas * _PER_READ * int(86400 / LOOK_S)
