@@ -28,7 +28,7 @@ from slipway.google.live import Unknown
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
-from .entries import ArgumentError, in_program, refuse_no_place, refuse_sign_in, refuse_wrong
+from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
 from .member import Member
@@ -117,7 +117,7 @@ class Composition:
             for group in self.groups:
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
         except SlipwayError as error:
-            fail(error, self._said)
+            fail(error)
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _end(self) -> None:
@@ -127,12 +127,7 @@ class Composition:
             for group in self.groups:
                 group.end()
         except SlipwayError as error:
-            fail(error, self._said)
-
-    def _said(self, text: str) -> str:
-        if self.file is not None:
-            return text
-        return in_program(text, {each: values for group in self.groups for each, values in group.given.items()})
+            fail(error)
 
     def _group(self, given: Mapping[Member, Given]) -> None:
         """Group the components by their workspaces, and those without one by their places."""

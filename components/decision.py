@@ -100,17 +100,16 @@ def tell(
     decision: Decision,
     state: State | Unknown,
     unknown: Iterable[str],
-    said: Callable[[str], str],
     **words: Any,
 ) -> None:
-    """Tell the person the coming steps, and what a preview can't know of the arguments. `said` returns a text in the
-    words of whoever reads it; `words` are those of `preview_text`."""
+    """Tell the person the coming steps, and what a preview can't know of the arguments. `words`: those of
+    `preview_text`."""
     from slipway.reviewing.preview_text import preview_text
 
     first = decision.deployment
     for message in preview_text(first, state, decision.now, preview=run.preview, **words):
-        pulumi.log.info(said(message))
+        pulumi.log.info(message)
     for warning in (*first.warnings, *unknown):
-        pulumi.log.warn(said(warning))
+        pulumi.log.warn(warning)
     if run.deployed and not run.preview and first.plan.of(What.CREATE, *DELETE):
         pulumi.log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.

@@ -121,14 +121,14 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
     return State() if not isinstance(backend, str) and backend.state == State() else known()
 
 
-def fail(error: SlipwayError, said: Callable[[str], str] = str) -> NoReturn:
+def fail(error: SlipwayError) -> NoReturn:
     """End the program with an error that the person is shown once. In a program that runs within another one, as of the
-    Automation API, it is raised there. `said` returns its text in the words of whoever reads it."""
+    Automation API, it is raised there."""
     # The engine's host lets the resources be registered that a review reads, shows the error, and would end with 1, of
     # which the engine tells the person as well.
     if not _within():
         atexit.register(os._exit, SAID)
-    raise pulumi.RunError(said(str(error))) from error
+    raise pulumi.RunError(str(error)) from error
 
 
 def _within() -> bool:

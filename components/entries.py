@@ -27,18 +27,6 @@ from .resolution import Given
 
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
 _CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
-_KEY = re.compile(r"slipway:(\w+)(?:\.[\w-]+|\[\d+\])*")
-_FILE = re.compile(
-    r"stacks/Pulumi\.[\w-]+\.yaml(?::\d+)?(?:, |  )(?=slipway:)| (?:in|into) stacks/Pulumi\.[\w-]+\.yaml"
-)
-_PARTS = {
-    "persistentResources": "PersistentResource",
-    "templates": "JobTemplate",
-    "workspace": "Workspace",
-    "quota": "QuotaCheck",
-    "policy": "`policy` of Catalog",
-}
-"""The component of a part of a stack's configuration; the workspace has the others."""
 _KINDS = {"workspace": "workspace", "clusters": "cluster", "templates": "template", "quota": "quota"}
 _SIGN_IN = ("impersonate_service_account", "billing_project", "access_token", "credentials")
 A_NUMBER = "123456789012"
@@ -134,12 +122,6 @@ def place(key: str, given: Mapping[Member, Given]) -> str:
         return ""
     argument = _place_of(component, given[component], key)
     return f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
-
-
-def in_program(text: str, given: Mapping[Member, Given]) -> str:
-    """Return a text about a stack file with the program's components and arguments in place of the file's keys."""
-    text = _FILE.sub("", text).replace("the stack file", "the program")
-    return _KEY.sub(lambda found: place(found[0], given) or _PARTS.get(found[1], f"`{found[1]}` of Workspace"), text)
 
 
 def _found(key: str, given: Mapping[Member, Given]) -> Member | None:

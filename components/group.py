@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -22,6 +21,7 @@ from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
+from slipway.model.origin import Program
 from slipway.model.state import State, refuse_move
 
 from .creation import NAME, Creation
@@ -30,10 +30,8 @@ from .engine import EngineRun
 from .entries import (
     A_NUMBER,
     config_of,
-    in_program,
     in_words,
     number_networks,
-    place,
     refuse_alternatives,
     refuse_namesakes,
 )
@@ -143,9 +141,7 @@ class Group:
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
         if not guard.taken_down:
-            own = {} if file else {"called": self.workspace and f"workspace {self.workspace.name}", "told": self._told}
-            said = str if file else partial(in_program, given=self.given)
-            tell(run, decision, state, self._unknown(), said, publishes=declared.catalog, **own)
+            tell(run, decision, state, self._unknown(), publishes=declared.catalog, needless=self._needless)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, guard)
@@ -168,7 +164,8 @@ class Group:
             stack = parse(written, stack=self.name)
         except StackErrors as error:
             raise error if file else in_words(error.mistakes, self.given) from None
-        return replace(stack, offered_on=offered_on, program=self.run.name if file is None else "")
+        program = None if file else Program(self.run.name, self.workspace.name if self.workspace else "")
+        return replace(stack, offered_on=offered_on, program=program)
 
     def _number(self, project: str) -> str:
         return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)
@@ -180,18 +177,12 @@ class Group:
                 when = f"when {join(sources)} {'exists' if len(sources) == 1 else 'exist'}" if sources else "in `up`"
                 yield f"{component.name}: {path} is known {when}; this preview goes without, and the id may be another"
 
-    def _told(self, part: Consequence) -> Consequence | None:
-        """Return a consequence with component and argument in place of a stack file's key; none for a network that the
-        program itself peers."""
-        name, field = part.subject.name, place(part.field, self.given)
-        if part.subject.what == "cluster" and part.subject.part == "network" and part.kind == "key-unchecked":
-            cluster = self.of("cluster").get(name)
-            if cluster and CONNECTION in types_before(cluster.options):
-                return None
-        if part.subject.what == "template" and name in self.of("template"):
-            field = f"JobTemplate {self.of('template')[name].name}"
-        who = part.who.replace("The stack", f"Workspace {self.workspace.name}") if self.workspace else part.who
-        return replace(part, who=who, field=field or ("" if part.field.startswith("slipway:") else part.field))
+    def _needless(self, part: Consequence) -> bool:
+        """Tell whether a consequence needs no words: of a network that the program itself peers."""
+        if part.subject.part != "network" or part.kind != "key-unchecked":
+            return False
+        cluster = self.of("cluster").get(part.subject.cluster)
+        return cluster is not None and CONNECTION in types_before(cluster.options)
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""

@@ -79,13 +79,13 @@ _RULES = (
     (
         rf"{_ANSWER}409\b.*(?:bucket name is not available|bucket namespace is shared)",
         "a bucket of that name is somebody else's: names are one for all of Google Cloud",
-        f"another name in the stack file: workBucket or catalogBucket under slipway:workspace; {_THEN}",
+        f"another name: workBucket or catalogBucket of the workspace; {_THEN}",
     ),
     (
         rf"{_ANSWER}403\b.*\bstorage\.buckets\.get\b",
         "this identity may not see that bucket, or it is another project's: names are one for all of Google Cloud",
         (
-            "another workBucket or catalogBucket in slipway:workspace, where `gcloud storage ls --project=PROJECT` "
+            "another workBucket or catalogBucket of the workspace, where `gcloud storage ls --project=PROJECT` "
             f"lists none of that name; else {{role}}; {_THEN}"
         ),
     ),
@@ -105,12 +105,12 @@ _RULES = (
     (
         rf"{_ANSWER}400\b.*?\bField: (?P<field>[\w.\[\]]+)",
         "the cloud refused a value (400): {field}",
-        f"correct {{field}} in the stack file, as the reason says; {_THEN}",
+        f"correct {{field}}, as the reason says; {_THEN}",
     ),
     (
         rf"{_ANSWER}400\b",
         "the cloud refused a value (400)",
-        f"correct in the stack file what the reason names; {_THEN}",
+        f"correct what the reason names; {_THEN}",
     ),
     (rf"{_ANSWER}401\b|code = Unauthenticated\b", "the cloud does not take this login any more", "{login}"),
     (rf"{_ANSWER}403\b", "the cloud refused it (403)", f"{UNKNOWN_REASON}; {_THEN}"),
@@ -128,7 +128,7 @@ _RULES = (
     (
         rf"{_ANSWER}(?P<status>4\d\d)\b",
         "the cloud refused it ({status})",
-        f"{_AGAIN}; if it is refused again, correct in the stack file what the reason names; slipway doctor looks too",
+        f"{_AGAIN}; if it is refused again, correct what the reason names; slipway doctor looks too",
     ),
     (
         r"\bpending operations\b",

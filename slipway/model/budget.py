@@ -85,12 +85,12 @@ class BudgetShare:
     enforced: bool = False
 
     @property
-    def key(self) -> str:
-        """The key of the stack file that sets the limit; either of two for a team."""
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a stack file of which one sets the limit."""
         kind, _, name = self.whose.partition(" ")
         if kind == "team":
-            return f"slipway:teams.{name}.budget or slipway:budget.teams.{name}"
-        return f"slipway:budget.{kind}"
+            return f"slipway:teams.{name}.budget", f"slipway:budget.teams.{name}"
+        return (f"slipway:budget.{kind}",)
 
     @property
     def share(self) -> float:

@@ -102,7 +102,7 @@ def why_dormant(
     if why == "idle":
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""
-        return WhyDormant(f"was given up{when}{limit}", "a higher `generation` in the stack file brings it back")
+        return WhyDormant(f"was given up{when}{limit}", "a higher `generation` brings it back")
     if why == "in-place":
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
         return WhyDormant(f"is being replaced in place{when}", "a deployment offers it again when its successor runs")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
+from slipway.model.origin import Origin
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 BUCKET = "gcp:storage/bucket:Bucket"
@@ -305,10 +306,10 @@ def refuse_move(
     edited = {key: (was, now) for key, (was, now) in keys.items() if was != now}
     was, now = (join(places) for places in zip(*edited.values(), strict=True))
     back = join(f"{key}: {was}" for key, (was, _) in edited.items())
+    origin = Origin(stack)
     fix = (
-        f"put {back} back into stacks/Pulumi.{stack}.yaml, and give {now} a stack of its own\n"
-        f"or, with {back} put back, take this one down before it is made anew:\n"
-        f"make destroy STACK={stack}"
+        f"put {back} back into {origin.file}, and give {now} a stack of its own\n"
+        f"or, with {back} put back, take this one down before it is made anew:\n{origin.command('destroy')}"
     )
     if component:
         before = {key.removeprefix("gcp:"): was for key, (was, _) in edited.items()}
@@ -324,19 +325,18 @@ def refuse_move(
     )
 
 
-def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
+def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Origin) -> None:
     """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id, the stack in its label."""
     if called := {alive.get(cluster.name, "") for cluster in known.clusters} - {"", stack}:
-        raise renamed(min(called), stack)
+        raise renamed(min(called), stack, origin)
 
 
-def renamed(old: str, new: str) -> ConfigError:
+def renamed(old: str, new: str, origin: Origin) -> ConfigError:
     """Return the error of a stack that was deployed under another name: its resources can't be renamed."""
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
-        fix=f"pulumi stack rename {old} --stack {new}, with the stack file called stacks/Pulumi.{old}.yaml again; "
-        f"after that {new} may be a stack of its own",
+        fix=f"{origin.back_to(old)}; after that {new} may be a stack of its own",
     )
 
 

@@ -5,16 +5,19 @@ A rule fills in one fixed phrase for each part. Only `slipway.reviewing.told` or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from slipway.base.codec import As, At, MaybeText
 from slipway.model.findings.finding import FindingKind, Grade, Section, Shown, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.origin import Origin, Program
 from slipway.reviewing.change.edits import Edit
 
 IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
+_KEY = re.compile(r"`(slipway:[^`]+)`")
 _SUBJECT = As(Subject.read, str, "a subject")
 _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
 
@@ -89,6 +92,18 @@ class Consequence:
     @property
     def called(self) -> str:
         return self.subject.name or self.subject.what
+
+
+def spelt(part: Consequence, origin: Origin) -> Consequence:
+    """Return it as whoever wrote the declaration spells it: the field, and keys of a stack file in backticks."""
+    if not isinstance(origin, Program):
+        return part
+    field = origin.key(part.field) if part.field.startswith("slipway:") else part.field
+    if part.field == "slipway:templates":
+        field = f"{field} {part.subject.name}"
+    who = f"Workspace {origin.workspace}" if part.who == "The stack" and origin.workspace else part.who
+    so, instead = (_KEY.sub(lambda key: f"`{origin.key(key[1])}`", phrase) for phrase in (part.so, part.instead))
+    return replace(part, field=field, who=who, so=so, instead=instead)
 
 
 def named(phrase: str, names: str) -> str:

@@ -33,13 +33,11 @@ def preview_text(
     *,
     preview: bool,
     publishes: bool = True,
-    called: str = "",
-    told: Callable[[Consequence], Consequence | None] = lambda part: part,
+    needless: Callable[[Consequence], bool] = lambda _: False,
 ) -> tuple[str, ...]:
     """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown. Cards stand
-    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates; `called`: the words
-    for the stack, its name by default; `told` returns a consequence in the words of whoever reads it, None for one that
-    they need not read."""
+    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates; `needless` tells of a
+    consequence that they need not read."""
     catalog, plan = deployment.live.deployed, deployment.plan
     offered = deployment.catalog if publishes else replace(deployment.catalog, templates={})
     after = replace(deployment.facts, catalog=as_declared(offered))
@@ -47,9 +45,10 @@ def preview_text(
     if catalog is not None and catalog.stack == deployment.stack.name:
         before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)
     live = replace(deployment.live, recent=UNASKED)
-    called = called or deployment.stack.name
     reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
-    reviewed = replace(reviewed, stack=called, consequences=tuple(filter(None, map(told, reviewed.consequences))))
+    called = deployment.stack.origin.called(deployment.stack.name)
+    told = tuple(part for part in reviewed.consequences if not needless(part))
+    reviewed = replace(reviewed, stack=called, consequences=told)
     old = workspace(plan, now)
     commit = "" if deployment.revision.commit == UNKNOWN_COMMIT else f" @ {deployment.revision}"
     said = "\n".join((*plan.notes, f"{called}{commit}", plain_text(reviewed, UNTOUCHED, cards=preview), *old))

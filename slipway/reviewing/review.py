@@ -17,7 +17,7 @@ from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
 from slipway.reviewing.change.usual import misfits
-from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.consequence import Consequence, spelt
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring, still_retiring
@@ -171,7 +171,7 @@ def review(change: Change) -> Review:
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,
-        consequences=tuple(consequences),
+        consequences=tuple(spelt(part, change.new.origin) for part in consequences),
         incomplete=(*missing, *change.unread, *unable),
         undeployed=bool(preview and preview.refused),
         money=next(iter(amounts), None),

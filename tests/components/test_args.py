@@ -21,6 +21,7 @@ from components.schema import docs_of
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document
+from slipway.model.origin import Program
 from tests.components.conftest import PROJECT, REGION, declared
 
 CLUSTER, POOL, REPLICAS = slipway.PersistentResourceArgs, slipway.PoolArgs, slipway.ReplicasArgs
@@ -55,6 +56,14 @@ def written(args: Any) -> list[Any]:
 def test_each_key_of_a_stack_file_is_an_argument_and_each_argument_a_key(args: Any) -> None:
     keys = [field.alias or name for name, field in ENTRIES[args].model_fields.items()]
     assert sorted(map(key_of, written(args))) == sorted(FOLDED.get(key, key) for key in keys)
+
+
+@pytest.mark.parametrize("args", ENTRIES, ids=lambda kind: kind.__name__)
+def test_what_is_told_of_a_key_names_its_argument(args: Any) -> None:
+    roots = {CLUSTER: "slipway:persistentResources.research", slipway.QuotaCheckArgs: "slipway:quota"}
+    root = roots.get(args, "slipway:workspace")
+    told = [Program("dev", "ml").key(f"{root}.{key_of(field)}").partition(": ")[2] for field in written(args)]
+    assert told == [field.name for field in written(args)]
 
 
 @given(st.data())

@@ -18,6 +18,7 @@ from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
+from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant
 
 from .conftest import Decided, composed
@@ -276,7 +277,7 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
 
 def test_a_destruction_of_a_program_names_what_to_type_there() -> None:
     guard = StackGuard({}, "dev-ml", ("acme-dev", "us-central1"))
-    assert (guard.up, guard.destroy) == ("make up STACK=dev-ml", "make destroy STACK=dev-ml")
-    guard.declared = replace(from_config(PLACE, stack="dev-ml"), program="dev")
-    assert guard.up == "pulumi up --stack dev"
-    assert guard.destroy == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack dev"
+    assert (guard.origin.up, guard.origin.command("destroy")) == ("make up STACK=dev-ml", "make destroy STACK=dev-ml")
+    guard.declared = replace(from_config(PLACE, stack="dev-ml"), program=Program("dev", "ml"))
+    assert guard.origin.up == "pulumi up --stack dev"
+    assert guard.origin.command("destroy") == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack dev"

@@ -143,7 +143,7 @@ def test_an_edit_of_a_protected_cluster_is_refused_with_what_to_type_in_the_prog
     with testing.living(old), pytest.raises(pulumi.RunError, match="cluster research is protected") as refusal:
         declared(build)
     said = str(refusal.value)
-    assert "PersistentResource research" in said and "take `protect=True` or" in said
+    assert "PersistentResource research" in said and "no `protect=True`" in said
     assert "stacks/Pulumi" not in said and "replacement: " not in said
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import components as slipway
 from components import testing
-from components.entries import in_program
 from components.world import CURRENT
 from slipway.model.state import State, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
@@ -148,16 +147,16 @@ def test_errors_name_component_and_argument_and_no_stack_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("args", "said"),
     [
-        ("why: stacks/Pulumi.dev.yaml, slipway:workspace.workBucket: it stays", "why: Workspace: it stays"),
-        ("code is off in stacks/Pulumi.dev.yaml", "code is off"),
-        ("not a name under slipway:trainers: text", "not a name under `trainers` of Workspace: text"),
-        ("lower `replicas` in the stack file", "lower `replicas` in the program"),
+        ({"alternatives": [{"pools": {"workers": {"machine": "n1-standard-4", "replicas": 0}}}]}, "replicas"),
+        ({"begins": "2027-01-10", "ends": "2026-01-10"}, "ends: "),
     ],
 )
-def test_a_text_about_a_stack_file_is_told_of_the_program(text: str, said: str) -> None:
-    assert in_program(text, {}) == said
+def test_mistakes_between_arguments_name_them(args: dict[str, Any], said: str) -> None:
+    with pytest.raises(pulumi.RunError, match=f"PersistentResource research: .*{said}") as error:
+        declared(lambda: (workspace(), cluster(**args))[0])
+    assert "slipway:" not in str(error.value) and "stacks/" not in str(error.value)
 
 
 def test_a_move_is_refused_in_the_programs_words() -> None:

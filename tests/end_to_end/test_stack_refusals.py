@@ -91,7 +91,7 @@ def quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Ch
         "quota does not suffice in us-central1",
         "quota custom_model_training_cpus in us-central1 is short by ",
         "creating cpu needs 2,400, limit 2,200, used ",
-        "fix: lower `replicas` in the stack file, or ask for a limit of ",
+        "fix: lower `replicas`, or ask for a limit of ",
     )
     cannot_run = (
         "template nap can't run by any of its capacity types: spot: quota: custom_model_training_preemptible_cpus",

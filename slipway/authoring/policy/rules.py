@@ -128,7 +128,7 @@ def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
 
 def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
     if subject.facts.kms_key == "":
-        yield "the stack's buckets", "no encryption.kmsKey under slipway:workspace"
+        yield "the stack's buckets", f"no encryption.kmsKey under {subject.catalog.origin.key('slipway:workspace')}"
     yield from (
         (f"cluster {cluster.name}", "no encryption.kmsKey") for cluster in subject.clusters if not cluster.kms_key
     )
@@ -168,7 +168,10 @@ def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
 
 def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
     if subject.facts.code:
-        yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
+        yield (
+            f"{subject.catalog.origin.key('slipway:workspace.code')} is true",
+            "people may run what nobody has reviewed; leave it out",
+        )
 
 
 RULES = (
@@ -223,7 +226,7 @@ def refuse(findings: tuple[Finding, ...]) -> None:
         raise PolicyError(
             f"the stack breaks {len(broken)} of its own mandatory rules, so nothing was changed",
             why="\n".join(broken),
-            fix="change what breaks the rule, or the rule: slipway:policy in the stack file, which is reviewed too",
+            fix="change what breaks the rule, or the rule, which is reviewed too",
         )
 
 

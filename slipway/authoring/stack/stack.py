@@ -17,6 +17,7 @@ from slipway.base.codec import from_json
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.budget import Budget
 from slipway.model.cluster import ClusterSpec, Reservation
+from slipway.model.origin import Origin, Program
 
 T = TypeVar("T", bound=Entry)
 
@@ -44,8 +45,12 @@ class Stack:
     budget: Budget | None = None
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    #: The engine's stack, where components of a program declare it: it has no stack file, and no make target.
-    program: str = ""
+    #: The program that declares it; None for its stack file.
+    program: Program | None = None
+
+    @property
+    def origin(self) -> Origin:
+        return self.program or Origin(self.name)
 
     @property
     def other_regions(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, 
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
 from slipway.model.labels import IMAGE_START, INPUT, Launched
+from slipway.model.origin import Origin, Program
 from slipway.model.rules.reservations import NAME_KEY
 from slipway.model.secret import secret_version
 
@@ -44,6 +45,11 @@ class CompileContext:
     trainers: Mapping[str, str] = field(default_factory=dict)
     #: The key of jobs on machines of their own; empty for Google's.
     kms_key: str = ""
+    program: Program | None = None
+
+    @property
+    def origin(self) -> Origin:
+        return self.program or Origin(self.stack)
 
     def account(self, template: JobTemplate) -> str:
         """Return the account that a template's jobs run as. Raises ConfigError for an undeclared trainer."""
@@ -55,7 +61,7 @@ class CompileContext:
         raise ConfigError(
             f"template {template.name} runs as trainer {template.trainer}, which stack {self.stack} does not have",
             why="its jobs would have no account",
-            fix=meant(template.trainer, self.trainers, f"{known} under slipway:trainers"),
+            fix=meant(template.trainer, self.trainers, f"{known} under {self.origin.key('slipway:trainers')}"),
         )
 
 

@@ -22,6 +22,7 @@ from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import lacks
+from slipway.model.origin import Origin
 from slipway.model.rules.reservations import misfits_of, undeclared, zone
 
 
@@ -57,6 +58,9 @@ class NoPoolError(ConfigError):
         self.of_team = of_team
 
 
+_FILE = Origin("")
+
+
 @dataclass(frozen=True)
 class StackResources:
     """The places of a stack's jobs."""
@@ -70,6 +74,7 @@ class StackResources:
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    origin: Origin = _FILE
 
     def for_team(self, team: str) -> StackResources:
         """Return the resources without the clusters that take other teams' jobs alone; all of them for no team."""
@@ -195,7 +200,7 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
         elif capacity_type == RESERVATION and worker.reservation:
             known = here.reservations.get(worker.reservation)
             if known is None and zone(worker.reservation) is None:
-                yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
+                yield f"the stack declares no reservation {worker.reservation!r}"
             elif known is not None:
                 yield from misfits_of(known, here.region, shape, template.usual_replicas(worker))
 
@@ -220,10 +225,11 @@ def _no_pool(
 ) -> ConfigError:
     file = f"templates/{file_of(template.name)}"
     if not refused:
+        clusters = here.origin.key("slipway:persistentResources")
         return NoPoolError(
             f"template {template.name} fits no pool: the stack has no cluster{f' for team {team}' if team else ''}",
             why="its capacity type 'pool' needs one",
-            fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
+            fix=f"declare one under {clusters}, or take 'pool' out of capacity_types in {file}",
         )
     nearest = _nearest(refused, here.teams[team].clusters if team else ())
     cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
@@ -243,7 +249,8 @@ def _no_pool(
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
         _, fix = cluster.closed
     if team:
-        fix = f"name a machine of such a pool under slipway:teams.{team}.machines, or declare a pool like it"
+        keyed_machines = here.origin.key(f"slipway:teams.{team}.machines")
+        fix = f"name a machine of such a pool under {keyed_machines}, or declare a pool like it"
     theirs = template.teams[team].all_pools if team and isinstance(template, StackTemplate) else ()
     asked = {pool.machine for pool in theirs if pool.role in {mismatch.role for mismatch in nearest}}
     keyed = machines(here.teams[team].machines) if team else {}

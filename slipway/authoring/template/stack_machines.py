@@ -20,7 +20,12 @@ from slipway.model.machines.table import machine_types
 
 def resources_of(stack: Stack) -> StackResources:
     return StackResources(
-        stack.clusters, stack.region, stack.reservations, teams=stack.teams, offered_on=stack.offered_on
+        stack.clusters,
+        stack.region,
+        stack.reservations,
+        teams=stack.teams,
+        offered_on=stack.offered_on,
+        origin=stack.origin,
     )
 
 
@@ -34,10 +39,11 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
     if lacking := [key for key in keys if key not in stack.machines]:
         names, known = join(map(repr, lacking)), f"it has {join(stack.machines)}" if stack.machines else "it has none"
         there = next((pool.machine.type for cluster in stack.clusters for pool in cluster.pools), "n1-standard-8")
-        declare = f"declare it: slipway:machines: {{{lacking[0]}: {there}}}"
+        declared = stack.origin.key("slipway:machines")
+        declare = f"declare it: {declared}: {{{lacking[0]}: {there}}}"
         raise ConfigError(
             f"template {template.name} names machine {names}, which stack {stack.name} does not have",
-            why=f"a machine without a hyphen is a key under slipway:machines, and {known}",
+            why=f"a machine without a hyphen is a key under {declared}, and {known}",
             fix=meant(lacking[0], (*stack.machines, *machine_types()), declare),
         )
     if not keys:

@@ -287,7 +287,7 @@ class ClusterCreation:
         return (PolicyError if exhausted else ResourceError)(
             f"{what} ({times})",
             why=why,
-            fix=f"{ask}deploy again, which tries again; or give it more time in the stack file "
+            fix=f"{ask}deploy again, which tries again; or give it more time "
             "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
             + "\n".join(filter(None, (self._rest(), self.meanwhile))),
         )

@@ -210,7 +210,7 @@ def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) ->
         fixes.append("deploy again, which asks for more: it has taken over what somebody else asked for")
     if refused := outlooks.get("refused"):
         command = request_command(refused.metric, refused.enough)
-        fixes.append(f"lower `replicas` in the stack file, or ask again: {command}")
+        fixes.append(f"lower `replicas`, or ask again: {command}")
     return PolicyError(
         f"quota does not suffice yet, so {join(sorted(clusters))} {'is' if len(clusters) == 1 else 'are'} not made",
         why="\n".join(

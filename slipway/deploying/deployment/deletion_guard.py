@@ -30,6 +30,7 @@ from slipway.google.permissions import Bound, Holder
 from slipway.google.snapshot import neighbours
 from slipway.model.kinds import KINDS
 from slipway.model.labels import STACK_LABEL
+from slipway.model.origin import Origin
 from slipway.model.state import State, StateGrant, stack_locations
 
 _AT_ONCE = 8
@@ -157,21 +158,8 @@ class StackGuard:
         return stack_locations(self._known, *self.place, (*declared, *self.published_regions))
 
     @property
-    def program(self) -> str:
-        """The engine's stack, where components of a program declare it."""
-        return self.declared.program if self.declared else ""
-
-    @property
-    def up(self) -> str:
-        """The command that deploys it."""
-        return f"pulumi up --stack {self.program}" if self.program else f"make up STACK={self.stack}"
-
-    @property
-    def destroy(self) -> str:
-        """The command that takes it down, and leaves what other stacks need."""
-        if not self.program:
-            return f"make destroy STACK={self.stack}"
-        return f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {self.program}"
+    def origin(self) -> Origin:
+        return self.declared.origin if self.declared else Origin(self.stack)
 
     def reader(self, place: tuple[str, str], catalog_bucket: str = "") -> Reader:
         """Return a reader of one of its places, which failures name where it is not the stack's own."""

@@ -133,7 +133,7 @@ class Deployment:
         quota does not suffice, or the stack breaks a mandatory rule of its own."""
         refuse_templates((*beside, *self.errors))
         refuse_violations(self.violations)
-        refuse_shortage(self.report, self.stack.region)
+        refuse_shortage(self.report, self.stack.region, self.stack.origin)
 
 
 def build_packages(proven: ProvenStack, checkout: Path) -> tuple[ProvenStack, Packages]:
@@ -236,7 +236,7 @@ def plan_deployment(
             *(overdue(item) for item in plan.retiring if item.overdue),
             *(str(refusal.error) for refusal in plan.refusals),
             *doubtful_grants(plan.workspace.shared),
-            *lost(plan.workspace.lost),
+            *lost(plan.workspace.lost, stack.origin),
             *kept_settings(plan.workspace.adopted, live.lacking, stack.workspace.kms_key),
             *open_to(stack.submitters),
             *(sentence(violation) for violation in broken if violation.grade is Grade.WARNING),

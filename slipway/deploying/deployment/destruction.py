@@ -17,6 +17,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Unknown
 from slipway.model.fingerprint import fingerprint_of
+from slipway.model.origin import Program
 from slipway.model.state import State
 
 Clusters = tuple[PersistentResource, ...]
@@ -33,7 +34,7 @@ def must_leave_none(guard: StackGuard) -> None:
     file = guard.declared
     bucket = known.catalog_bucket or (file.workspace.catalog_bucket if file else "")
     catalog = guard.reader(guard.place, bucket).catalog() if bucket else None
-    if refusal := undeletable(file.clusters if file else (), catalog, guard.stack, known.protected, guard.program):
+    if refusal := undeletable(file.clusters if file else (), catalog, guard.origin, known.protected):
         raise refusal.error
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     # The catalog has more regions than the stack file once that is edited, or than a lost state.
@@ -51,7 +52,7 @@ def must_leave_none(guard: StackGuard) -> None:
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
-                    f"{guard.up}, which takes {them} over; then again",
+                    f"{guard.origin.up}, which takes {them} over; then again",
                     "or, where nobody works there:",
                     *map(_deletion, orphans),
                 )
@@ -62,7 +63,7 @@ def must_leave_none(guard: StackGuard) -> None:
             "the stack is not taken down: its state is lost, and buckets, accounts and roles would be left",
             why=f"gs://{bucket} has its catalog, and the backend nothing of it",
             fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
-            f"or {guard.up}, which takes over what lives; then again",
+            f"or {guard.origin.up}, which takes over what lives; then again",
         )
 
 
@@ -70,11 +71,12 @@ def must_keep_roles(guard: StackGuard) -> None:
     """Raise PolicyError when a destruction without SLIPWAY_PURPOSE would take grants that another stack needs."""
     grants = () if isinstance(guard.state, Unknown) else guard.state.grants
     if stay := by_member(guard.need(grants)):
+        inline = _INLINE if isinstance(guard.origin, Program) else ""
         raise PolicyError(
             f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
             "may need them",
             why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
-            fix=f"{guard.destroy}, which leaves what others need{_INLINE if guard.program else ''}",
+            fix=f"{guard.origin.command('destroy')}, which leaves what others need{inline}",
         )
 
 

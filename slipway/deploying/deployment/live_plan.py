@@ -119,7 +119,10 @@ def read_and_plan(
         snapshot = look(time, regions)
         if not isinstance(snapshot.clusters, Unknown):
             refuse_rename(
-                before, {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters}, stack.name
+                before,
+                {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters},
+                stack.name,
+                stack.origin,
             )
         # A lost state does not tell where clusters are, and a stack file not where they were.
         published = snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.stack == stack.name else ()
@@ -142,7 +145,7 @@ def read_and_plan(
             known=before,
             workspace=workspace,
             waits=waits,
-            program=stack.program,
+            origin=stack.origin,
         )
 
     live, decided = await_provisioned(
@@ -156,18 +159,14 @@ def read_and_plan(
     if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
-        without = (
-            "SLIPWAY_LIVE=skip pulumi preview reads nothing"
-            if stack.program
-            else f"SLIPWAY_LIVE=skip make preview STACK={stack.name} reads nothing; "
-            f"make destroy STACK={stack.name} asks only what is in use"
-        )
+        preview, destroy = map(stack.origin.command, ("preview", "destroy"))
+        without = f"SLIPWAY_LIVE=skip {preview} reads nothing; {destroy} asks only what is in use"
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),
             fix=f"correct that and run it again ({without})",
         )
-    refuse_crowd(new, live.policy, stack.project, stack.name)
+    refuse_crowd(new, live.policy, stack.project, stack.origin)
     for fault in warn_of_domains(new, live, places):
         warn(str(fault))
     refuse(decided.refusals, preview=preview)
@@ -193,7 +192,7 @@ def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
 
 def as_it_stays(stack: Stack, known: State) -> tuple[Stack, tuple[PolicyError, ...]]:
     """Return a stack as a preview shows it, with the deployed names of its workspace, and the errors of others."""
-    refusals = tuple(renamed_workspace(known, asked_for(stack), stack.name))
+    refusals = tuple(renamed_workspace(known, asked_for(stack), stack.origin))
     names = {key: name for refusal in refusals for key, name in refusal.stays.items()}
     return replace(stack, workspace=stack.workspace.model_copy(update=names)), tuple(
         refusal.error for refusal in refusals
@@ -252,7 +251,7 @@ def _taken(live: Live, stack: Stack, known: State) -> list[str]:
     if whose in ("", stack.name):
         return []
     if known.catalog_bucket:
-        raise renamed(whose, stack.name)
+        raise renamed(whose, stack.name, stack.origin)
     bucket = stack.workspace.catalog_bucket
     lent = f"bucket gs://{bucket} has the catalog of stack {whose}, whose submitters would get the one of {stack.name}"
     return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
@@ -277,9 +276,9 @@ def _refuse_elsewhere(live: Live, stack: Stack) -> None:
             raise ConfigError(
                 f"bucket gs://{name} is in {at}, and jobs in {region} can't write their results there",
                 why="Vertex AI refuses a job whose output bucket is not in the job's own region; the name is that of "
-                f"slipway:workspace.workBucket in stacks/Pulumi.{stack.name}.yaml"
+                f"{stack.origin.place('slipway:workspace.workBucket')}"
                 f"{'' if region == stack.region else ', with the region behind it'}",
-                fix="another `workBucket`: a bucket there, or a name that is free, by which the stack makes one",
+                fix="another one: a bucket there, or a name that is free, by which the stack makes one",
             )
 
 
@@ -289,7 +288,7 @@ def _foreign(buckets: object, stack: Stack) -> list[str]:
         return []
     key = "catalogBucket" if buckets.on == f"gs://{stack.workspace.catalog_bucket}" else "workBucket"
     taken = f"{buckets.on} is another project's bucket, as names of buckets are one for all of Google Cloud"
-    return [f"{taken}; name another {key} under slipway:workspace in stacks/Pulumi.{stack.name}.yaml"]
+    return [f"{taken}; name another {key}: {stack.origin.place('slipway:workspace')}"]
 
 
 def _unread(part: object) -> list[str]:

@@ -28,6 +28,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
+from slipway.model.origin import Origin
 from slipway.model.season import MACHINES
 from slipway.model.state import State
 
@@ -107,15 +108,17 @@ def plan(
     known: State | None = None,
     workspace: Mapping[str, str] | None = None,
     waits: Waits = _NONE,
-    program: str = "",
+    origin: Origin | None = None,
 ) -> Plan:
     """Decide about each cluster that is declared or that lives. Pure: the same arguments give the same plan.
 
     `known` is the engine's state of the stack, `workspace` the declared names by role: buckets' names and the trainer's
     address. A cluster is the stack's when its labels name stack, name and hash, and its id follows from these. Without
     `now` every cluster is in its season and none is late. `waits`: those that stay dormant for want of quota.
-    `program`: the engine's stack, where there is no stack file.
+    `origin`: the stack file by default.
     """
+
+    origin = origin or Origin(stack)
 
     def identify(spec: ClusterSpec) -> str:
         return fingerprint_of(stack, project, region, spec)
@@ -130,7 +133,7 @@ def plan(
         theirs = (adopted(spec, adoption, None) for spec, adoption in adoptions)
         return Plan(
             (*map(of_current, (*unread, *theirs)), *map(resting, dormant)),
-            refusals=tuple(renamed(before, asked, stack, program)),
+            refusals=tuple(renamed(before, asked, origin)),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(before, asked, (), Why.UNREAD),
         )
@@ -145,7 +148,7 @@ def plan(
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
     kept, place = {cluster.name for cluster in before.clusters}, f"{region} of {project}"
     for spec, adoption in adoptions:
-        problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=place, kept=kept)
+        problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=place, kept=kept, origin=origin)
     current: list[CurrentCluster] = []
     for spec in wanted:
         generation = current_generation(spec, identify, clusters, ours, live.catalog, region)
@@ -186,8 +189,8 @@ def plan(
     return Plan(
         actions,
         refusals=(
-            *(refusal(action, stack, program) for action in actions if action.what is What.REFUSE),
-            *renamed(before, asked, stack, program),
+            *(refusal(action, origin) for action in actions if action.what is What.REFUSE),
+            *renamed(before, asked, origin),
         ),
         notes=(*damaged, *undecided(current, live)),
         workspace=plan_workspace(

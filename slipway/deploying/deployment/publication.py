@@ -50,6 +50,7 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
         code_allowed=workspace.code,
         trainers={name: trainer_email(trainer.account, stack.project) for name, trainer in stack.trainers.items()},
         kms_key=workspace.kms_key,
+        program=stack.program,
     )
 
 
@@ -120,6 +121,7 @@ def catalog_of(
         notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
+        program=stack.program,
     )
 
 
@@ -207,7 +209,7 @@ def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
         return "an earlier slipway packs no launcher that copies its inputs: update slipway"
     lacking = [] if template.code_flag else [f"code_flag=True is not in templates/{file_of(template.name)}"]
     if not context.code_allowed:
-        lacking.append(f"slipway:workspace: {{code: true}} is not in stacks/Pulumi.{context.stack}.yaml")
+        lacking.append(f"{context.origin.setting('slipway:workspace', 'code', True)} is not in {context.origin.file}")
     return ", and ".join(lacking)
 
 

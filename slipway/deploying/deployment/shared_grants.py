@@ -35,6 +35,7 @@ from slipway.google.permissions import DOMAINS, MOST_GROUPS, MOST_PRINCIPALS, Bo
 from slipway.google.provider_errors import Places
 from slipway.model.catalog.model import NAME, Catalog
 from slipway.model.labels import STACK_LABEL
+from slipway.model.origin import Origin
 from slipway.model.state import State, StateGrant, is_adopted_bucket
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def new_on_project(known: State, asked: Iterable[Right]) -> frozenset[Right]:
     return frozenset(right for right in asked if not right[2]) - {_right(grant) for grant in known.grants}
 
 
-def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, project: str, stack: str) -> None:
+def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, project: str, origin: Origin) -> None:
     """Raise ConfigError where a project's policy has no room for new rights. One that can't be read may have."""
     if isinstance(policy, Unknown):
         return
@@ -115,7 +116,7 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
         raise ConfigError(
             f"the policy of project {project} would name {len(policy) + len(added):,} principals, and Google takes "
             f"{MOST_PRINCIPALS:,}",
-            why=f"it names {len(policy):,}, each once for every role, and stacks/Pulumi.{stack}.yaml adds "
+            why=f"it names {len(policy):,}, each once for every role, and {origin.file} adds "
             f"{len(added):,}, for {counted(people, 'submitters')}",
             fix="take a group in place of its people, under `submitters`: group:ml-engineers@acme.example",
         )

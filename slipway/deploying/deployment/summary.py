@@ -20,6 +20,7 @@ from slipway.google.quota.report import QuotaReport
 from slipway.google.snapshot import ENCRYPTION_FLAG
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
+from slipway.model.origin import Origin
 from slipway.model.prices import price_in_words, signed, total
 from slipway.model.state import State, is_adopted_bucket
 
@@ -134,13 +135,13 @@ def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]], 
             )
 
 
-def lost(buckets: Mapping[str, str]) -> Iterator[str]:
+def lost(buckets: Mapping[str, str], origin: Origin) -> Iterator[str]:
     """Yield a warning for each bucket that its owner has deleted, by its role."""
     for role, name in sorted(buckets.items()):
         yield (
             f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
             f"name, which is the stack's own\n  fix: make it again yourself first if it is to stay yours "
-            f"(slipway:workspace.{role}Bucket)"
+            f"({origin.key(f'slipway:workspace.{role}Bucket')})"
         )
 
 
@@ -179,6 +180,6 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
         where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
         yield (
             f"cluster {spec.name} was made in another way: {cluster.id} {spec.called}, "
-            f"{price_in_words(price)}{change}{far}{without}; it stays until the stack file says otherwise: take "
+            f"{price_in_words(price)}{change}{far}{without}; it stays until another is declared: take "
             f"{spec.place_in_order} out of `alternatives` of {spec.name} to have it made as asked for first, {where}"
         )

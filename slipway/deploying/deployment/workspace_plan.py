@@ -22,6 +22,7 @@ from slipway.base.codec import camel
 from slipway.deploying.generations.action import Why
 from slipway.deploying.generations.protection import Refusal
 from slipway.google.jobs import VertexJob
+from slipway.model.origin import Origin
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateGrant, is_adopted_bucket
 
 if TYPE_CHECKING:
@@ -154,9 +155,9 @@ def plan_workspace(
     )
 
 
-def renamed(known: State, wanted: Mapping[str, str], stack: str, program: str = "") -> Iterator[Refusal]:
+def renamed(known: State, wanted: Mapping[str, str], origin: Origin) -> Iterator[Refusal]:
     """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
-    name: jobs, people and packages know it by that name. `program`: the engine's stack, where there is no file."""
+    name: jobs, people and packages know it by that name."""
     for role, entry in FIELDS.items():
         far = {name for other, name in wanted.items() if family(other) != other}
         names = [
@@ -170,15 +171,11 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str, program: str = 
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
         key, name = camel(entry), old.partition("@")[0]
-        why = f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: {_STAYS[role]}"
-        fix = f"put {key}: {name} back; for {becomes} declare a stack of its own beside this one"
-        if program:
-            why = f"Workspace of {stack}: {entry}: {_STAYS[role]}"
-            fix = f"put {name} back there; for {becomes} declare a Workspace of its own beside this one"
+        back = origin.assign(key, name)
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
-            why=why,
-            fix=fix,
+            why=f"{origin.place(f'slipway:workspace.{key}')}: {_STAYS[role]}",
+            fix=f"put {back} back; for {becomes} declare a {origin.unit} of its own beside this one",
             for_good=True,
             stays={entry: name},
         )

@@ -16,7 +16,9 @@ from slipway.model.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentC
 from slipway.model.cluster_fields import as_asked, compare
 from slipway.model.fingerprint import is_id_of
 from slipway.model.labels import STACK_LABEL
+from slipway.model.origin import Origin
 
+_FILE = Origin("")
 _USABLE = ("RUNNING", "UPDATING", "REBOOTING")
 _ACCOUNTS = "serviceAccount.custom"
 _OUT = "name another, or take the entry out"
@@ -39,6 +41,7 @@ def obstacles(
     stack: str,
     place: str,
     kept: Container[str] = (),
+    origin: Origin = _FILE,
 ) -> Iterator[str]:
     """Yield the reasons why a cluster can't be adopted as its entry says, a sentence each, with where to mend it.
     `clusters` by id; `generated`: the first ids of the stack's own clusters; `kept`: ids that the engine has as its
@@ -48,28 +51,28 @@ def obstacles(
     if cluster is None:
         near = nearest(id_, clusters)
         others = f"did you mean {near}?" if near else f"there: {join(sorted(clusters)) or 'none'}"
-        yield _at(spec, "id", f"there is no cluster {id_} in {place}; {others}; {_OUT}")
+        yield _at(origin, spec, "id", f"there is no cluster {id_} in {place}; {others}; {_OUT}")
     elif whose == stack:
-        yield _at(spec, "id", f"this stack made {id_}; leave `id` out: the entry by which it was made keeps it")
+        yield _at(origin, spec, "id", f"this stack made {id_}; leave `id` out: the entry by which it was made keeps it")
     elif whose:
         words = f"{id_} belongs to stack {whose} ({STACK_LABEL}), which deletes it when it is done with it"
-        yield _at(spec, "id", f"{words}; submit to it by stack {whose}, or {_OUT}")
+        yield _at(origin, spec, "id", f"{words}; submit to it by stack {whose}, or {_OUT}")
     elif id_ in kept:
         words = f"{id_} is in the state of this stack, so the engine would delete it as one of its own"
         out = "pulumi state delete URN makes the engine forget it (pulumi stack --show-urns tells the URN)"
-        yield _at(spec, "id", f"{words}; {out}; or {_OUT}")
+        yield _at(origin, spec, "id", f"{words}; {out}; or {_OUT}")
     elif any(is_id_of(id_, base) for base in generated):
         words = f"{id_} is an id that this stack gives to clusters of its own, and somebody else made this one"
-        yield _at(spec, "id", f"{words}; raise `generation` of the cluster that would have it, or {_OUT}")
+        yield _at(origin, spec, "id", f"{words}; raise `generation` of the cluster that would have it, or {_OUT}")
     elif cluster.state not in _USABLE:
         why = f" ({cluster.error})" if cluster.error else ""
         then = "deploy again when it runs" if cluster.state == "PROVISIONING" else _OUT
-        yield _at(spec, "id", f"{id_} is in {cluster.state}{why}, so nobody could submit to it; {then}")
+        yield _at(origin, spec, "id", f"{id_} is in {cluster.state}{why}, so nobody could submit to it; {then}")
     else:
-        yield from differences(spec, cluster)
+        yield from differences(spec, cluster, origin)
 
 
-def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
+def differences(spec: ClusterSpec, cluster: PersistentResource, origin: Origin = _FILE) -> Iterator[str]:
     """Yield the differences between an entry and the living cluster, a sentence each. While the cluster grows or
     shrinks its numbers are not compared."""
     for difference in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
@@ -77,13 +80,12 @@ def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]
         mend = f"write `{last}: {difference.written or difference.after}`" if difference.after else f"take `{last}` out"
         if difference.key == _ACCOUNTS and difference.after == "false":
             mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
-        words = (
-            f"the file says {difference.before or 'none'}, and {cluster.id} has {difference.after or 'none'}; {mend}"
-        )
-        yield _at(spec, difference.key, words)
+        has = f"{cluster.id} has {difference.after or 'none'}"
+        words = f"the {origin.noun} says {difference.before or 'none'}, and {has}; {mend}"
+        yield _at(origin, spec, difference.key, words)
 
 
-def _at(spec: ClusterSpec, key: str, words: str) -> str:
+def _at(origin: Origin, spec: ClusterSpec, key: str, words: str) -> str:
     """Return `stacks/Pulumi.dev.yaml:12  slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
     line = spec.adopted.line(key) if spec.adopted else ""
-    return f"{f'{line}  ' if line else ''}slipway:persistentResources.{spec.name}.{key}: {words}"
+    return f"{f'{line}  ' if line else ''}{origin.key(f'slipway:persistentResources.{spec.name}.{key}')}: {words}"

@@ -18,10 +18,10 @@ from slipway.model.cluster import PROTECT, ClusterSpec
 from slipway.model.cluster_fields import compare
 from slipway.model.fingerprint import cluster_id, is_id_of
 from slipway.model.labels import NAME_LABEL
+from slipway.model.origin import Origin
 
 _GONE = "the entry itself, which is gone"
 _NONE: Mapping[str, str] = {}
-_PROTECTS = '`protect=True` or `replacement="protect"`'
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,6 @@ class Refusal:
     @property
     def error(self) -> PolicyError:
         return PolicyError(self.what, why=self.why, fix=self.fix)
-
-
-def key_of(stack: str, name: str, program: str = "") -> str:
-    """Return where a cluster's entry stands. `program`: the engine's stack, where there is no stack file."""
-    if program:
-        return f"PersistentResource {name}"
-    return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
 
 
 def protected(
@@ -97,44 +90,36 @@ def _refused(name: str, id_: str, *changed: str) -> Action:
     return Action(name, id_, What.REFUSE, Why.PROTECTED, edited=changed)
 
 
-def refusal(action: Action, stack: str, program: str = "") -> Refusal:
-    """Return the refusal to deploy anything while that is asked for. `program`: as for `key_of`."""
-    old, key = action.id, key_of(stack, action.cluster, program)
-    if action.why is Why.PROTECTED and program:
-        return Refusal(
-            f"cluster {action.cluster} is protected, so nothing was changed",
-            why=f"{key}: this edits {join(action.edited)}: that would end {old}, which was deployed with {_PROTECTS}",
-            fix="put it back as it was\n"
-            f"or, in two deployments: put it back, and take {_PROTECTS} off, with no other edit; then make this edit",
-            for_good=True,
-        )
+def refusal(action: Action, origin: Origin) -> Refusal:
+    """Return the refusal to deploy anything while that is asked for."""
+    old, entry = action.id, f"slipway:persistentResources.{action.cluster}"
+    rollover = origin.assign("replacement", "rollover")
     if action.why is Why.PROTECTED:
+        edited = f"this edits {join(action.edited)}: that would end {old}"
         return Refusal(
             f"cluster {action.cluster} is protected, so nothing was changed",
-            why=f"{key}: this edits {join(action.edited)}: that would end {old} (`replacement: protect`)",
+            why=f"{origin.place(entry)}: {edited} ({origin.protects})",
             fix="put the entry back as it was\n"
-            "or, in two deployments: put it back with `replacement: rollover` and no other edit; then make this edit",
+            f"or, in two deployments: put it back with {origin.unprotected} and no other edit; then make this edit",
             for_good=True,
         )
-    given = '="rollover"' if program else ": rollover"
     jobs = join(job.display_name for job in action.jobs)
     has = "has" if len(action.jobs) == 1 else "have"
     wait = ways_out(action.jobs, "then deploy again") if jobs else ""
     return Refusal(
         f"cluster {old} is not replaced in place now, so nothing was changed",
         why=f"{f'{jobs} {has} not ended' if jobs else action.why.words}, and {old} would be deleted before "
-        f"{join(action.instead)} is made ({key}.replacement)",
+        f"{join(action.instead)} is made ({origin.place(f'{entry}.replacement')})",
         fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
-        f"or `replacement{given}`, where there are machines for both: it is made beside the old one",
+        f"or `{rollover}`, where there are machines for both: it is made beside the old one",
     )
 
 
 def undeletable(
     file: Iterable[ClusterSpec],
     catalog: PublishedCatalog | Unknown | None,
-    stack: str,
+    origin: Origin,
     known: Mapping[str, str] = _NONE,
-    program: str = "",
 ) -> Refusal | None:
     """Return the refusal to take a stack with protected clusters down.
 
@@ -150,15 +135,11 @@ def undeletable(
     names = sorted({*deployed, *(cluster.name for cluster in file if cluster.replacement == PROTECT)})
     if not names:
         return None
-    keys = join(f"slipway:persistentResources.{name}" for name in names)
-    why = f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last"
-    fix = "put `replacement: rollover` there, deploy that, and take the stack down after that"
-    if program:
-        why = f"{join(key_of(stack, name, program) for name in names)}: {_PROTECTS}, or so it was deployed last"
-        fix = "take that off, deploy it, and take the stack down after that"
+    first, *others = (f"slipway:persistentResources.{name}" for name in names)
+    keys = join((origin.place(first), *map(origin.key, others)))
     return Refusal(
         f"the stack is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
-        why=why,
-        fix=fix,
+        why=f"{keys}: {origin.protects}, or so it was deployed last",
+        fix=f"put {origin.unprotected} there, deploy that, and take the stack down after that",
         for_good=True,
     )

@@ -65,7 +65,7 @@ def command(catalog: str | None, output: str) -> None:
     if any(event.now for event in due):
         ends = sum((event.per_hour for event in due if event.now), Price())
         saves = f", and {dollars(ends)} ends with it" if ends.known else ""
-        screen.note(f"the next deployment does what is due now{saves}: make up STACK={published.stack}")
+        screen.note(f"the next deployment does what is due now{saves}: {published.origin.up}")
 
 
 def _live(context: Context) -> Live:

@@ -299,8 +299,8 @@ def remedy(catalog: Catalog, cluster: str, does: str) -> str:
     """
     entry = catalog.cluster_named(cluster)
     if entry is None or not entry.adopted:
-        return f"make up STACK={catalog.stack}{does}"
+        return f"{catalog.origin.up}{does}"
     return (
-        f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {entry.name}; or take that entry "
-        "out of its stack file"
+        f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {entry.name}; or take it "
+        f"out of the {catalog.origin.noun}"
     )

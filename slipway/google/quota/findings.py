@@ -58,7 +58,7 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
     if freed >= line.short:
         names = join(sorted(cluster.id for cluster in leaving))
         fixes.append(f"deploy without this edit first, which deletes {names} once no job needs that")
-    fixes.append("lower `replicas` in the stack file")
+    fixes.append("lower `replicas`")
     if line.increase is Increase.FIXED:
         return f"{', or '.join(fixes)}: {line.increase}"
     id_ = quota_of(live, line.metric)

@@ -19,6 +19,7 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
+from slipway.model.origin import Origin
 
 NOT_LISTED = "not checked: the service lists no such quota"
 _RETIRING = "RETIRING"
@@ -143,14 +144,16 @@ class QuotaReport:
         return tuple(str(finding) for finding in self.findings if finding.grade is not Grade.BLOCKING)
 
 
-def refuse_shortage(report: QuotaReport, region: str) -> None:
+def refuse_shortage(report: QuotaReport, region: str, origin: Origin) -> None:
     """Raise PolicyError when the report has errors."""
     if report.errors:
         blocking = [each for each in report.findings if each.grade is Grade.BLOCKING]
         unread = [each for each in blocking if each.kind == UNKNOWN.word]
         # `strict` alone makes errors of findings that usually warn.
         refused = unread or any(KINDS[each.kind].usual is Grade.BLOCKING for each in blocking)
-        way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"
+        way = f"`{origin.setting('slipway:quota', 'mode', 'warn')}`"
+        if not refused:
+            way = f"leaving `strict` out of `{origin.key('slipway:quota')}`"
         what, fix = f"quota does not suffice in {region}", "slipway quota shows limits, its --request asks for more"
         if unread == blocking:
             what = f"cannot tell whether quota suffices in {region}"

@@ -32,6 +32,7 @@ from slipway.model.catalog.parameter_types import BY_NAME, ParameterType, Scalar
 from slipway.model.cluster import Reservation, at_once
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.labels import Revision
+from slipway.model.origin import Origin, Program
 
 SCHEMA = 2
 NAME = "catalog.json"
@@ -308,7 +309,13 @@ class Catalog:
     shell: bool | None = None
     #: The full name of the secret with the address that is told how jobs go.
     notify: str | None = None
+    #: The program that declares it; None for a stack file.
+    program: Program | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
+
+    @property
+    def origin(self) -> Origin:
+        return self.program or Origin(self.stack)
 
     @property
     def revision(self) -> Revision:

@@ -82,7 +82,7 @@ def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, 
     if any(not tuple(misfits_of(reservation, region, shape, machines)) for reservation in declared):
         return ""
     needed = spec if machines == 1 else f"{machines} {spec}"
-    return f"the stack declares no reservation of {needed} under slipway:reservations"
+    return f"the stack declares no reservation of {needed}"
 
 
 def _fits(subject: Subject) -> Iterator[str]:

@@ -42,7 +42,7 @@ def catalog(picture: Picture) -> Iterator[Finding]:
         change = "commit since then changes" if len(picture.commits) == 1 else "commits since then change"
         words = f"the catalog is of {commit}, and {len(picture.commits)} {change} what is deployed"
         words += f" (the newest: {short(picture.commits[0], 80)})"
-        does = f"it deploys them; make preview STACK={picture.stack} says what changes"
+        does = f"it deploys them; {picture.origin.command('preview')} says what changes"
         yield KINDS["catalog-older"].of(subject, words, picture.up, does)
     if published.whole.dirty:
         words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
@@ -92,7 +92,7 @@ def backend(picture: Picture) -> Iterator[Finding]:
     if engine.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         sentence = f"the backend {engine.address} has no stack {picture.stack}, and its catalog is published"
         fix = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
-        means = f"or, where the state is lost: make select STACK={picture.stack}, and a deployment adopts what lives"
+        means = f"or, where the state is lost: {picture.origin.command('select')}, and a deployment adopts what lives"
         yield KINDS["state-missing"].of(Subject("stack", picture.stack), sentence, fix, means)
     if engine.pending:
         names = join(_CALLED.get(name, name) for name in engine.pending)
@@ -101,7 +101,7 @@ def backend(picture: Picture) -> Iterator[Finding]:
             fix, means = picture.go_on
         else:
             sentence = f"a run is at work on {names}, or was killed there: then nobody knows whether it was done"
-            fix = f"make refresh STACK={picture.stack} ARGS=--clear-pending-creates"
+            fix = picture.origin.command("refresh", "--clear-pending-creates")
             means = "where it was killed: clears that; then a deployment takes over what was made"
         yield KINDS["operation-pending"].of(Subject("state", picture.stack), sentence, fix, means)
 

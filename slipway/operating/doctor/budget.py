@@ -30,14 +30,15 @@ def budget(picture: Picture) -> Iterator[Finding]:
         means = "the workflow of scheduled deployments does it each hour"
         yield KINDS["budget-unknown"].of(Subject("budget"), f"nobody knows what is spent: {why}", run, means)
         return
+    limit_key = catalog.origin.key("slipway:budget")
     for share in shares(catalog.budget, ledger, picture.stack):
         if share.warns:
             words = f"{share.words} ({age_words(ledger, picture.now)})"
             grade = Grade.BLOCKING if share.refuses else None
-            means = "slipway submit refuses what comes now" if share.refuses else "a higher slipway:budget, or less use"
+            means = "slipway submit refuses what comes now" if share.refuses else f"a higher {limit_key}, or less use"
             yield KINDS["budget-spent"].of(Subject("budget", share.whose), words, run, means, grade=grade)
     forecast, limit = ledger.forecast, catalog.budget.stack
     if forecast is not None and limit and ledger.spent < limit < forecast:
         words = f"stack {picture.stack} will have spent {usd(forecast)} by the month's end, of {usd(limit)}"
-        means = "as the last week was; a higher slipway:budget, or less use"
+        means = f"as the last week was; a higher {limit_key}, or less use"
         yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)

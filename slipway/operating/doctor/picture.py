@@ -22,6 +22,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import ClusterSpec
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.spec import MachineGroup
+from slipway.model.origin import Origin
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
@@ -155,17 +156,21 @@ class Picture(Place):
         return self.offered.age is None or self.offered.age < LONGEST_RUN
 
     @property
+    def origin(self) -> Origin:
+        return self.catalog.origin if self.catalog else Origin(self.stack)
+
+    @property
     def up(self) -> str:
-        return f"make up STACK={self.stack}"
+        return self.origin.up
 
     @property
     def destroy(self) -> str:
-        return f"to take the stack down: make destroy STACK={self.stack}"
+        return f"to take the stack down: {self.origin.command('destroy')}"
 
     @property
     def go_on(self) -> tuple[str, str]:
         """Both ways to go on: a killed `up` and a killed `destroy` look the same."""
-        keep = f"to keep it: {self.up}, which makes what its file asks for"
+        keep = f"to keep it: {self.up}, which makes what its {self.origin.noun} asks for"
         return "type again what was killed, unless it is still at work", f"{self.destroy}; {keep}"
 
     @property
@@ -174,9 +179,9 @@ class Picture(Place):
         return text_at(self.document, "slipway:quota", "contactEmail") if self.document else ""
 
     def line(self, *keys: str) -> str:
-        """Return the place of a cluster's key, `stacks/Pulumi.dev.yaml:14`; `its stack file` without a checkout."""
+        """Return the place of a cluster's key, `stacks/Pulumi.dev.yaml:14`; the key alone without a checkout."""
         if self.document is None:
-            return "its stack file"
+            return self.origin.key(".".join(("slipway:persistentResources", *keys)))
         return f"{self.document.file}:{self.document.line(('config', 'slipway:persistentResources', *keys))}"
 
     @property

@@ -82,7 +82,7 @@ def roles_gone(picture: Picture) -> Iterator[Finding]:
             members = sorted({written[member] for _, member in gone})
             words = f"{few(members)} lost {few(sorted({role for role, _ in gone}))} on {policy.on}"
             shut = f": {_WITHOUT[policy.on.what]} any more" if gone == here else ""
-            mends = "it gives again what the stack file names"
+            mends = f"it gives again what the {picture.origin.noun} names"
             yield KINDS["roles-gone"].of(policy.on, f"{words}{shut}", picture.up, mends)
 
 

@@ -8,9 +8,11 @@ from datetime import datetime
 
 from slipway.base import codec
 from slipway.base.errors import PolicyError
+from slipway.base.formatting import join
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.budget import NAME, STALE, Budget, Ledger, age_words, month_of, shares
+from slipway.model.origin import Origin
 
 _LARGEST = 1_000_000
 """The most bytes of a ledger: anybody's bucket may be named."""
@@ -33,6 +35,7 @@ def check_budget(
     budget: Budget,
     reading: Ledger | str,
     *,
+    origin: Origin,
     stack: str,
     team: str,
     user: str,
@@ -49,8 +52,8 @@ def check_budget(
             when, wait = (f"{age}; ", "wait for the next month, or ") if share.limit else ("", "")
             raise PolicyError(
                 f"nothing was sent: {share.words}",
-                why=f"{when}stack {stack} enforces its budget (slipway:budget)",
-                fix=f"{wait}have {share.key} raised in the stack file",
+                why=f"{when}stack {stack} enforces its budget ({origin.key('slipway:budget')})",
+                fix=f"{wait}have {join(map(origin.key, share.keys), 'or')} raised",
             )
     lines = [
         f"warning: {share.words}{f' ({age})' if share.limit else ''}"

@@ -330,8 +330,8 @@ def _check_shell(catalog: Catalog, overrides: RequestOverrides) -> None:
     if overrides.shell and not catalog.shell:
         raise ConfigError(
             f"stack {catalog.stack} allows no shell in its jobs",
-            why="whoever opens one acts as the job's account, so the stack file says whether they may",
-            fix="ask its owners for slipway:workspace: {shell: true}",
+            why="whoever opens one acts as the job's account, so the stack says whether they may",
+            fix=f"ask its owners for {catalog.origin.setting('slipway:workspace', 'shell', True)}",
         )
 
 

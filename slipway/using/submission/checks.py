@@ -47,6 +47,7 @@ class Checks:
             check_budget(
                 context.catalog.budget,
                 self.ledger.result(),
+                origin=context.catalog.origin,
                 stack=context.catalog.stack,
                 team=team_of(labels),
                 user=labels.get(USER_LABEL, ""),

@@ -192,7 +192,7 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> Fix:
     barred = [judged.candidate for judged in seen if judged.candidate.barred]
-    listed = "have the cluster listed for your team too, under slipway:teams in the stack file"
+    listed = "have the cluster listed for your team too"
     if teams := dict.fromkeys(team for candidate in barred for team in candidate.teams):
         named = [part for team in teams for part in (" or ", {"team": team})][1:]
         return (*named, f", if you are in it\nor {listed}")
@@ -203,14 +203,14 @@ def _remedies(template: str, seen: list[JudgedCandidate]) -> Fix:
     }
     coming = [name for name, edit in dormant.items() if not edit]
     ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
-    ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
+    ways += [f"have {edit} of {name} declared" for name, edit in dormant.items() if edit]
     away = len(dormant) > 0 and all(judged.candidate.offer.dormant for judged in seen)
     other = "take another pool or capacity type, where it has one" if away else "ask for less, or for something else"
     ways.append(f"{other}: slipway templates show {template}")
     if any(judged.verdict.lacking or judged.candidate.offer.lacks_quota for judged in seen):
         ways.append(f"for more quota: {_more_quota(seen)}")
     if any(judged.candidate.offer.cluster for judged in seen):
-        ways.append("have the pool changed in the stack file")
+        ways.append("have the pool changed")
     return "\nor ".join(ways)
 
 

@@ -172,13 +172,13 @@ DENIED = "the cloud does not allow it to this identity"
         (
             "error: googleapi: Error 400: List of found errors:\t1.Field: a.pools[0].disk_spec; Message: too small.\t",
             "the cloud refused a value (400): a.pools[0].disk_spec",
-            "correct a.pools[0].disk_spec in the stack file, as the reason says",
+            "correct a.pools[0].disk_spec, as the reason says",
         ),
-        ("* googleapi: Error 400: Unknown region.", "refused a value (400)", "correct in the stack file what"),
+        ("* googleapi: Error 400: Unknown region.", "refused a value (400)", "correct what the reason names"),
         (
             "* updating urn:x: googleapi: Error 409: The requested bucket name is not available. Try again., conflict",
             "a bucket of that name is somebody else's",
-            "workBucket or catalogBucket under slipway:workspace",
+            "workBucket or catalogBucket of the workspace",
         ),
         ("error: incorrect passphrase, please set it", "can't be read without its own passphrase", "_PASSPHRASE=…"),
         ("error: get stack: passphrase must be set", "can't be read without its own passphrase", "as of this stack"),

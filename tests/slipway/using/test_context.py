@@ -13,6 +13,7 @@ from slipway.google.session import HttpPolicy, Session
 from slipway.google.vertex import Vertex
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
+from slipway.model.origin import Origin
 from slipway.model.season import Season
 from slipway.model.state import State, StateResource, refuse_move, refuse_rename, stack_locations
 from slipway.using.context import HURRIED, Clock, Context
@@ -119,13 +120,13 @@ def test_another_place_is_refused_with_the_ways_to_go(project: str, region: str,
 def test_a_stack_that_was_renamed_is_refused_with_the_way_back(snapshot: SnapshotAssertion) -> None:  # B1
     """Its clusters bear the old name for good, and protected ones among them would be deleted."""
     with pytest.raises(ConfigError) as refused:
-        refuse_rename(WHOLE, {CLUSTER.name: "trial"}, "prod")
+        refuse_rename(WHOLE, {CLUSTER.name: "trial"}, "prod", Origin("prod"))
     assert str(refused.value) == snapshot
 
 
 @pytest.mark.parametrize("alive", [{}, {CLUSTER.name: "prod"}, {CLUSTER.name: ""}, {"cpu-9f8e7d6": "trial"}])
 def test_others_clusters_and_what_is_gone_are_no_sign_of_another_name(alive: dict[str, str]) -> None:
-    refuse_rename(WHOLE, alive, "prod")
+    refuse_rename(WHOLE, alive, "prod", Origin("prod"))
 
 
 def test_an_account_alone_is_in_a_project_and_in_no_region() -> None:

@@ -128,14 +128,14 @@ def _show(table: list[PoolRow], columns: Iterable[Column[PoolRow]], catalog: Cat
     for id_ in sorted(strange):
         screen.note(
             f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
-            f"could say so\n  fix: make up STACK={catalog.stack}, when none is under way; it takes the cluster over, "
+            f"could say so\n  fix: {catalog.origin.up}, when none is under way; it takes the cluster over, "
             "or deletes it"
         )
 
 
 def _fix(row: PoolRow, catalog: Catalog) -> str:
     """Return the fix of a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
-    up = f"make up STACK={catalog.stack}"
+    up = catalog.origin.up
     published = catalog.cluster_named(row.cluster.id)
     if row.state == GONE or (published and published.adopted):
         return remedy(catalog, row.cluster.id, ", which makes it again")

@@ -123,7 +123,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         _far(change.new.region, f"in a bucket in {join(regions, 'or')}") if regions else "",
         "" if made else "a deployment that makes it anew decides that by itself; the one that runs stays as it is",
         "" if made else "once made so it stays so, also when its own can be had again",
-        f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else "",
+        f"it stays so until another is declared, and the old one goes with its {lost}" if lost else "",
     )
     was = change.old.clusters.get(name) or cluster.dormant_before
     row, grade = f"cluster-may-become{'-and-old-goes' if lost else ''}", None

@@ -101,7 +101,7 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         return offer.why or f"there is no quota for it{''.join(lacks)}"
     named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
     if offer.capacity_type == RESERVATION and not named:
-        return "the stack file lists no such reservation"
+        return "the stack lists no such reservation"
     asked, holds = {*machine_types(offer)}, {*named} - {""}
     if offer.capacity_type == RESERVATION and holds and not holds & asked:
         there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))

@@ -219,7 +219,7 @@ def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others
 @pytest.mark.parametrize(
     ("reservations", "words"),
     [
-        ({}, "the stack declares no reservation 'h100' under slipway:reservations"),
+        ({}, "the stack declares no reservation 'h100'"),
         ({"h100": Reservation(PATH, "a3-highgpu-4g")}, "holds a3-highgpu-4g, the job needs a3-highgpu-8g"),
         ({"h100": Reservation(PATH.replace("central1", "east4"))}, "is in us-east4-a, the job in us-central1"),
     ],

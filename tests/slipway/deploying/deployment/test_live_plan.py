@@ -129,7 +129,7 @@ def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, buc
         read_plan()
     assert error.value.why == (
         f"gs://{bucket} is another project's bucket, as names of buckets are one for all of Google Cloud; "
-        f"name another {key} under slipway:workspace in stacks/Pulumi.dev.yaml"
+        f"name another {key}: stacks/Pulumi.dev.yaml, slipway:workspace"
     )
     seen.live = replace(LIVE, buckets=denied)
     with pytest.raises(ResourceError, match=r"it needs roles/storage\.bucketViewer"):

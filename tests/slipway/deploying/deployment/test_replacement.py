@@ -15,6 +15,7 @@ from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
 from slipway.model.cluster import ClusterSpec
+from slipway.model.origin import Origin
 from slipway.model.season import Season
 from slipway.model.state import State
 
@@ -140,12 +141,12 @@ def test_without_a_catalog_the_file_s_own_word_protects_what_lives() -> None:
 def test_a_stack_with_a_protected_cluster_is_not_taken_down() -> None:  # B3
     """By the word of its file, or of what it deployed last: then dropping it is a deployment of its own."""
     for file, catalog in (((PROTECTED,), None), ((OLD,), catalog_with(PROTECTED)), ((), catalog_with(PROTECTED))):
-        refusal = undeletable(file, catalog, STACK)
+        refusal = undeletable(file, catalog, Origin(STACK))
         assert refusal is not None and "cluster cpu is protected" in refusal.what
         assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu: " in refusal.why
         assert "`replacement: rollover`" in refusal.fix
     for read in (catalog_with(OLD), UNREAD, None):
-        assert undeletable((OLD,), read, STACK) is None, "what can't be read stands in nobody's way"
+        assert undeletable((OLD,), read, Origin(STACK)) is None, "what can't be read stands in nobody's way"
 
 
 STATE = State(protected={ALIVE.id: "cpu"})
@@ -164,9 +165,9 @@ def test_without_a_catalog_the_state_remembers_what_is_protected() -> None:  # B
             assert refusal.for_good and ALIVE.id in refusal.why
     assert not from_state(OLD).refusals and not from_state(PROTECTED).refusals
     assert not from_state(catalog=catalog_with(OLD)).refusals, "where there is one, it was written last"
-    kept = undeletable((), None, STACK, STATE.protected)
+    kept = undeletable((), None, Origin(STACK), STATE.protected)
     assert kept is not None and "cluster cpu is protected" in kept.what
-    assert undeletable((), catalog_with(OLD), STACK, STATE.protected) is None
+    assert undeletable((), catalog_with(OLD), Origin(STACK), STATE.protected) is None
 
 
 class Clock:

@@ -15,6 +15,7 @@ from slipway.deploying.generations.action import Why
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.google.snapshot import lacks, made_by_us
+from slipway.model.origin import Origin
 from slipway.model.state import State, StateGrant, StateResource
 from tests.builders.templates import job_template
 
@@ -93,7 +94,7 @@ def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own(
     gone = plan_workspace(known, WANTED, (), there={"acme-work"})
     assert gone.logical == PLAIN and gone.lost == {"catalog": "acme-catalog"}
     assert not (gone.adopted or gone.retiring or gone.released)
-    (warning,) = lost(gone.lost)
+    (warning,) = lost(gone.lost, Origin("prod"))
     assert "gs://acme-catalog" in warning and "slipway:workspace.catalogBucket" in warning
     for there in (None, {"acme-catalog", "acme-work"}):
         plan = plan_workspace(known, WANTED, (), there=there)

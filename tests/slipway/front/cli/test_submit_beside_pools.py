@@ -67,7 +67,7 @@ LACKS = (
     "custom_model_training_preemptible_nvidia_l4_gpus us-central1: needs 10, limit 0",
     "custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
     "custom_model_training_cpus us-central1: needs 40, limit 39",
-    "the stack declares no reservation of 10 n1-standard-4 under slipway:reservations",
+    "the stack declares no reservation of 10 n1-standard-4",
 )
 
 

@@ -15,6 +15,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.model.machines.table import accelerators, machine, machine_types
+from slipway.model.origin import Origin
 
 from .region import (
     CPUS,
@@ -249,9 +250,11 @@ SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 
 
 
 def test_errors_stop_the_deployment() -> None:  # D2
-    refuse_shortage(QuotaReport(findings=(replace(SHORT, grade=Grade.WARNING),)), REGION)
+    refuse_shortage(QuotaReport(findings=(replace(SHORT, grade=Grade.WARNING),)), REGION, Origin("prod"))
     with pytest.raises(PolicyError) as error:
-        refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
+        refuse_shortage(
+            QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION, Origin("prod")
+        )
     assert f"not suffice in {REGION}," in error.value.what
     assert [line.split()[1] for line in error.value.why.splitlines()] == ["x", "y"]
     assert error.value.exit_code == 5 and "mode: warn" in error.value.fix
@@ -262,12 +265,12 @@ def test_errors_stop_the_deployment() -> None:  # D2
         found = KINDS[kind].of(Subject("template", "x"), "template x")
         finding = replace(found, grade=Grade.BLOCKING, facts=facts)
         with pytest.raises(PolicyError, match="nothing was changed") as error:
-            refuse_shortage(QuotaReport(findings=(finding,)), REGION)
+            refuse_shortage(QuotaReport(findings=(finding,)), REGION, Origin("prod"))
         assert way in error.value.fix
         assert ("quota" in error.value.what) is (kind == "offer-unavailable")
     lacking = KINDS["no-offer-left"].of(Subject("template", "x"), "x", mended_by=(frozenset({"cpus"}),))
     with pytest.raises(PolicyError, match="quota does not suffice"):
-        refuse_shortage(QuotaReport(findings=(lacking,)), REGION)
+        refuse_shortage(QuotaReport(findings=(lacking,)), REGION, Origin("prod"))
 
 
 def test_quota_that_can_not_be_read_is_not_told_as_quota_that_lacks() -> None:  # N4
@@ -276,10 +279,10 @@ def test_quota_that_can_not_be_read_is_not_told_as_quota_that_lacks() -> None:  
     unread = Unknown("a person's own login", "cloudquotas.googleapis.com quotaInfos.list", "", advice=advice)
     report = judge(wanted("h100", h100()), live=replace(region(), limits=unread))
     with pytest.raises(PolicyError) as error:
-        refuse_shortage(report, REGION)
+        refuse_shortage(report, REGION, Origin("prod"))
     assert error.value.what == "cannot tell whether quota suffices in us-central1, so nothing was changed"
     assert error.value.fix == f"{advice}; `slipway:quota: {{mode: warn}}` deploys all the same"
     denied = judge(wanted("h100", h100()), live=replace(region(), limits=DENIED))
     with pytest.raises(PolicyError) as error:
-        refuse_shortage(denied, REGION)
+        refuse_shortage(denied, REGION, Origin("prod"))
     assert error.value.fix.startswith("ask for roles/cloudquotas.viewer; ")

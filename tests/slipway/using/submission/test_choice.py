@@ -116,7 +116,7 @@ def test_a_cluster_that_only_an_edit_brings_back_is_not_waited_for() -> None:  #
     over = replace(judged("pool", NEVER), verdict=Verdict(Outcome.NEVER, "can't run now on big", (offer.why,)))
     over = replace(over, candidate=replace(over.candidate, offer=offer, edit="a later `until`"))
     coming = replace(over, candidate=replace(over.candidate, offer=replace(offer, dormant="cpu"), edit=""))
-    edit = "have a later `until` of big put into the stack file"
+    edit = "have a later `until` of big declared"
     for seen, ways in (
         ([over], [edit, "or take another pool or capacity type, where it has one: slipway templates show t"]),
         ([over, judged("spot", NEVER)], [edit, "or ask for less, or for something else: slipway templates show t"]),

@@ -14,6 +14,7 @@ from slipway.base.errors import PolicyError
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.catalog.model import Catalog
 from slipway.model.kinds import PIPELINE_JOB, TUNING_JOB
+from slipway.model.origin import Origin
 from slipway.model.prices import Price
 from slipway.using.jobs.earlier_jobs import Times
 from slipway.using.jobs.verdict import Outcome, Verdict
@@ -33,7 +34,7 @@ BUDGET = Budget(80_000, {"Vision": 30_000}, {"ada": 500})
 
 def told(budget: Budget, ledger: Ledger | str = LEDGER, *, team: str = "vision", user: str = "ada") -> list[str]:
     lines: list[str] = []
-    check_budget(budget, ledger, stack="prod", team=team, user=user, now=NOW, tell=lines.append)
+    check_budget(budget, ledger, origin=Origin("prod"), stack="prod", team=team, user=user, now=NOW, tell=lines.append)
     return lines
 
 
@@ -51,7 +52,7 @@ def test_what_is_spent_up_is_refused_only_where_the_stack_enforces_it(over: dict
         told(replace(budget, enforce=True))
     assert caught.value.exit_code == 5
     key = "slipway:budget.stack" if "stack" in over else "slipway:teams.vision.budget or slipway:budget.teams.vision"
-    assert f"have {key} raised in the stack file" in caught.value.fix
+    assert f"have {key} raised" in caught.value.fix
 
 
 def test_a_user_is_self_declared_and_only_warned() -> None:

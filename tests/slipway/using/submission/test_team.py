@@ -103,7 +103,7 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
     with pytest.raises(PolicyError) as refused:
         offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
     assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
-    listed = "have the cluster listed for your team too, under slipway:teams in the stack file"
+    listed = "have the cluster listed for your team too"
     assert refused.value.fix == f"team='seeing', if you are in it\nor {listed}"
     with pytest.raises(PolicyError) as refused:
         of_judges = owned(stack(VISION, LANGUAGE, ADA, team="judges"), "cpu")

@@ -71,7 +71,7 @@ EXAMPLES = (
     example(
         "reservation-fits",
         custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 2))),
-        "worker pool 1: the stack declares no reservation of 3 a3-highgpu-8g under slipway:reservations",
+        "worker pool 1: the stack declares no reservation of 3 a3-highgpu-8g",
         custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 1))),
         reserved(),
         capacity_type="reservation",

@@ -1,0 +1,132 @@
+"""The origin of a stack's declaration: a stack file, or components in a program of somebody's own.
+
+Rules and findings name a part of it by its key in a stack file. Its origin spells that, and the commands, for whoever
+reads of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+_ARGUMENTS = {
+    "encryption.kmsKey": "kms_key",
+    "serviceAccount.custom": "custom_service_account",
+    "from": "begins",
+    "until": "ends",
+}
+"""The arguments of components that are not called like their keys."""
+_COMPONENTS = {"persistentResources": "PersistentResource", "templates": "JobTemplate", "quota": "QuotaCheck"}
+"""The components of parts of a stack file; a workspace has the others."""
+_COMMANDS = {
+    "destroy": "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program",
+    "select": "pulumi stack select --create",
+}
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A stack file, with the commands of its checkout."""
+
+    #: The engine's stack, after which the file is named.
+    stack: str
+
+    noun: ClassVar[str] = "file"
+    unit: ClassVar[str] = "stack"
+    protects: ClassVar[str] = "`replacement: protect`"
+    unprotected: ClassVar[str] = "`replacement: rollover`"
+
+    def called(self, stack: str) -> str:
+        """Return a name for the stack, by the one in labels."""
+        return stack
+
+    def key(self, key: str) -> str:
+        """Return a key of the declaration, such as `slipway:workspace.workBucket`, as people find it."""
+        return key
+
+    def place(self, key: str) -> str:
+        """Return a key with the file that has it."""
+        return f"{self.file}, {key}"
+
+    def assign(self, key: str, value: str | bool) -> str:
+        """Return a key with its value, as people write it."""
+        return f"{key}: {str(value).lower() if isinstance(value, bool) else value}"
+
+    def setting(self, part: str, key: str, value: str | bool) -> str:
+        """Return a key of a part with its value."""
+        return f"{part}: {{{self.assign(key, value)}}}"
+
+    @property
+    def file(self) -> str:
+        return f"stacks/Pulumi.{self.stack}.yaml"
+
+    def back_to(self, former: str) -> str:
+        """Return the way back to a former name of the stack."""
+        return (
+            f"pulumi stack rename {former} --stack {self.stack}, with the stack file called {Origin(former).file} again"
+        )
+
+    def command(self, verb: str, *flags: str) -> str:
+        """Return the command that deploys it (`up`), takes it down and leaves what other stacks need (`destroy`), and
+        so on."""
+        return " ".join((f"make {verb} STACK={self.stack}", *(f"ARGS={flag}" for flag in flags)))
+
+    @property
+    def up(self) -> str:
+        return self.command("up")
+
+
+@dataclass(frozen=True)
+class Program(Origin):
+    """A program of somebody's own, with the engine's commands."""
+
+    #: The name of the component; empty where it has none.
+    workspace: str = ""
+
+    noun: ClassVar[str] = "program"
+    unit: ClassVar[str] = "Workspace"
+    protects: ClassVar[str] = '`protect=True` or `replacement="protect"`'
+    unprotected: ClassVar[str] = '`replacement="rollover"`, no `protect=True`'
+
+    def called(self, stack: str) -> str:
+        return f"workspace {self.workspace}" if self.workspace else stack
+
+    def key(self, key: str) -> str:
+        """Return the component, and its argument: `Workspace ml: work_bucket`."""
+        part, *path = key.removeprefix("slipway:").split(".")
+        if part == "policy":
+            return ".".join(("Catalog: policy", *path))
+        if part == "persistentResources" and path:
+            component = f"PersistentResource {path.pop(0)}"
+        elif part in _COMPONENTS:
+            component = _COMPONENTS[part]
+        else:
+            component = f"Workspace {self.workspace}".rstrip()
+            path = path if part == "workspace" else [part.removeprefix("gcp:"), *path]
+        argument = _argument(".".join(path))
+        return f"{component}: {argument}" if argument else component
+
+    def place(self, key: str) -> str:
+        return self.key(key)
+
+    @property
+    def file(self) -> str:
+        return "the program"
+
+    def assign(self, key: str, value: str | bool) -> str:
+        return f"{_argument(key)}={value!r}"
+
+    def setting(self, part: str, key: str, value: str | bool) -> str:
+        return f"{self.assign(key, value)} of {self.key(part)}"
+
+    def back_to(self, former: str) -> str:
+        return f"give the engine's stack and the workspace the names again that {former} is made of"
+
+    def command(self, verb: str, *flags: str) -> str:
+        return " ".join((_COMMANDS.get(verb, f"pulumi {verb}"), *flags, "--stack", self.stack))
+
+
+def _argument(key: str) -> str:
+    return _ARGUMENTS.get(key) or _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", key)

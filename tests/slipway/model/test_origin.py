@@ -1,0 +1,60 @@
+"""A part of a declaration is called as whoever wrote it knows it: by its key in a file, or by its argument. # N33"""
+
+import pytest
+
+from slipway.model.origin import Origin, Program
+
+FILE, PROGRAM = Origin("prod"), Program("prod", "ml")
+
+
+@pytest.mark.parametrize(
+    ("key", "argument"),
+    [
+        ("slipway:workspace", "Workspace ml"),
+        ("slipway:workspace.workBucket", "Workspace ml: work_bucket"),
+        ("slipway:workspace.submitters[0]", "Workspace ml: submitters[0]"),
+        ("slipway:workspace.encryption.kmsKey", "Workspace ml: kms_key"),
+        ("slipway:teams.vision.budget", "Workspace ml: teams.vision.budget"),
+        ("gcp:region", "Workspace ml: region"),
+        ("slipway:persistentResources", "PersistentResource"),
+        ("slipway:persistentResources.h100", "PersistentResource h100"),
+        (
+            "slipway:persistentResources.h100.pools.workers.disk.sizeGb",
+            "PersistentResource h100: pools.workers.disk.size_gb",
+        ),
+        ("slipway:persistentResources.h100.until", "PersistentResource h100: ends"),
+        ("slipway:templates", "JobTemplate"),
+        ("slipway:quota.contactEmail", "QuotaCheck: contact_email"),
+        ("slipway:policy.mandatory.idleCost", "Catalog: policy.mandatory.idleCost"),
+    ],
+)
+def test_a_key_is_an_argument_of_a_component(key: str, argument: str) -> None:
+    assert PROGRAM.key(key) == PROGRAM.place(key) == argument
+    assert FILE.key(key) == key and FILE.place(key) == f"stacks/Pulumi.prod.yaml, {key}"
+
+
+def test_a_setting_is_written_as_its_language_has_it() -> None:
+    assert FILE.setting("slipway:workspace", "code", True) == "slipway:workspace: {code: true}"
+    assert PROGRAM.setting("slipway:workspace", "code", True) == "code=True of Workspace ml"
+    assert PROGRAM.setting("slipway:quota", "mode", "warn") == "mode='warn' of QuotaCheck"
+
+
+@pytest.mark.parametrize(
+    ("words", "of_file", "of_program"),
+    [
+        (("up",), "make up STACK=prod", "pulumi up --stack prod"),
+        (
+            ("destroy",),
+            "make destroy STACK=prod",
+            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack prod",
+        ),
+        (("select",), "make select STACK=prod", "pulumi stack select --create --stack prod"),
+        (
+            ("refresh", "--clear-pending-creates"),
+            "make refresh STACK=prod ARGS=--clear-pending-creates",
+            "pulumi refresh --clear-pending-creates --stack prod",
+        ),
+    ],
+)
+def test_a_program_has_the_engines_commands(words: tuple[str, ...], of_file: str, of_program: str) -> None:
+    assert (FILE.command(*words), PROGRAM.command(*words)) == (of_file, of_program)
