@@ -48,7 +48,7 @@ class Component(Member):
         super().__init__(type_, name, self._facts, waiting)
         self._to_come = ChildrenToCome(self, self.children)
         self._childResources.add(self._to_come)
-        self._outputs: pulumi.Output[Any] = pulumi.Output.from_input(self._declare())
+        self.result = pulumi.Output.from_input(self._declare())
         self.register_outputs({name: self.output(name) for name in outputs})
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
@@ -61,7 +61,7 @@ class Component(Member):
 
     def output(self, key: str) -> pulumi.Output[Any]:
         """Return one of the outputs that `declare` returns."""
-        return self._outputs.apply(lambda outputs: outputs.get(key))
+        return self.result.apply(lambda outputs: outputs.get(key))
 
     async def _decided(self) -> Sequence[pulumi.Resource]:
         group = await self.composition.group(self)

@@ -12,6 +12,7 @@ import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -34,6 +35,7 @@ from .hooks import Hooks
 from .member import Member
 from .options import provider_of
 from .resolution import Given, plain, resolved
+from .waiting import come
 from .world import mocked
 
 Place = tuple[str, str]
@@ -109,7 +111,10 @@ class Composition:
         try:
             for component in self.components:
                 await refuse_sign_in(component, provider_of(component.options))
-            given = {component: await resolved(component.args) for component in self.components}
+            given = {
+                component: await resolved(component.args, partial(come, component, self.components))
+                for component in self.components
+            }
             for component, values in given.items() if self.file is None else ():
                 if plain(component.args).unknown:
                     refuse_wrong(component, self._stack_of(component), values)

@@ -19,6 +19,8 @@ class Member(pulumi.ComponentResource):
     name: str
     args: Any
     options: pulumi.ResourceOptions
+    #: What `declare` returns.
+    result: pulumi.Output[Any]
     #: Set when its children are declared.
     children: asyncio.Future[None]
     #: Its children for which clusters wait: what jobs need, and requests for quota.

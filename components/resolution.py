@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -19,6 +19,12 @@ _UNKNOWN = object()
 _OWN = {"catalog_bucket": BUCKET, "work_bucket": BUCKET, "trainer": ACCOUNT}
 _POOL: Mapping[str, Any] = {"machine": "n1-standard-4", "replicas": 1}
 
+Comes = Callable[[str, pulumi.Output[Any]], Awaitable[object]]
+
+
+async def _waits(_: str, output: pulumi.Output[Any]) -> None:
+    await output.future()
+
 
 @dataclass(frozen=True)
 class Given:
@@ -32,13 +38,15 @@ class Given:
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: The resources that the values come from.
     sources: set[pulumi.Resource] = field(default_factory=set)
+    #: Waits for an Output, by its path.
+    comes: Comes = _waits
 
 
-async def resolved(args: Any, *, wait: bool = True) -> Given:
+async def resolved(args: Any, comes: Comes = _waits, *, wait: bool = True) -> Given:
     """Return what a component was given. Waits for its Outputs, unless `wait` is False; those that are not known are
-    left out."""
+    left out. `comes` may refuse to wait for one."""
     values: dict[str, Any] = {}
-    given = Given(values)
+    given = Given(values, comes=comes)
     for name, value in vars(args).items():
         if value is not None and (found := await _value(given, value, name, wait=wait)) is not _UNKNOWN:
             values[name] = found
@@ -99,6 +107,7 @@ async def _output(given: Given, output: pulumi.Output[Any], path: str, *, wait: 
     if not wait:
         given.unknown[path] = ()
         return _UNKNOWN
+    await given.comes(path, output)
     known, sources = await output.is_known(), [await _of_program(source) for source in await output.resources()]
     given.sources.update(sources)
     # The name of a bucket of the program stands for the bucket: `results.name`.

@@ -243,6 +243,33 @@ def test_a_cluster_elsewhere_than_its_workspace_is_refused() -> None:
     )
 
 
+# -- values that can't come --
+
+
+def of_a_cluster() -> None:
+    workspace()
+    cluster("second", network=cluster("first").cluster_id)
+
+
+def of_a_label_behind_another_output() -> None:
+    ground = workspace()
+    address = slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground)).address
+    said: pulumi.Output[str] = own_bucket().name.apply(lambda _: address)
+    cluster("second", labels={"catalog": said})
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (of_a_cluster, "PersistentResource second: network waits for PersistentResource first"),
+        (of_a_label_behind_another_output, "PersistentResource second: labels.catalog waits for Catalog ml"),
+    ],
+)
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_value_that_waits_for_a_component_is_refused(program: Callable[[], None], said: str, preview: bool) -> None:
+    refused(program, f"{said}(.|\n)*decided about together", preview=preview)
+
+
 # -- programs that end early --
 
 
