@@ -159,8 +159,8 @@ def read_and_plan(
     if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
-        preview, destroy = map(stack.origin.command, ("preview", "destroy"))
-        without = f"SLIPWAY_LIVE=skip {preview} reads nothing; {destroy} asks only what is in use"
+        shown, taken_down = map(stack.origin.command, ("preview", "destroy"))
+        without = f"SLIPWAY_LIVE=skip {shown} reads nothing; {taken_down} asks only what is in use"
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),

@@ -126,7 +126,7 @@ def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, pro
         raise ConfigError(
             f"the policy of project {project} would name {groups} groups and domains, and Google takes {MOST_GROUPS}",
             why=f"it names {groups_and_domains(already)}, a domain once for every role; the others are of "
-            f"stacks/Pulumi.{stack}.yaml",
+            f"{origin.file}",
             fix="take one group that has the others as its members, under `submitters`",
         )
 
