@@ -72,6 +72,25 @@ def test_a_refusal_names_member_constraint_and_line_and_a_preview_warns(
     assert "`alternatives` of clusters (stacks/Pulumi.trial.yaml:" in done.said
 
 
+def test_a_key_that_is_taken_away_is_told_and_another_one_takes_its_place(
+    checkout: Checkout, settings: Callable[..., None]
+) -> None:
+    write(checkout, ENCRYPTION)
+    checkout.up()
+    settings(keys_unusable=KEY)
+    for verb in (("submit", "nap", "-p", "say=hello"), ("pools",), ("doctor",)):
+        done = checkout.slipway(*verb)
+        assert done.code and "one of Google's own agents may not use the key" in done.said, done.said
+    told = checkout.pulumi("preview", role="previewer")
+    assert told.code == 0 and "the published catalog can't be read, so all is told as if it were new" in told.said
+    # The buckets' key is for new objects, so a catalog that is written anew can be read; the cluster keeps its own.
+    write(checkout, {"kmsKey": KEY.replace("trial", "next")})
+    checkout.up()
+    refused(checkout.slipway("submit", "nap", "-p", "say=hello"), "cannot be used in Vertex AI service")
+    settings(keys_unusable="")
+    checkout.submit()
+
+
 def write(checkout: Checkout, encryption: dict[str, str] | None, **more: Any) -> int:
     """Write the stack file, and return the line of its first submitter."""
     key = {"encryption": encryption} if encryption else {}

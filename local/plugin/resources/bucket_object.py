@@ -147,7 +147,8 @@ class BucketObject(Kind):
         """Upload again when the bytes change; holds and retention are changed on the object as it is."""
         differing = changed(self.schema, old, planned)
         if differing.intersection(_UPLOAD_AGAIN):
-            self._upload(cloud, planned)
+            # What was read is a version of the key, which the service refuses: the bucket's key counts again.
+            self._upload(cloud, {**planned, "kmsKeyName": ""})
         elif differing.intersection(("eventBasedHold", "temporaryHold", "retention")):
             try:
                 body = cloud.send(_SERVICE, "GET", _path(planned), params=_QUIET)

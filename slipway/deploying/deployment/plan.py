@@ -23,7 +23,6 @@ from slipway.deploying.generations.generations import (
     unlike,
 )
 from slipway.deploying.generations.protection import Refusal, protected, refusal
-from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster
@@ -182,8 +181,11 @@ def plan(
     problems += not_withdrawable([action.id for action in actions if action.why is Why.IN_PLACE], live.catalog)
     if problems:
         return Plan(problems=tuple(problems))
-    damage = live.catalog.damage if isinstance(live.catalog, PublishedCatalog) else ""
-    damaged = (f"the published catalog is damaged; a deployment publishes it anew ({damage})",) if damage else ()
+    doubts: tuple[str, ...] = ()
+    if isinstance(live.catalog, Unknown):
+        doubts = (f"the published catalog can't be read, so all is told as if it were new: {live.catalog}",)
+    elif live.catalog and live.catalog.damage:
+        doubts = (f"the published catalog is damaged; a deployment publishes it anew ({live.catalog.damage})",)
     busy = {job.persistent_resource_id for job in live.jobs if not job.ended}
     unlisted = any(cluster.in_use and id_ not in busy for id_, cluster in ours.items())
     return Plan(
@@ -192,7 +194,7 @@ def plan(
             *(refusal(action, origin) for action in actions if action.what is What.REFUSE),
             *renamed(before, asked, origin),
         ),
-        notes=(*damaged, *undecided(current, live)),
+        notes=(*doubts, *undecided(current, live)),
         workspace=plan_workspace(
             before,
             asked,

@@ -171,9 +171,11 @@ def test_create_uploads_metadata_and_bytes_in_one_request(recorder: Recorder, pr
 def test_changed_content_is_uploaded_over_the_old(recorder: Recorder, provider: Provider) -> None:
     recorder.answer(_UPLOAD, {})
     recorder.answer(f"GET {_ONE_OBJECT}", _object(b"new"))
-    state = {**_OBJECT_INPUTS, "md5hash": md5(b"{}"), "detectMd5hash": md5(b"{}")}
+    version = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1"  # As a bucket's key shows.
+    state = {**_OBJECT_INPUTS, "md5hash": md5(b"{}"), "detectMd5hash": md5(b"{}"), "kmsKeyName": version}
     provider.update(_OBJECT, "cat-packages/x.json", state, {**_OBJECT_INPUTS, "content": "new"}, 0)
-    assert _parts(recorder.only(_UPLOAD))[2] == b"new"
+    metadata, _, data = _parts(recorder.only(_UPLOAD))
+    assert data == b"new" and "kmsKeyName" not in metadata, "a version of a key is refused"
     assert not [line for line in recorder.lines if line.startswith("DELETE")]
 
 

@@ -148,7 +148,9 @@ def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
 
 def test_an_unreadable_catalog_matters_only_where_it_decides() -> None:
     unknown = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
-    assert not planned((A,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
+    decided = planned((A,), live(cluster(ID_A, HASH_A), catalog=unknown))
+    assert not decided.problems
+    assert decided.notes == (f"the published catalog can't be read, so all is told as if it were new: {unknown}",)
     problems = planned((B,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
     assert "storage.objects.get" in problems[0] and ID_A in problems[0]
 
