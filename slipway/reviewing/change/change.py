@@ -46,10 +46,10 @@ class Files:
     same: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
-    #: The signs of the same, by folders of jobs and as `deploys`.
-    signs: Mapping[str, tuple[Sign, ...]] = field(default_factory=dict)
-    #: What edited files of jobs ask for that they did not.
-    asks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: The signs of those that deploy or judge.
+    signs: tuple[Sign, ...] = ()
+    #: Files of jobs that name no place any more which a restarted job finds again.
+    forgetting: frozenset[str] = frozenset()
     #: The files of jobs' code as they become, edited or not.
     code: Mapping[str, JobFile] = field(default_factory=dict)
     #: The edits of each stack's file.

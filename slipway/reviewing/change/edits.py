@@ -30,15 +30,13 @@ class Edit:
 
 @dataclass(frozen=True, order=True)
 class Sign:
-    """An edited line that `signs.json` knows by its look, and how that may end."""
+    """An edited line of what deploys or judges that `signs.json` knows by its look, and how that may end."""
 
     #: Its place in the table, the gravest first.
     place: int
     so: str
     instead: str
     line: str
-    #: Nothing takes the line's place, and what a run had done is lost with its machine.
-    loses: bool = False
 
     def __str__(self) -> str:
         return f"`{self.line}`: {self.so}"
@@ -59,8 +57,8 @@ class JobFile:
     exports: bool = False
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
-    #: The packages that it imports, by the first part of their names.
-    imports: frozenset[str] = frozenset()
+    #: The arguments that it requires, each by its spellings.
+    required: tuple[tuple[str, ...], ...] = ()
 
 
 def _side(value: str) -> str:

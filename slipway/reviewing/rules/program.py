@@ -58,7 +58,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        first, *more = files.signs.get("deploys") or (NO_SIGN,)
+        first, *more = files.signs or (NO_SIGN,)
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
             "program-signed" if first is not NO_SIGN else "program-unsure" if unsure else "program-edited",

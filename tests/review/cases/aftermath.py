@@ -1,6 +1,6 @@
 """Ends that come later than the deployment, or meet others than those whom an edit names."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, more, silent, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, more, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW
 from tests.review.cases.ends import REPORTS
 from tests.review.checkout import BASE
@@ -86,9 +86,9 @@ CASES = (
     ),
     Case(
         "The checkpoint goes to the machine's own disk",
-        (Edit(TASK, 'save(OUTPUT / "ckpt.pt")', 'save("/tmp/ckpt.pt")'),),
-        (stops("code-changed", "lora", "find no checkpoint any more", "lost with the machine", "paid a second time"),),
-        given=(SAVES,),
+        (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
+        (stops("code-changed", "lora", "find no checkpoint any more", "outlives the machine", "paid a second time"),),
+        given=(SAVES, PLACE),
         accident="checkpoints on the disk of a Spot machine",
     ),
     Case(
@@ -278,10 +278,13 @@ CASES = (
         world=BUSY,
         never=("can't use Spot any more",),
     ),
-    silent(
+    Case(
         "A variable of a function has another name, and imports another order",
-        Edit(TASK, "import json\nimport os\n", "import os\nimport json\n"),
-        Edit(TASK, "    loss = EVERY\n    print(loss)\n", "    value = EVERY\n    print(value)\n"),
+        (
+            Edit(TASK, "import json\nimport os\n", "import os\nimport json\n"),
+            Edit(TASK, "    loss = EVERY\n    print(loss)\n", "    value = EVERY\n    print(value)\n"),
+        ),
+        may=("code-changed",),
         given=(
             Edit(TASK, "EVERY = 20 ", "import json\nimport os\n\nEVERY = 20 "),
             Edit(TASK, PRINTS, "    loss = EVERY\n    print(loss)\n"),

@@ -1,6 +1,6 @@
 """Classes that an unseen set of changes showed: what follows from a change where a sentence told something else."""
 
-from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
+from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
 
 _PLAIN = (
     Edit(
@@ -14,23 +14,29 @@ _PLAIN = (
 _AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
 
 CASES = (
-    silent(
+    Case(
         "Types and docstrings of a job's functions",
-        Edit(
-            "jobs/digits/task.py",
-            "def kept(path, scores):\n",
-            'def kept(path: Path, scores: dict[str, float]) -> None:\n    """Write the checkpoint of a seed."""\n',
+        (
+            Edit(
+                "jobs/digits/task.py",
+                "def kept(path, scores):\n",
+                'def kept(path: Path, scores: dict[str, float]) -> None:\n    """Write the checkpoint of a seed."""\n',
+            ),
+            Edit("jobs/digits/task.py", "def draw(seed):\n", "def draw(\n    seed: int,\n) -> random.Random:\n"),
         ),
-        Edit("jobs/digits/task.py", "def draw(seed):\n", "def draw(\n    seed: int,\n) -> random.Random:\n"),
+        may=("code-changed",),
         given=_PLAIN,
     ),
-    silent(
+    Case(
         "Types of the methods of a class that is called alone",
-        Edit(
-            "jobs/digits/task.py",
-            "def step(self, seed, rate=1.0):",
-            "def step(self, seed: int, rate: float = 1.0) -> int:",
+        (
+            Edit(
+                "jobs/digits/task.py",
+                "def step(self, seed, rate=1.0):",
+                "def step(self, seed: int, rate: float = 1.0) -> int:",
+            ),
         ),
+        may=("code-changed",),
         given=(
             Edit(
                 "jobs/digits/task.py",
@@ -51,7 +57,7 @@ CASES = (
     Case(
         "A generator without the seed that it had",
         (Edit("jobs/digits/task.py", "random.Random(seed)", "random.Random()"),),
-        (hurts("code-changed", "digits", "each run and restart draws anew", "mixture of two runs"),),
+        (hurts("code-changed", "digits", "random.Random()"),),
         given=_PLAIN,
         never=("make it a parameter",),
         world=BUSY,

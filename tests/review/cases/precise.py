@@ -79,16 +79,21 @@ CASES = (
         world=BUSY,
     ),
     silent(
-        "Docstrings and annotations with grave words, and the same line printed otherwise",
-        Edit(
-            TASK, '"""`python -m lora.task`"""\n', '"""Trains: `python -m lora.task`."""\n\nfrom typing import Final\n'
-        ),
-        Edit(TASK, "EVERY = 20  # steps between two checkpoints", 'EVERY: Final = 20\n"""Steps of a checkpoint."""'),
-        Edit(TASK, 'None:\n    print("trained", EVERY)', 'None:\n    """Load it."""\n    print(f"trained {EVERY}")'),
+        "Docstrings with grave words",
+        Edit(TASK, '"""`python -m lora.task`"""\n', '"""Trains: `python -m lora.task`."""\n'),
+        Edit(TASK, 'None:\n    print("trained", EVERY)', 'None:\n    """Load it."""\n    print("trained", EVERY)'),
         accident="a review that nobody read, as it warned of docstrings",
     ),
-    silent("The type of a job's variable", Edit("jobs/digits/task.py", "EVERY = 20 ", "EVERY: int = 20 ")),
-    silent("A line of a job's log in one text", Edit("jobs/tune/task.py", '"trained", EVERY', 'f"trained {EVERY}"')),
+    Case(
+        "The type of a job's variable",
+        (Edit("jobs/digits/task.py", "EVERY = 20 ", "EVERY: int = 20 "),),
+        may=("code-changed",),
+    ),
+    Case(
+        "A line of a job's log in one text",
+        (Edit("jobs/tune/task.py", '"trained", EVERY', 'f"trained {EVERY}"'),),
+        may=("code-changed",),
+    ),
     Case(
         "A name of `typing` that code needs as it runs is imported no more",
         (Edit(TASK, "from typing import cast\n", ""),),
@@ -158,8 +163,7 @@ CASES = (
     Case(
         "Checkpoints are saved under a name that nothing looks for",
         (Edit(TASK, 'f"{out}/checkpoint.pt"', 'f"{out}/checkpoint-{EVERY:06d}.pt"'),),
-        (hurts("code-changed", "lora", "`checkpoint.pt`", "writes no more"),),
-        may=("code-changed",),
+        (hurts("code-changed", "lora", "checkpoint-{EVERY:06d}.pt"),),
         given=(SAVES,),
         world=BUSY,
         accident="checkpoints that no restart ever found",
@@ -173,15 +177,14 @@ CASES = (
                 "    for old in sorted(kept(out))[:-2]:\n        old.unlink()\n" + BODY,
             ),
         ),
-        (hurts("code-changed", "lora", "`step-100` before `step-60`", "goes from the bucket too", "key="),),
+        (hurts("code-changed", "lora", "old.unlink()"),),
         world=BUSY,
         accident="the newest checkpoint was deleted as soon as it was written",
     ),
     Case(
         "The whole environment is printed, a secret's value in it",
         (Edit(TASK, BODY, "    import os\n    for item in os.environ.items():\n        print(item)\n" + BODY),),
-        (stops("code-changed", "lora log", "`HF_TOKEN`", "every submitter reads"),),
-        may=("code-changed",),
+        (hurts("code-changed", "lora", "os.environ.items()"),),
         world=BUSY,
         accident="a token in the logs of a hundred jobs",
     ),
@@ -201,8 +204,8 @@ CASES = (
     Case(
         "What a job is given as a place in a bucket is opened as a file",
         (Edit(TASK, BODY, '    args = parser.parse_args()\n    open(args.output + "/loss.txt", "w").close()\n'),),
-        (stops("code-changed", "lora output", "gs://", "no folder", "$SLIPWAY_OUTPUT"),),
-        may=("arguments-changed", "code-changed"),
+        (hurts("code-changed", "lora", "open(args.output"),),
+        may=("arguments-changed",),
         given=(WRITES, Edit(TASK, '"""`python -m lora.task`"""\n', '"""`python -m lora.task`"""\n\nimport argparse\n')),
         world=BUSY,
         accident="adapters that no bucket ever had",

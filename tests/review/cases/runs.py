@@ -11,6 +11,8 @@ PARSES = (
     '    parser.add_argument("--model")\n'
     '    parser.add_argument("--rank", default=16)\n'
     '    parser.add_argument("--warmup", default=10)\n'
+    '    for name in ("--steps", "--precision", "--output"):\n        parser.add_argument(name)\n'
+    "    parser.parse_args()\n"
 )
 PINS = "requirements.txt"
 BENCH = f"""from slipway.template import Disk, Image, JobTemplate, WorkerPool
@@ -75,8 +77,7 @@ CASES = (
     Case(
         "A newer framework than the image has",
         (Edit(LORA, "torch==2.4.1", "torch==2.6.0"),),
-        (hurts("requirements-changed", "lora", "`torch==2.6.0` over the 2.4 of their image"),),
-        may=("code-changed", "requirements-changed"),
+        (hurts("requirements-changed", "lora", "`torch==2.6.0` instead of `torch==2.4.1`"),),
     ),
     image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "may not load newer checkpoints"),
     image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "an image for GPUs, on machines without"),
@@ -89,14 +90,14 @@ CASES = (
         "A new major version, beside a package that was made for the old one",
         "transformers==4.46.0",
         "transformers==5.0.0",
-        hurts("requirements-changed", "lora", "made for the old one may fail", "`peft==0.13.0` stays"),
+        hurts("requirements-changed", "lora", "made for the old one may fail"),
         given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\ntransformers==4.46.0\n"),),
     ),
     asks(
         "dask ahead of distributed, which wants the same version",
         "dask==2025.1.0\n",
         "dask==2025.3.0\n",
-        stops("requirements-changed", "digits", "fail while they install", "`distributed==2025.1.0`"),
+        hurts("requirements-changed", "digits", "`dask==2025.3.0` instead of `dask==2025.1.0`"),
         file=DIGITS,
         given=(Edit(DIGITS, "dask==2025.1.0\n", "dask==2025.1.0\ndistributed==2025.1.0\n"),),
     ),
@@ -133,13 +134,13 @@ CASES = (
         "A package that is built for an hour",
         "peft==0.13.0\n",
         "peft==0.13.0\nflash-attn==2.6.3\n",
-        hurts("requirements-changed", "lora", "is built at each start", "`torch==2.4.1` stays"),
+        hurts("requirements-changed", "lora", "`flash-attn==2.6.3` too"),
     ),
     asks(
         "Gigabytes for GPUs on machines without, and a package of the image's own",
         "dask==2025.1.0\n",
         "dask==2025.1.0\ntorch==2.4.1\nnumpy==2.1.0\n",
-        hurts("requirements-changed", "digits", "gigabytes for GPUs", "`numpy==2.1.0` replaces the image's own"),
+        hurts("requirements-changed", "digits", "`torch==2.4.1`", "`numpy==2.1.0`"),
         file=DIGITS,
     ),
     Case(
@@ -147,18 +148,14 @@ CASES = (
         (Edit(TASK, '"--rank", default=16', '"--lora-rank", default=16'), Edit(TASK, "default=10", "default=90")),
         (
             stops("arguments-changed", "lora", "`tuner` is started with `--rank`", "exit code 2"),
-            hurts("code-changed", "lora", "nothing sets `--warmup`: `90` counts"),
+            hurts("code-changed", "lora", "default=90"),
         ),
         given=(Edit(TASK, PRINTS, PARSES),),
     ),
     Case(
         "The code reads a variable that nothing sets, and imports what nothing installs",
         (Edit(TASK, PRINTS, '    import os\n    import wandb\n\n    wandb.login(os.environ["WANDB_KEY"])\n'),),
-        (
-            hurts("environment-changed", "lora", "`WANDB_KEY`, which nothing sets"),
-            hurts("requirements-changed", "lora", "`wandb`, which no requirement names"),
-        ),
-        may=("code-changed",),
+        (hurts("code-changed", "lora", "WANDB_KEY"),),
     ),
     Case(
         "A file with tests beside the code",
@@ -168,7 +165,7 @@ CASES = (
     Case(
         "Checkpoints go to the machine's own disk",
         (Edit(TASK, "EVERY = 20 ", 'EVERY, PLACE = 20, "/tmp/state" '),),
-        (hurts("code-changed", "lora", "lost with the machine", "begins anew", "below `$SLIPWAY_OUTPUT`"),),
+        (hurts("code-changed", "lora", "/tmp/state"),),
         accident="checkpoints lost with the machine that had them",
     ),
     Case(

@@ -1,197 +1,137 @@
-"""Code of a template before and after: its package, its requirements, and its edited files. Pure."""
+"""Code of a template before and after: that it is other code, and what breaks the template's contract with it, as
+arguments, the metric of a study, and the place of checkpoints; its requirements. Pure."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.model.catalog.model import Template
-from slipway.model.catalog.placeholders import OUTPUT, placeholder
-from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
-from slipway.reviewing.change.edits import NO_SIGN, Edit
-from slipway.reviewing.change.faults import OPENS, PRINTS, SEEKS
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.change.usual import posted_pools, variables
+from slipway.reviewing.change.usual import posted_pools
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.effects import flag
 from slipway.reviewing.rules.templates.images import PREBUILT
-from slipway.reviewing.rules.templates.usage import TemplateChange, folders
+from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders
 
 _REQUIREMENTS = "requirements.txt"
-_UNLESS = "unless that fits: not known whether the image's other packages go with it"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
 _HASH = re.compile(r"(\s+--hash[ =]\S+)+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
-# By the service, torchrun, the launcher or the system (vertex-rules 3.5).
-_SET_BY_OTHERS = re.compile(
-    r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
-    r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
-)
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 _REQUIREMENT = "requirement-"
 _DIRECTIONS = [row.removeprefix(_REQUIREMENT) for row in ROWS if row.startswith(_REQUIREMENT)]
 """The moves of a requirement, the gravest first, as their rows stand."""
 _OTHERS = ("moving", "git", "url", "loosened", "extras", "unfinished", "major", "older", "other", "newer")
 """The moves to another version, of which not everything is known."""
-_PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
-"""Packages that go together, are built from source, or are in Google's images, by name."""
-_OF_TAG = 1
-"""The place of the sign of a reported metric's name, which says nothing where the template's metric has that name."""
+_SAVES = (
+    *("torch", "tensorflow", "keras", "jax", "flax", "transformers", "pytorch-lightning", "lightning", "deepspeed"),
+    *("scikit-learn", "xgboost", "lightgbm", "joblib", "accelerate"),
+)
+"""Packages by which jobs save what they go on from."""
+_IN_IMAGES = {
+    "pytorch": ("torch", "torchvision", "torchaudio", "numpy"),
+    "sklearn": ("scikit-learn", "numpy", "scipy", "pandas", "joblib"),
+    "xgboost": ("xgboost", "scikit-learn", "numpy", "scipy", "pandas"),
+    **dict.fromkeys(("tf", "tf2"), ("tensorflow", "keras", "numpy")),
+}
+"""Packages in Google's images, by their frameworks."""
 _CALENDAR = 1000
 """The least first number of a version that is a year."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
     old, new, files = template.old, template.new, template.change.files
-    bucket = template.becomes.catalog_bucket
-    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
+    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{template.becomes.catalog_bucket}/"):
         yield template.tells("code-foreign", part="code", package=new.package)
         return
     roots = tuple(f"jobs/{root}/" for root in folders(new))
     touched = sorted(file for file in files.touched if file.startswith(roots))
-    # An image that takes the package's place is reported, with what its launcher did.
-    becomes_image = bool(old.package) and not new.package
-    field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
-    yield from _over(template)
-    if not becomes_image and _by_package(old.requirements) != _by_package(new.requirements):
-        yield _installed(template, field)
-    if not becomes_image and indexes(old.requirements) != indexes(new.requirements):
-        yield _elsewhere(template, field)
-    names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
+    # An image that takes the package's place is reported, with what its launcher did.
+    if new.package or not old.package:
+        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+        if _by_package(old.requirements) != _by_package(new.requirements):
+            yield _installed(template, field)
+        if indexes(old.requirements) != indexes(new.requirements):
+            yield _elsewhere(template, field)
     for metric, _ in new.study.metrics if new.study and edited else ():
         if template.reports_no(metric):
             yield template.tells("metric-unreported", part="metric", metric=metric, details=template.reports)
-    yield from _unmet(template, edited)
-    if not becomes_image:
-        yield from _unpacked(template)
-    yield from _apart(template)
+    yield from _arguments(template, edited)
+    names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
-        lines = [edit for file in edited for edit in files.lines.get(file, ())]
-        signs = sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ()))
-        named = all(template.names(metric) for metric, _ in new.study.metrics) if new.study else True
-        signs = [sign for sign in signs if not (sign.place == _OF_TAG and named)]
-        first, *others = signs or (NO_SIGN,)
-        more = len(lines) - _MOST_LINES
-        whole = [file for file in edited if not files.lines.get(file)]
-        unreported = bool(new.study and first.place == 0 and not template.reports)
-        row = "code-signed" if signs else "code-changed" if edited else "code-unseen"
-        loses = (new.checkpoints or template.on_spot) and any(sign.loses for sign in signs)
-        row = "code-begins-anew" if loses else row
-        yield template.tells(
-            "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
-            part="code",
-            files=few(map("`{}`".format, edited)),
-            so=first.so,
-            instead=first.instead,
-            grade=Grade.BLOCKING if unreported else None,
-            edits=lines[:_MOST_LINES],
-            details=[
-                *(f"`{file}` goes: what imports it fails" for file in whole if file in files.removed),
-                *(f"`{file}` is to be read as a whole" for file in whole if file not in files.removed),
-                *map(str, others),
-                *_values(template, edited),
-                *([f"and {more} more places in these files"] if more > 0 else []),
-            ],
-        )
+        yield _edited(template, edited)
 
 
-def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
-    """Find what edited code asks for and does not get: an argument that a worker pool is started without, or with and
-    the code lost it; a variable; a package."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    every = template.change.files.asks
-    before = {role: {*map(flag, given)} for role, _, given in _started(template.old)}
-    for role, module, arguments in _started(template.new):
-        given, part = {*map(flag, arguments)}, f"arguments of {role}"
-        # Another file that starts by itself has arguments of its own.
-        files = (file for file in {module, *edited} if file == module or "__main__" not in every.get(file, ()))
-        for ask in (ask for file in files for ask in every.get(file, ())):
-            if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
-                found.setdefault(("arguments-unmet", part, role), []).append(ask)
-            elif ask[0] == "!" and ask[1:] in given:
-                found.setdefault(("arguments-unknown", part, role), []).append(ask[1:])
+def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
+    files = template.change.files
+    lines = [edit for file in edited for edit in files.lines.get(file, ())]
+    row = "code-changed" if edited else "code-unseen"
+    row = "code-tests" if edited and all(map(_TESTS.search, edited)) else row
+    # Another file may name the place.
+    forgets = template.keeps_nothing and not files.forgetting.isdisjoint(edited)
+    whole = [file for file in edited if not files.lines.get(file)]
+    more = len(lines) - _MOST_LINES
+    return template.tells(
+        "code-begins-anew" if forgets and template.new.checkpoints else row,
+        part="code",
+        files=few(map("`{}`".format, edited)),
+        edits=lines[:_MOST_LINES],
+        details=[
+            *(f"`{file}` goes: what imports it fails" for file in whole if file in files.removed),
+            *(f"`{file}` is to be read as a whole" for file in whole if file not in files.removed),
+            *([f"and {more} more places in these files"] if more > 0 else []),
+        ],
+    )
+
+
+def _arguments(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
+    """Find arguments that a worker pool is given and its code does not know, and those that this requires and does not
+    get, where either side was edited."""
+    found: dict[tuple[str, str], list[str]] = {}
+    before = {role: given for role, _, given in _started(template.old)}
+    for role, module, given in _started(template.new):
         code = template.change.files.code.get(module)
-        for name in sorted(given - before.get(role, given)) if code and code.flags else ():
-            if name.startswith("--") and not template.reads([name]):
-                found.setdefault(("arguments-strange", part, role), []).append(name)
-    asks = [ask for file in edited for ask in every.get(file, ())]
-    unset = [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]
-    secret = [name.removesuffix("__SECRET") for name, _ in variables(template.new.offers) if name.endswith("__SECRET")]
-    every_argument = (given.partition("=") for *_, arguments in _started(template.new) for given in arguments)
-    places = {name for name, _, place in every_argument if place.startswith(("gs://", placeholder(OUTPUT)))}
-    # A folder that is packed no more is told by itself.
-    there = " ".join((*folders(template.new), *folders(template.old), *map(package, template.new.requirements)))
-    found |= {
-        ("variables-unset", "environment", ""): unset,
-        ("code-prints-secrets", "log", ""): secret if PRINTS in asks else [],
-        ("code-opens-bucket", "output", ""): [name for name in _after(OPENS, asks) if name in places],
-        ("code-seeks", "files", ""): [*_after(SEEKS, asks)],
-        ("imports-unmet", "imports", ""): [name for name in _after("import ", asks) if package(name) not in there],
-    }
-    for (row, part, role), names in found.items():
+        if code is None or not (edited or given != before.get(role)):
+            continue
+        strange = (name for name in sorted(given) if name.startswith("--") and not template.reads([name]))
+        unmet = ("/".join(names) for names in code.required if given.isdisjoint(names))
+        found.setdefault(("arguments-strange", role), []).extend(strange if code.flags else ())
+        found.setdefault(("arguments-unmet", role), []).extend(unmet)
+    for (row, role), names in found.items():
         if names:
-            yield template.tells(row, part=part, role=role, names=join(f"`{name}`" for name in dict.fromkeys(names)))
+            told = join(f"`{name}`" for name in dict.fromkeys(names))
+            yield template.tells(row, part=f"arguments of {role}", role=role, names=told)
 
 
-def _after(word: str, asks: Iterable[str]) -> Iterator[str]:
-    return (ask.removeprefix(word) for ask in asks if ask.startswith(word))
-
-
-def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
-    """Find imports, in whatever code, of folders that are not packed with it any more."""
-    kept, installed = folders(template.new), " ".join(map(package, template.new.requirements))
-    lost = (name for name in folders(template.old) - kept if package(name) not in installed)
-    read = {file: code for file, code in template.change.files.code.items() if file.split("/")[1] in kept}
-    for name in sorted(lost):
-        importing = [file for file in read if name in read[file].imports and not _TESTS.search(file)]
-        if details := [f"`{file}` imports it" for file in importing]:
-            yield template.tells("imports-unpacked", part=f"package {name}", name=name, details=details)
-
-
-def _started(template: Template) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield each role, the file of the module that it starts, and the arguments that this is given."""
+def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield each role, the file of the module that it starts, and the names of the arguments that this is given."""
     searched = [f"--{name}" for name in template.study.parameters] if template.study else []
     for offer in template.offers:
         for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
             if started := Launched.of(pool.get("pythonPackageSpec") or {}):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
-                yield role, file, (*started.arguments, *searched)
-
-
-def _is_set(template: TemplateChange, name: str) -> bool:
-    known = {known.removesuffix("__SECRET") for known, _ in variables(template.new.offers)}
-    return name in known or bool(_SET_BY_OTHERS.fullmatch(name))
-
-
-def _values(template: TemplateChange, edited: list[str]) -> Iterator[str]:
-    """Yield what the edited code gives a value of its own that counts."""
-    given = {flag(argument) for *_, arguments in _started(template.new) for argument in arguments}
-    for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask[:-1]):
-        name, _, value = ask.partition("=")
-        if not ({*name.split("/")} & given or _is_set(template, name)):
-            yield f"nothing sets `{name}`: `{value}` counts"
+                yield role, file, frozenset(map(flag, (*started.arguments, *searched)))
 
 
 def _installed(template: TemplateChange, field: str) -> Consequence:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     image = _image(template.new)
-    brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
+    brings = _IN_IMAGES.get(image["framework"], ()) if image else ()
     moves = {
         name: _direction(before.get(name, ""), after.get(name, ""), name, of_image=name in brings)
         for name in dict.fromkeys((*after, *before))
@@ -217,7 +157,6 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
-            *(_beside(moves, after, image) if worst != "unread" else ()),
         ],
     )
 
@@ -226,18 +165,6 @@ def _image(template: Template) -> re.Match[str] | None:
     """Return the parts of the name of Google's image that its code runs in."""
     specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in posted_pools(offer))
     return next((found for spec in specs if (found := PREBUILT.search(str(spec.get("executorImageUri"))))), None)
-
-
-def _over(template: TemplateChange) -> Iterator[Consequence]:
-    """Find a framework that is installed at each start, as the image has another version of it than is pinned."""
-    sides = [(_image(side), _by_package(side.requirements)) for side in (template.old, template.new)]
-    for name in _PACKAGES["images"].get(sides[1][0]["framework"] if sides[1][0] else "", ())[:1]:
-        both = [(image and image["version"].replace("-", "."), lines.get(name, "")) for image, lines in sides]
-        has, line = both[1]
-        pinned = line.partition("==")[2].partition(" ")[0]
-        if both[0] != both[1] and has and pinned and not f"{pinned}.".startswith(f"{has}."):
-            size = "gigabytes" if name in _PACKAGES["large"] else "it"
-            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has, size=size)
 
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
@@ -255,31 +182,6 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     return template.tells(
         "requirements-index", part="index", before=values[0], after=values[1], every=every, field=field, edits=edits
     )
-
-
-def _beside(moves: Mapping[str, str], after: Mapping[str, str], image: re.Match[str] | None) -> Iterator[str]:
-    """Yield what a package that comes or moves meets: the image, and packages that are made for it."""
-    for name in (name for name in moves if name in after):
-        line = f"`{_shown(after[name])}`"
-        if name in _PACKAGES["built"]:
-            yield f"{line} is built at each start where there is no wheel: up to an hour, paid, if there is a compiler"
-        if name in _PACKAGES["large"] and image and image["device"] == "cpu":
-            yield f"{line} brings gigabytes for GPUs, at each start, and these machines have none"
-        elif image and name in _PACKAGES["images"].get(image["framework"], ()):
-            yield f"{line} replaces the image's own at each start, {_UNLESS}"
-        for other, beside in _PACKAGES["beside"].items():
-            pairs = beside if other == name else [other] if name in beside else []
-            for each in (each for each in pairs if each in after and each not in moves):
-                stays = f"`{_shown(after[each])}` stays"
-                yield f"{stays}: not known whether it goes with {line}; else they fail while they install"
-
-
-def _apart(template: TemplateChange) -> Iterator[Consequence]:
-    """Find packages of one version that are pinned at two."""
-    lines = _by_package(template.new.requirements)
-    pins = [lines[name] for name in _PACKAGES["alike"] if "==" in lines.get(name, "")]
-    if len({line.partition("==")[2] for line in pins}) > 1 and template.old.requirements != template.new.requirements:
-        yield template.tells("requirements-apart", part="versions", lines=join(f"`{_shown(line)}`" for line in pins))
 
 
 def _direction(before: str, after: str, name: str, *, of_image: bool) -> str:
@@ -320,7 +222,7 @@ def _direction(before: str, after: str, name: str, *, of_image: bool) -> str:
             return "unfinished"
         moved = "newer" if was[0] < now[0] else "older" if now[0] < was[0] else "other"
         moved = "major" if was[0].major < now[0].major < _CALENDAR else moved
-        return f"{moved}-saves" if name in _PACKAGES["saves"] and was[0].release[:2] != now[0].release[:2] else moved
+        return f"{moved}-saves" if name in _SAVES and was[0].release[:2] != now[0].release[:2] else moved
     if was:
         return "loosened"
     return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"

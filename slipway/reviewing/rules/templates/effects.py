@@ -23,6 +23,7 @@ from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, address_of
 from slipway.reviewing.rules.templates.offers import of_kinds
+from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
@@ -120,10 +121,6 @@ def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
         if shell and arguments and not _ASKS_FOR_THEM.search(command[2]):
             return arguments
     return ()
-
-
-def flag(argument: str) -> str:
-    return argument.partition("=")[0]
 
 
 def _flags(arguments: Iterable[str]) -> str:

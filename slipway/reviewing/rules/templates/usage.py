@@ -150,5 +150,9 @@ def folders(template: Template) -> frozenset[str]:
     )
 
 
+def flag(argument: str) -> str:
+    return argument.partition("=")[0]
+
+
 def facts(*phrases: str) -> str:
     return "; ".join(filter(None, phrases))
