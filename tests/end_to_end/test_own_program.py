@@ -95,6 +95,7 @@ def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays
     at = "/storage/v1/b/local-project-trial-ml-catalog/o/catalog.json?alt=media"
     catalog = checkout.cloud.rest("GET", at)
     assert (catalog["stack"], catalog["storage"]["work"]) == ("trial-ml", "acme-own-results")
+    assert catalog["program"] == {"stack": "trial", "workspace": "ml"}
 
     # A job runs on, whatever is edited.
     job = submit(checkout, "--capacity", "pool", "-p", "seconds=600")

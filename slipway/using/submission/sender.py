@@ -254,7 +254,7 @@ class Sender:
             )
         account = request.kind.spec_of(request.body).get("serviceAccount", "")
         if account and account in problem.message:
-            again = f"if it was deleted: make up STACK={request.stack}, which makes it again"
+            again = f"if it was deleted: {self.context.catalog.origin.up}, which makes it again"
             problem.fix = f"{problem.fix}\n{again}".lstrip()
 
     def _search(self, request: Request, within: float) -> Attempt | None:

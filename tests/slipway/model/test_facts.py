@@ -25,6 +25,7 @@ from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster, Pool
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.origin import Program
 from slipway.model.prices import UNKNOWN, Price
 from slipway.model.season import Season
 from tests.builders.stacks import workspace_entry
@@ -185,6 +186,13 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
     assert facts_read is not None
     assert components(facts_read) == components(meant)
     assert [offer.capacity_type for offer in facts_read.catalog.templates["nap"].offers] == ["pool", "spot"]
+
+
+def test_the_program_that_declares_a_stack_is_told_with_the_catalog_and_read_back() -> None:  # N33
+    of_program = told(of=replace(STACK, program=Program("trial", "ml")))
+    assert of_program.published["program"] == {"stack": "trial", "workspace": "ml"}
+    back = read(components(of_program))
+    assert back is not None and back.catalog.origin == Program("trial", "ml")
 
 
 def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6

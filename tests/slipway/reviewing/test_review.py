@@ -13,6 +13,7 @@ from slipway.deploying.engine.events import declared, read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.model.facts import read as read_facts
+from slipway.model.origin import Program
 from slipway.reviewing.gate import unapproved
 from slipway.reviewing.review import review
 from slipway.reviewing.told.comment import comment
@@ -124,3 +125,15 @@ def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N
     assert list(unapproved([reviewed])) == []
     text = comment([reviewed])
     assert "in its own words" in text and "\n<b>" not in text.partition("```")[0]
+
+
+def test_a_programs_people_are_told_of_components_and_arguments() -> None:  # N33
+    program = Program("prod", "ml")
+    old, new = cluster(), replace(cluster(), id="cpu-7777777", network="projects/1/global/networks/vpc")
+    before = facts(old, template(), members=("group:a@acme.example", "group:b@acme.example"), program=program)
+    after = facts(new, members=("group:a@acme.example",), program=program, confirm_above=5.0)
+    reviewed = review(change(before, after))
+    fields = {part.field for part in reviewed.consequences}
+    assert {"Workspace ml: submitters", "PersistentResource cpu: network", "JobTemplate lora"} <= fields
+    said = comment((reviewed,))
+    assert "slipway:" not in said and "stacks/" not in said and "make " not in said

@@ -19,6 +19,7 @@ from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.cluster import Adoption
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
+from slipway.model.origin import Program
 from slipway.model.prices import UNKNOWN
 
 
@@ -121,6 +122,8 @@ def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
     catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
     assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again").startswith("make up STACK=prod, ")
     assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a,")
+    of_program = replace(catalog, program=Program("dev", "ml"))
+    assert remedy(of_program, "cpu-1a2b3c4", ", which makes it again").startswith("pulumi up --stack dev, ")
 
 
 def test_the_defaults_choose_what_is_usual() -> None:  # W6

@@ -12,6 +12,7 @@ from components.creation import NAME, OBJECT
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.findings.finding import Grade
+from slipway.model.origin import Program
 from slipway.model.state import State
 from slipway.operating.doctor.backend_reading import look
 from slipway.operating.doctor.picture import Backend, Submission
@@ -175,3 +176,14 @@ def test_where_the_engine_can_not_read_a_backend_its_words_are_told(checkout: Pa
     seen = looked(checkout, program)
     assert isinstance(seen, Backend) and isinstance(seen.state, Unknown)
     assert why in seen.state.why
+
+
+def test_whoever_deploys_a_program_is_told_the_engines_commands() -> None:  # N33
+    """Doctor named make targets and a stack file that such a folder has not."""
+    of_program = published(replace(catalog(CPU), program=Program("dev", "ml")))
+    engine = Backend("file:///s", state(CPU.id), pending=("work",))
+    findings = found(lives(state="ERROR"), published=of_program, document=None, jobs=(), recent=(), backend=engine)
+    assert findings["operation-pending"].fix == "pulumi refresh --clear-pending-creates --stack dev"
+    assert findings["cluster-failed"].fix == "pulumi up --stack dev"
+    said = " ".join(f"{each.sentence} {each.fix} {each.means}" for each in findings.values())
+    assert "make " not in said and "slipway:" not in said and "stacks/" not in said
