@@ -31,6 +31,9 @@ _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.
 """The code that makes a connection, with its TLS and a proxy's tunnel: no request is sent before it has returned."""
 
 
+_LONG_WAIT_S = 2.0
+
+
 @dataclass(frozen=True)
 class HttpPolicy:
     """The limits of a call. Times are seconds."""
@@ -45,6 +48,8 @@ class HttpPolicy:
     whole: float = 600.0
     #: After these bytes of a list no further page is asked for.
     most: int = 1_000_000_000
+    #: Is told the seconds of each long wait for a service that is busy.
+    told: Callable[[float], None] | None = None
 
 
 class Session:
@@ -188,7 +193,10 @@ class Session:
             answer = read_answer(response)
             if answer.status not in _RETRIED or attempt == attempts or self._clock() >= end:
                 raise failure(call, answer)
-            self._sleep(self._wait(attempt, answer.retry_after))
+            wait = self._wait(attempt, answer.retry_after)
+            if self._policy.told and wait > _LONG_WAIT_S:
+                self._policy.told(wait)
+            self._sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _wait(self, attempt: int, asked: float | None) -> float:

@@ -1,5 +1,6 @@
 """The reason for a job's failure beyond the service's own message: the last lines of the replica that failed first, or
-its memory use. One call, of bounded time, and a second one where memory was not sampled."""
+its memory use. One call, of bounded time, and a second one where memory was not sampled, or the last lines have no
+error."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ from slipway.base.errors import COLOUR
 from slipway.base.formatting import last_part, percent, short
 from slipway.google.failures import CloudError
 from slipway.google.jobs import FAILED, VertexJob
+from slipway.google.logging import LogEntry
 from slipway.google.monitoring import MEMORY
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
 from slipway.using.context import Context
-from slipway.using.jobs.log import job_filter, newest, shown
+from slipway.using.jobs.log import PAGE, job_filter, newest, shown
 from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, who_of
+from slipway.using.jobs.severity import is_at_least, tells_reason
 
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
@@ -32,7 +35,7 @@ _GPU_MEMORY = re.compile(
 )
 _FAILED = ("INFEASIBLE", "failed")
 """The states of a trial, and of a pipeline's task, that failed."""
-_ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
+_ERROR = "ERROR"
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
 """The lines read, the lines shown, and the most characters of a line, in full and in brief."""
@@ -138,12 +141,20 @@ def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | No
         ids = (last_part(run.job),)
     logging = context.brief.logging(context.catalog.project)
     entries = newest(logging, job_filter(ids, only=wanted), _LOOKED_AT)
-    own = [entry for entry in entries if (entry.job, entry.task) == (entries[-1].job, entries[-1].task)]
-    chosen = [entry for entry in own if entry.severity in _ERRORS] or own
+    own = _of_last_writer(entries)
+    chosen = [entry for entry in own if is_at_least(entry, _ERROR)]
+    if not chosen and len(entries) == _LOOKED_AT:  # What was written after the error may be long.
+        errors = newest(logging, job_filter(ids, severity=_ERROR, only=wanted), _LOOKED_AT, _ERROR, within=PAGE)
+        chosen = _of_last_writer(errors) if any(tells_reason(entry.text) for entry in errors) else []
+    chosen = chosen or own
     lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
-    who = prefix(entries[-1], job) if entries else who_of(task, job, last_part(run.job) if run else "")
+    who = prefix(chosen[-1], job) if chosen else who_of(task, job, last_part(run.job) if run else "")
     return Failure(short(who), tuple(cut))
+
+
+def _of_last_writer(entries: Sequence[LogEntry]) -> list[LogEntry]:
+    return [entry for entry in entries if (entry.job, entry.task) == (entries[-1].job, entries[-1].task)]
 
 
 def _memory(context: Context, job: VertexJob, run: Trial | PipelineTask | None, task: str) -> Failure:

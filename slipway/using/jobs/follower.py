@@ -143,7 +143,8 @@ class Follower:
                 state_at = now + look_pause(now - self._begin)
             if self.tail and now >= log_at:
                 yield from self._lines(self.tail)
-                log_at = now + log_pause(now - self._begin, self.tail.refusals if self.tail else 0)
+                if self.tail:
+                    log_at = now + log_pause(now - self._begin, self.tail.refusals, self.tail.pages)
             next_at = min(state_at, log_at) if self.tail else state_at
             if timeout is not None:
                 next_at = min(next_at, self._begin + timeout)

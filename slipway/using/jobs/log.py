@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from heapq import nlargest
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -16,9 +17,11 @@ from slipway.google.jobs import NO_MACHINES, VertexJob
 from slipway.google.logging import LogEntry, Logging
 from slipway.google.session import HttpPolicy
 from slipway.using.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter, who_of
+from slipway.using.jobs.severity import is_at_least
 
-_OVERLAP = timedelta(seconds=20)
-"""The time that each query reads again, as entries arrive out of order; lines read before are left out."""
+_OVERLAP, _AGAIN = timedelta(seconds=20), 1000
+"""The time that each query reads again, as entries arrive out of order, and the most lines; those read before are left
+out."""
 
 EventKind = Literal["preemption", "restart", "running", "stock-out"]
 
@@ -39,9 +42,11 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
 )
 
 
-def log_pause(age: float, refusals: int) -> float:
-    """Return the seconds until the next query, by the seconds of following and the rate limits met in a row."""
-    return min(30.0, (1.5 if age < 60 else 3.0 if age < 600 else 5.0) * 2.0**refusals)
+def log_pause(age: float, refusals: int, pages: int = 1) -> float:
+    """Return the seconds until the next query, by the seconds of following, the rate limits met in a row, and the pages
+    of the last query: each counts, and of a burst some may."""
+    usual = 1.5 if age < 60 else 3.0 if age < 600 else 5.0
+    return min(30.0, max(usual, min(5.0, pages * 60.0 / PAGES_A_MINUTE)) * 2.0**refusals)
 
 
 def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "", only: str = "") -> str:
@@ -71,6 +76,8 @@ class Tail:
     only: str = ""
     #: The rate limits met in a row.
     refusals: int = field(default=0, init=False)
+    #: The pages of the last query.
+    pages: int = field(default=1, init=False)
     _newest: datetime | None = field(default=None, init=False)
     _seen: dict[tuple[str, str, str], datetime | None] = field(default_factory=dict, init=False)
 
@@ -78,32 +85,43 @@ class Tail:
         """Return the lines that came since the last call. A rate limit brings none and counts in `refusals`."""
         if not self.ids:
             return
-        since = self._newest - _OVERLAP if self._newest else self.begin
+        since = self._edge() if self._newest else self.begin
         if since and self.begin:
             since = max(since, self.begin)
         query = job_filter(self.ids, since=since, severity=self.severity, only=self.only)
+        self.pages = 1
         try:
-            for entry in self.logging.entries(query):
-                self.refusals = 0
+            for count, entry in enumerate(self.logging.entries(query, page_size=PAGE)):
+                self.refusals, self.pages = 0, 1 + count // PAGE
                 key = (entry.insert_id or entry.stamp, entry.log, "" if entry.insert_id else entry.text)
                 if key in self._seen:
                     continue
                 self._seen[key] = entry.timestamp
                 if entry.timestamp and (self._newest is None or entry.timestamp > self._newest):
                     self._newest = entry.timestamp
-                yield entry
+                if is_at_least(entry, self.severity):
+                    yield entry
         except Exhausted:
             self.refusals += 1
             return
         self.refusals = 0
         if self._newest:
-            edge = self._newest - _OVERLAP
+            edge = self._edge()
             self._seen = {key: when for key, when in self._seen.items() if when is None or when >= edge}
 
+    def _edge(self) -> datetime:
+        """Return the time from which lines are read again: of a burst the last ones, as pages are few."""
+        assert self._newest is not None
+        times = nlargest(_AGAIN, filter(None, self._seen.values()))
+        oldest = self._newest - _OVERLAP
+        return max(oldest, times[-1]) if len(times) == _AGAIN else oldest
 
-def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
-    """Return the last `count` lines, oldest first."""
-    return list(islice(logging.entries(query, page_size=min(PAGE, count), newest_first=True), count))[::-1]
+
+def newest(logging: Logging, query: str, count: int, severity: str = "", within: int | None = None) -> list[LogEntry]:
+    """Return the last `count` lines that are at least as severe, oldest first; of those `within` the last ones."""
+    pages = logging.entries(query, page_size=PAGE if severity else min(PAGE, count), newest_first=True)
+    entries = islice(pages, within)
+    return list(islice((entry for entry in entries if is_at_least(entry, severity)), count))[::-1]
 
 
 def shown(text: str) -> str:

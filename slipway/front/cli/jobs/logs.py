@@ -5,9 +5,12 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from slipway.front.cli.terminal import completions, screen
+from slipway.front.cli.terminal.log_lines import LogLines
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument, word_option
 from slipway.front.cli.terminal.watching import watch
 from slipway.google.jobs import VertexJob, state_word
@@ -15,6 +18,8 @@ from slipway.google.logging import LogEntry
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, PAGES_A_MINUTE, WHOLE_LOG, event_kind, job_filter, line, newest
 from slipway.using.jobs.roles import prefix, role_filter
+from slipway.using.jobs.severity import is_at_least
+from slipway.using.jobs.severity import severity as severity_of
 from slipway.using.submission.ending import require_success
 
 _A_MINUTE, _LONG = PAGES_A_MINUTE * PAGE, 10 * PAGE
@@ -45,10 +50,10 @@ def command(
     context = Context(catalog)
     target = found_job(context, job)
     wanted = (severity or "").upper()
-    logging = context.connection.with_policy(WHOLE_LOG).logging(context.catalog.project)
+    logging = context.connection.with_policy(replace(WHOLE_LOG, told=_note_wait)).logging(context.catalog.project)
     only = role_filter(target, role) if role else ""
     query = job_filter(target.log_ids, severity=wanted, only=only)
-    tail = newest(logging, query, last) if last and target.log_ids else None
+    tail = newest(logging, query, last, wanted) if last and target.log_ids else None
     text = _json_line if output == "json" else line
     if follow:
         ended = watch(
@@ -64,19 +69,26 @@ def command(
         require_success(context, ended)
         return
     entries = tail if tail is not None else logging.entries(query) if target.log_ids else ()
-    entry = None
+    lines, found = LogLines(screen.out_log, text, every=output == "json"), False
     for count, entry in enumerate(entries, 1):
-        screen.out_log(text(entry, target))
+        if is_at_least(entry, wanted):
+            found = True
+            lines.add(entry, target)
         if tail is None and (count == _LONG or count % _A_MINUTE == 0):
             screen.note(f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute     only its end: --tail {PAGE}")
-    if entry is None:
+    lines.close()
+    if not found:
         of = (f" of {role}" if role else "") + (f" of severity {severity}" if severity else "")
         yet = "" if target.ended else " yet"
         screen.note(f"no lines{of}{yet}; {target.display_name} is {state_word(target.state)}")
 
 
+def _note_wait(seconds: float) -> None:
+    screen.note(f"a project has {PAGES_A_MINUTE} log queries a minute, which are used up: goes on in {seconds:.0f} s")
+
+
 def _json_line(entry: LogEntry, job: VertexJob) -> str:
-    document = {"time": entry.stamp, "severity": entry.severity, "role": prefix(entry, job), "task": entry.task}
+    document = {"time": entry.stamp, "severity": severity_of(entry), "role": prefix(entry, job), "task": entry.task}
     return screen.json_text(
         {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": event_kind(entry), "text": entry.text}
     )

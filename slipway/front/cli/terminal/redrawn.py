@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -25,6 +25,8 @@ from rich.text import Text
 from slipway.front.cli.terminal import screen
 from slipway.using.context import Clock
 
+_MOST_BARS = 4
+
 
 class LiveDisplay:
     """A line as a function of the time: its clock runs between two looks at the service."""
@@ -32,9 +34,16 @@ class LiveDisplay:
     def __init__(self, console: Console, clock: Clock) -> None:
         self._console, self._clock = console, clock
         self._text: Callable[[datetime], str] = lambda now: ""
+        self._bars: Sequence[str] = ()
 
     def __rich__(self) -> Text:
-        return Text(screen.visible(self._text(self._clock.now())), style="bold", no_wrap=True, overflow="ellipsis")
+        state = Text(screen.visible(self._text(self._clock.now())), style="bold", no_wrap=True, overflow="ellipsis")
+        bars = [Text.from_ansi(screen.visible_log(bar)) for bar in self._bars]
+        return Text("\n", no_wrap=True, overflow="ellipsis").join([*bars, state])
+
+    def move(self, bars: Sequence[str]) -> None:
+        """Show the states of progress bars above the line, the newest of them."""
+        self._bars = bars[-_MOST_BARS:]
 
     def state(self, text: Callable[[datetime], str]) -> None:
         self._text = text

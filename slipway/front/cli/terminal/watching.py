@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import Interrupted
 from slipway.base.formatting import clock, exact
 from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.log_lines import LogLines
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
@@ -51,6 +52,9 @@ class PlainDisplay:
             screen.note(text)
         else:
             screen.out_log(text)
+
+    def move(self, bars: Sequence[str]) -> None:
+        """Print nothing: only the last state of a progress bar is a line here."""
 
     def note(self, text: str) -> None:
         screen.note(text)
@@ -95,12 +99,16 @@ def watch(
         back = f"come back with: slipway jobs logs {job.typed} --follow"
         follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
         try:
-            with display(context, quiet, plain=plain) as show, closing(UtilizationLine(context)) as utilization:
+            with (
+                display(context, quiet, plain=plain) as show,
+                closing(UtilizationLine(context)) as utilization,
+                closing(LogLines(show.line, text, show.move, every=plain)) as lines,
+            ):
                 for event in follower.events(left):
                     if logs and not quiet:
                         screen.require_reader()
                     if isinstance(event, LogLine):
-                        show.line(text(event.entry, follower.job))
+                        lines.add(event.entry, follower.job)
                     elif isinstance(event, Trouble):
                         show.note(f"{name}  {event.text}")
                     else:

@@ -49,7 +49,7 @@ class Book(Logging):
 
     def __init__(self, *entries: LogEntry) -> None:
         self.written: list[LogEntry] = list(entries)
-        self.busy = 0
+        self.busy = self.read = 0
         self.asked: list[str] = []
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
@@ -59,10 +59,9 @@ class Book(Logging):
             raise Exhausted(Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
         since = filter.partition('timestamp>="')[2].rstrip('"')
         edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
-        yield from sorted(
-            (entry for entry in self.written if entry.timestamp and entry.timestamp >= edge),
-            key=lambda item: item.stamp,
-        )
+        since_then = [entry for entry in self.written if entry.timestamp and entry.timestamp >= edge]
+        self.read = len(since_then)
+        yield from sorted(since_then, key=lambda item: item.stamp)
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:
@@ -101,6 +100,17 @@ def test_a_rate_limit_gives_nothing_and_slows_down() -> None:
     assert list(tail.more()) == [] and tail.refusals == 1
     assert list(tail.more()) == [] and tail.refusals == 2
     assert texts(list(tail.more())) == ["line 1"] and tail.refusals == 0
+
+
+def test_a_burst_of_lines_is_not_read_again() -> None:  # N25
+    """Or the queries of its project were used up, and nobody was told why the job failed."""
+    book = Book(*(entry(number / 1000, insert_id=str(number)) for number in range(20_000)))
+    tail = Tail(book, ("4711",))
+    assert len(list(tail.more())) == 20_000 and tail.pages == 20
+    for late in (19.5, 20.5):
+        book.written.append(entry(late, insert_id="late"[: int(late) - 17]))
+        assert texts(list(tail.more())) == [f"line {late}"]
+        assert book.read <= 1002 and tail.pages <= 2
 
 
 @given(age=st.floats(0, 1e6), refusals=st.integers(0, 20))
