@@ -60,7 +60,9 @@ def _missing(subject: Subject, picture: Picture) -> Finding:
     if backend and (backend.deletes or any(cluster and cluster.state == "STOPPING" for cluster in living)):
         words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
         return KINDS["catalog-missing"].of(subject, words, *picture.go_on)
-    does = "it publishes one" if known == State() else f"it publishes one; {picture.destroy}"
+    does = "it publishes one"
+    if known != State():
+        does += f"; where it was refused, first do as its error says (slipway explain reads it); {picture.destroy}"
     words = f"stack {picture.stack} has no catalog: nobody can submit"
     return KINDS["catalog-missing"].of(subject, words, picture.up, does)
 

@@ -39,6 +39,7 @@ def test_a_stack_that_the_backend_lacks_and_a_resource_in_doubt() -> None:
     assert OBJECT in named and NAME not in named, "as in the bucket, and not as the engine alone knows it"
 
 
+REFUSED = "where it was refused, first do as its error says (slipway explain reads it)"
 DESTROY = f"to take the stack down: make destroy STACK={STACK}"
 KEEP = f"to keep it: make up STACK={STACK}, which makes what its file asks for"
 
@@ -63,7 +64,7 @@ def test_where_no_catalog_is_published_the_way_down_is_named_beside_the_way_up(
     assert refused["catalog-missing"].sentence == snapshot
     assert refused["catalog-missing"].fix == "type again what was killed, unless it is still at work"
     made = found(backend=Backend("gs://s", state(CPU.id)), published=None)["catalog-missing"]
-    assert (made.fix, made.means) == (f"make up STACK={STACK}", f"it publishes one; {DESTROY}")
+    assert (made.fix, made.means) == (f"make up STACK={STACK}", f"it publishes one; {REFUSED}; {DESTROY}")
     new = found(backend=Backend("gs://s", state()), published=None)
     assert new["catalog-missing"].means == "it publishes one", "there is nothing to take down"
 
