@@ -76,8 +76,8 @@ def explaining(
     said: set[str] = set()
 
     async def on_error(args: pulumi.ErrorHookArgs) -> bool:
-        member = str((args.new_inputs or {}).get("member", ""))
-        meaning = meaning_of(args.errors[0] if args.errors else "", environ, places, member)
+        member, project = (str((args.new_inputs or {}).get(key, "")) for key in ("member", "project"))
+        meaning = meaning_of(args.errors[0] if args.errors else "", environ, places, member, project)
         creates = args.type == CLUSTER and args.failed_operation == "create"
         if creates and await in_thread(lambda: may_try_again(args.name, meaning.what)):
             return True

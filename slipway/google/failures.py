@@ -89,6 +89,12 @@ class Call:
     #: The resource that the permission is granted on.
     on: str = ""
 
+    @property
+    def project(self) -> str:
+        """The project, where the permission is granted on one; else empty."""
+        what, _, name = self.on.partition(" ")
+        return name if what == "project" else ""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -270,7 +276,7 @@ def failure(call: Call, answer: Answer) -> CloudError:
     kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
     said = with_details(answer.message, answer.details)
     why = sentences(answer.message or answer.reason or f"HTTP {answer.status}", said)
-    if answer.status in _WITH_REASON and (reason := reason_of(said, call.permission)):
+    if answer.status in _WITH_REASON and (reason := reason_of(said, call.permission, project=call.project)):
         # Nobody was faster where a policy forbids it.
         kind = Refused if kind is Conflict else kind
         return kind(call, f"{reason.what}: {why}", reason.way_out(), answer=answer, reason=reason)

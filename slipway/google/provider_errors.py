@@ -184,19 +184,23 @@ Places = Callable[[Collection[str]], Iterable[str]]
 
 
 def meanings(
-    lines: Iterable[str], environ: Mapping[str, str], places: Places = lambda _: (), member: str = ""
+    lines: Iterable[str],
+    environ: Mapping[str, str],
+    places: Places = lambda _: (),
+    member: str = "",
+    project: str = "",
 ) -> tuple[Fault, ...]:
     """Return a fault for each way out, in the order of the lines; none for unknown lines.
 
     Each has the matched words as its reason. `environ` tells a run of a workflow from a person's shell; `member` is
-    the one of a grant that could not be given.
+    the one of a grant that could not be given, `project` the resource's.
     """
     by_fix: dict[str, Fault] = {}
     text = "\n".join(shortened(COLOUR.sub("", line)) for line in lines)
     text = _METRICS.sub(lambda match: " ".join(match[0].split()), text)
     # A line says the same each time.
     for line in dict.fromkeys(map(shortened, _DETAILS.sub(_on_one_line, text).split("\n"))):
-        if _REFUSED.search(line) and (reason := reason_of(line, member=member)):
+        if _REFUSED.search(line) and (reason := reason_of(line, member=member, project=project)):
             fix = f"{reason.way_out(places(reason.keys))}; {_THEN}"
             by_fix.setdefault(fix, Fault(what=reason.what, why=_words(line), fix=fix))
             continue
@@ -214,9 +218,11 @@ def _on_one_line(match: re.Match[str]) -> str:
     return f"{match['first']}{_BESIDE}{' '.join(match['json'].split())}"
 
 
-def meaning_of(error: str, environ: Mapping[str, str], places: Places = lambda _: (), member: str = "") -> Fault:
+def meaning_of(
+    error: str, environ: Mapping[str, str], places: Places = lambda _: (), member: str = "", project: str = ""
+) -> Fault:
     """Return the meaning of a single error, of any number of lines; the rest as in `meanings`."""
-    if known := meanings(error.splitlines(), environ, places, member):
+    if known := meanings(error.splitlines(), environ, places, member, project):
         return known[0]
     return Fault(
         what="the provider could not do it",

@@ -39,6 +39,7 @@ _NAMED = {
         r'|"consumer": ?"projects/([\w:.-]+)"'
     ),
 }
+_HERE = r"orgpolicy:projects/([\w:.-]*\w)|on resource '(?://[\w.]+/)?projects/([a-z][\w:.-]*\w)"
 _UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
 _HALF = 4_000
 _SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')
@@ -78,10 +79,11 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[str]:
         yield pattern
 
 
-def reason_of(said: str, permission: str = "", member: str = "") -> Reason | None:
+def reason_of(said: str, permission: str = "", member: str = "", project: str = "") -> Reason | None:
     """Return the reason in what was said, details included; None for an unknown one.
 
-    `permission`, the call's own, and the `member` of a grant stand in for what nothing names.
+    `permission`, the call's own, the `member` of a grant and the `project` of a resource stand in for what nothing
+    names.
     """
     said = shortened(said)
     row = next((row for pattern, row in _rows() if pattern.search(said)), None)
@@ -99,7 +101,10 @@ def reason_of(said: str, permission: str = "", member: str = "") -> Reason | Non
     }
     values["policy"] = values.get("constraint", "").rpartition("/")[2]
     keys = (*row.get("keys", ()), *([named["member"]] if "member" in row and named["member"] else ()))
-    return Reason(row["what"].format(**values), row["fix"].format(**values, where="{where}"), keys, "off" in row)
+    fix = row["fix"].format(**values, where="{where}")
+    if here := project or _first(_HERE, said):
+        fix = re.sub(r"\bPROJECT\b", lambda _: here, fix)
+    return Reason(row["what"].format(**values), fix, keys, "off" in row)
 
 
 def shortened(said: str) -> str:

@@ -108,14 +108,14 @@ MET: Mapping[str, tuple[int, str, Details, str, str]] = {
         "The project to be billed is associated with an absent billing account.",
         [],
         "the project has no billing account",
-        "gcloud billing projects link PROJECT",
+        "gcloud billing projects link",
     ),
     "python-storage 1456": (
         403,
         "The billing account for the owning project is disabled in state absent",
         [],
         "the project has no billing account",
-        "gcloud billing projects link PROJECT",
+        "gcloud billing projects link",
     ),
     "vertex-ai-samples 3710": (
         400,

@@ -259,6 +259,18 @@ def test_a_deployment_and_explain_tell_the_same(case: str) -> None:
         assert "@type" not in meaning.why
 
 
+def test_a_command_of_a_fix_names_the_project_where_it_is_known() -> None:
+    told = "gcloud org-policies describe gcp.resourceLocations --effective --project="
+    refused = Answer(400, "", VIOLATED, (violation("constraints/gcp.resourceLocations", ENFORCED),))
+    assert failure(CALL, refused).fix.endswith(f"{told}acme"), "the call's own"
+    said = f"googleapi: Error 400: {VIOLATED} {ENFORCED}"
+    assert f"{told}acme-ml;" in meaning_of(said, {}, project="acme-ml").fix, "the resource's"
+    of_policy = violation("constraints/gcp.resourceLocations", ENFORCED, "orgpolicy:projects/acme.example:ml")
+    (reason,) = meanings([f"{said} {json.dumps(of_policy)}"], {})
+    assert f"{told}acme.example:ml;" in reason.fix, "the violation's"
+    assert f"{told}PROJECT;" in meaning_of(said, {}).fix
+
+
 def test_errors_of_one_log_keep_to_their_own_details() -> None:
     _, message, details, _, _ = SEEN["a member of another domain"]
     of_perimeter = json.dumps([violation("VPC_SERVICE_CONTROLS", UID)], indent=2)
