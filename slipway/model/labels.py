@@ -36,6 +36,9 @@ SESSION_LABEL = "slipway-session"
 CODE_LABEL = "slipway-code"
 CODE_COMMIT_LABEL = "slipway-code-commit"
 CODE_DIRTY_LABEL = "slipway-dirty"
+PROGRAMS_LABEL = "slipway-code-programs"
+OF_CODE = (CODE_LABEL, CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, PROGRAMS_LABEL)
+"""The labels of a job that runs a folder's code. The last one is the same as long as only notes and tables change."""
 
 TEAM = "team"
 """A template's own label that names its team, and anybody's on a job that Slipway did not send."""

@@ -83,6 +83,11 @@ def test_ids_of_a_submission_s_attempts() -> None:
             None,
             "digits-955535f934: 3wy44c53ngy7l6ir digits-ftziooya",
         ),
+        (
+            SubmissionRequest("digits", kind="custom-job", overrides=replace(OWN, of_folder=True)),
+            None,
+            "digits-f85095686c: k3kd5tren6y64jlm digits-decw5qle",
+        ),
         (SubmissionRequest("digits"), "nightly", "nightly: xtswqlqcma4dvned digits-wumxgmd5"),
     ],
 )
@@ -95,6 +100,11 @@ def test_ids_of_a_sweep_and_of_its_first_run_and_job(asked: SubmissionRequest, n
         "runs": "2",
         "sweep": plan.id,
     }
+
+
+def test_a_sweep_of_a_folder_is_found_by_its_name_of_earlier_versions() -> None:
+    asked = SubmissionRequest("digits", kind="custom-job", overrides=replace(OWN, of_folder=True))
+    assert plan_sweep(SWEEPABLE, asked, Points("s.csv", SEEDS), "ada", None).id_by_code == "digits-955535f934"
 
 
 def test_ids_of_a_run_sent_again() -> None:
@@ -123,6 +133,7 @@ def test_labels() -> None:
         "slipway-capacity-type",
         "slipway-code",
         "slipway-code-commit",
+        "slipway-code-programs",
         "slipway-commit",
         "slipway-commit-dirty",
         "slipway-dirty",

@@ -22,10 +22,14 @@ from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
-from slipway.model.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Launched, Revision
+from slipway.model.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, PROGRAMS_LABEL, Launched, Revision
 from slipway.model.rules.code import SCRIPT
 
 _SETUP = frozenset({"setup.py", "conftest.py"})
+_NOTES = re.compile(
+    r".*\.(md|rst|log|csv|tsv|ipynb|pdf|png|jpe?g|svg)|(?!.*(requirements|constraints)[^/]*$).*\.txt", re.I
+)
+"""Files that people write beside their runs: results, notes, notebooks."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class PackedCode:
     revision: Revision
     #: The digest of the tree's code alone, without the launcher that is packed with it.
     digest: str
+    #: The same without notes, tables and notebooks.
+    programs: str
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -46,6 +52,7 @@ class PackedCode:
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.revision.commit[:40],
             CODE_DIRTY_LABEL: str(bool(self.revision.dirty)).lower(),
+            PROGRAMS_LABEL: self.programs[:40],
         }
 
 
@@ -125,6 +132,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
         count=len(sources),
         revision=tree.revision,
         digest=_digest(sources, needed),
+        programs=_digest({name: text for name, text in sources.items() if not _NOTES.fullmatch(name)}, needed),
     )
 
 

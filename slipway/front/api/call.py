@@ -44,6 +44,7 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "runs": ((Iterable, os.PathLike), "values by parameter, a list with the parameters of each run, or a file's path"),
     "retry_failed": ((bool,), "True or False"),
     "retry_cancelled": ((bool,), "True or False"),
+    "keep_code": ((bool,), "True or False"),
     "rate": ((int,), "submissions a minute, 0 for no limit"),
 }
 """The types of the arguments that `slipway.sweep` has in addition."""

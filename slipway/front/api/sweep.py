@@ -60,6 +60,7 @@ def sweep(
     code: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     retry_cancelled: bool = False,
+    keep_code: bool = False,
     rate: int = SUBMISSIONS_PER_MINUTE,
     yes: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -80,8 +81,9 @@ def sweep(
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
-    `retry_failed`: sends failed runs once more.
+    `retry_failed`: sends failed runs once more, with the code that the folder has now.
     `retry_cancelled`: sends cancelled runs once more, and those never sent.
+    `keep_code`: what is left runs the code that the sweep began with, whatever the folder has now.
     `rate`: submissions a minute, of which the service permits 60; 0 is no limit.
     `yes`: confirms a cost above the stack's limit for confirmation; below that limit it also takes, where the runs
     would wait, the first type that could run now.
@@ -96,7 +98,8 @@ def sweep(
     check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind, team=team)
     check(request_id=request_id, catalog=catalog, labels=labels, note=note, notify=notify)
     check(env=env, secrets=secrets, max_run=max_run, job_name=job_name)
-    check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
+    check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, keep_code=keep_code)
+    check(rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
     name = checked_request_id(request_id) if request_id is not None else None
@@ -127,7 +130,8 @@ def sweep(
 
     swept = {name for point in points.each for name in point.given}
     plan = with_code(context, asked, code, plan_of, tell=_log.info, swept=swept)
-    show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+    show = _LogDisplay(context, yes=yes)
+    again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled, keep_code=keep_code)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
         stopped = KeyboardInterrupt()

@@ -67,6 +67,9 @@ class _OfTemplates(click.Command):
 @click.option(
     "--retry-cancelled", is_flag=True, help="With --sweep: go on with it: what was cancelled, and what was never sent."
 )
+@click.option(
+    "--keep-code", is_flag=True, help="With --sweep and --code: send the rest with the code that the sweep began with."
+)
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
@@ -79,6 +82,7 @@ def command(
     *,
     retry_failed: bool,
     retry_cancelled: bool,
+    keep_code: bool,
     rate: int | None,
     dry_run: bool,
     wait: bool,
@@ -110,10 +114,11 @@ def command(
         from slipway.front.cli.terminal.sweep import submit_sweep
         from slipway.using.sweeps.runs import RunsAgain
 
-        again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+        again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled, keep_code=keep_code)
         submit_sweep(context, typed, id_, ending, dry_run=dry_run, again=again, rate=rate, json=json)
         return
-    flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--rate": rate is not None}
+    flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--keep-code": keep_code}
+    flags |= {"--rate": rate is not None}
     for flag, given in flags.items():
         if given:
             raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit TEMPLATE --sweep FILE {flag} …")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from slipway.authoring.packages.packing import modules
-from slipway.base.errors import ConfigError, PolicyError, ResourceError
+from slipway.base.errors import ConfigError, Fix, PolicyError, ResourceError
 from slipway.base.formatting import join, last_part, short
 from slipway.google.catalog.lookup import find_template
 from slipway.google.failures import NotFound
@@ -66,10 +66,16 @@ def request_like(
         return likeness
     template = likeness.asked.template
     fix = f"slipway submit {template}, with its own code or a folder's (--code); slipway jobs show {job.typed}"
+    require_code(context, likeness.code, job, fix)
+    return likeness
+
+
+def require_code(context: Context, package: str, job: VertexJob, fix: Fix) -> None:
+    """Raise ResourceError where a job's code is gone, and PolicyError where it was replaced; and CloudError."""
     try:
-        age = context.connection.storage.age(Location.parse(likeness.code))
+        age = context.connection.storage.age(Location.parse(package))
     except NotFound:
-        why = f"{likeness.code} is not there any more: packages that no job needs are deleted after a while"
+        why = f"{package} is not there any more: packages that no job needs are deleted after a while"
         raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
     now = context.connection.session.time or context.now
     submitted = job.create_time
@@ -77,12 +83,11 @@ def request_like(
         age is not None
         and submitted is not None
         and now - age > submitted + _LATE
-        and _is_own(context.catalog, likeness.code)
+        and _is_own(context.catalog, package)
     ):
         # Jobs may write into that bucket. Published code is the deployer's alone.
-        why = f"{likeness.code} was written after {job.typed} was submitted"
+        why = f"{package} was written after {job.typed} was submitted"
         raise PolicyError(f"the code of {job.typed} is not what it had", why=why, fix=fix)
-    return likeness
 
 
 def like(

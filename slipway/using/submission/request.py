@@ -175,6 +175,8 @@ class RequestOverrides:
     package: str = ""
     #: The digest of the code in `package`, without the files that Slipway packs beside it.
     code: str = ""
+    #: It is a folder's: a sweep's name does not say which, as a folder changes.
+    of_folder: bool = False
     sweep: str = ""
     #: In place of the template's.
     experiment: str = ""

@@ -300,7 +300,7 @@ def with_code(
             tell(line)
     code = pack(catalog, template, tree, place.resolve().name)
     labels = {**asked.overrides.labels, **code.labels}
-    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
+    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, of_folder=True, labels=labels)
     planned = plan(replace(asked, overrides=overrides))
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
     launcher = "" if of_image else " with slipway's launcher"

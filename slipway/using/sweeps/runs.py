@@ -149,6 +149,8 @@ class RunsAgain:
     cancelled: bool = False
     #: Cancelled runs are waited for until they have ended.
     waits: bool = True
+    #: What is left runs the code that the sweep began with, whatever the folder has now.
+    keep_code: bool = False
 
     @property
     def any(self) -> bool:

@@ -18,6 +18,7 @@ from slipway.using.submission.lookup import PAGE, JobLookup
 from slipway.using.submission.request import Request
 from slipway.using.sweeps.points import MOST
 from slipway.using.sweeps.runs import Run, latest, runs_in_words, sweep_filter
+from slipway.using.sweeps.sweep_code import SweepCode
 from slipway.using.sweeps.sweep_plan import SweepPlan
 
 _ONE_BY_ONE = 8
@@ -41,8 +42,14 @@ class SweepJobs:
         self._filter = sweep_filter(context.catalog.stack, plan.id)
         self.any_request = plan.groups[0].candidates[0].request
         self._others: dict[Run, VertexJob] = {}
+        self._sent: frozenset[Run] = frozenset()
+        self._code: SweepCode | None = None
         self._experiments: set[str] = set()
         self._preparing = Lock()
+
+    def begin(self, runs: Iterable[Run], code: SweepCode | None) -> None:
+        """Begin to send these runs with this code: a job of theirs with another one is another sweep's from now on."""
+        self._sent, self._code = frozenset(runs), code
 
     def create(self, request: Request) -> VertexJob:
         """Make a job, after the experiment run that its request names: where that fails, no job is made."""
@@ -82,11 +89,15 @@ class SweepJobs:
         own = []
         for job in jobs:
             run = Run.of(job)
-            if run and self._plan.difference(job):
+            if run and (self._plan.difference(job) or (run in self._sent and self._has_other_code(job))):
                 self._others[run] = job
             else:
                 own.append(job)
         return tuple(own)
+
+    def _has_other_code(self, job: VertexJob) -> bool:
+        theirs = SweepCode.of(job)
+        return self._code is not None and theirs is not None and not self._code.same(theirs)
 
     def require_own(self, sent: Collection[Run]) -> None:
         """Raise ConfigError where the ids of runs that were not `sent` are those of another sweep's jobs."""

@@ -29,21 +29,24 @@ from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import lock, move_aside, state_folder, unreadable, unusable
 from slipway.using.sweeps.points import Point
 from slipway.using.sweeps.runs import Run
+from slipway.using.sweeps.sweep_code import SweepCode
 
 
 class SweepDigests:
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = json.dumps([point.values for point in points], sort_keys=True)
 
-    def of(self, asked: SubmissionRequest) -> str:
+    def of(self, asked: SubmissionRequest, *, by_code: bool = False) -> str:
         """Return the hash of the canonical JSON of the request with its points, which are written once: they may be
-        many. Code of one's own is told by itself: what is packed beside it changes with the version."""
+        many. `by_code`: a folder's code is a part of it, as in all sweeps of earlier versions. That is told by itself:
+        what is packed beside it changes with the version."""
+        code = asked.overrides.code or asked.overrides.package
         what: Mapping[str, Any] = {
             "template": asked.template,
             "params": dict(asked.params),
             "kind": asked.kind,
             "experiment": asked.overrides.experiment,
-            "package": asked.overrides.code or asked.overrides.package,
+            "package": "--code" if asked.overrides.of_folder and not by_code else code,
             "capacityType": asked.capacity_type,
             **({"pool": asked.pool} if asked.pool else {}),
             **({"settings": str(settings)} if (settings := asked.overrides.settings) else {}),
@@ -87,6 +90,9 @@ class SweepHeader:
     when: str
     #: The catalog's work bucket then, where the runs' claims are.
     bucket: str
+    #: Covers the folder's code as well: the digest of earlier versions.
+    by_code: str = ""
+    code: SweepCode | None = None
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
@@ -125,6 +131,8 @@ class SweepJournal:
         self._synced = True
         self._head: SweepHeader | None = None
         self.commit = ""
+        #: The code that the sweep began with; None before it began, and where a template's code runs.
+        self.code: SweepCode | None = None
         self.jobs: dict[Run, str] = {}
         #: The runs without an answer, with the second of the wall clock they were sent at.
         self.open: dict[Run, float] = {}
@@ -159,6 +167,12 @@ class SweepJournal:
                 stream.close()
                 self.begin(head)
 
+    def began_with(self, code: SweepCode | None) -> None:
+        """Have it recorded where nothing is recorded yet."""
+        self.code = code
+        if self._head is not None:
+            self._head = replace(self._head, code=code)
+
     def read(self, head: SweepHeader) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
         try:
@@ -191,13 +205,13 @@ class SweepJournal:
         except (ValueError, RecursionError) as problem:
             self._damaged(head, problem, 1)
             return False
-        if first.digest != head.digest:
+        if first.digest not in (head.digest, head.by_code):
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
                 why=f"{first.count} of {first.template}, begun {first.when} ({self._file})",
                 fix=("name this one differently: ", {"request_id": "NAME"}),
             )
-        self.commit, self._bucket = first.commit, first.bucket
+        self.commit, self._bucket, self.code = first.commit, first.bucket, first.code
         for number, text in enumerate(lines[1:], 2):
             try:
                 line = from_json(text)

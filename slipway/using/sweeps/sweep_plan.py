@@ -13,11 +13,12 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.catalog.placeholders import NUMERIC, render, whole
 from slipway.model.kinds import JobKind
-from slipway.model.labels import CODE_LABEL, RUN_LABEL, RUNS_LABEL, code_revision_of, label_value
+from slipway.model.labels import OF_CODE, RUN_LABEL, RUNS_LABEL, label_value
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, nothing_after, prepare
 from slipway.using.submission.parameters import ParameterMistake, judged
 from slipway.using.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.using.sweeps.runs import Run
+from slipway.using.sweeps.sweep_code import SweepCode
 from slipway.using.sweeps.sweep_journal import SweepDigests, siblings
 
 Values = Mapping[str, Value]
@@ -28,7 +29,7 @@ class SweepPlan:
     """A sweep before anything is sent."""
 
     id: str
-    #: Covers all that identifies the sweep.
+    #: Covers all that identifies the sweep: its points and flags.
     digest: str
     values: tuple[Values, ...]
     #: The point of each run, with the values that were given to it alone.
@@ -42,6 +43,8 @@ class SweepPlan:
     then: tuple[str, ...] = ()
     #: The ids of the same runs asked for in another way; none for a sweep that was given a name.
     siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
+    #: The digest that covers a folder's code as well; empty where a template's code runs.
+    by_code: str = ""
 
     @property
     def count(self) -> int:
@@ -54,6 +57,30 @@ class SweepPlan:
     @property
     def kind(self) -> JobKind:
         return self.groups[0].kind
+
+    @property
+    def id_by_code(self) -> str:
+        """The id of these runs with the folder's code as it is now: the name that earlier versions gave the sweep."""
+        return _id(self.template, self.by_code)
+
+    @property
+    def named(self) -> bool:
+        """Tell whether somebody has given it a name."""
+        return self.id != _id(self.template, self.digest)
+
+    @property
+    def code(self) -> SweepCode | None:
+        """The code that it runs in place of the template's; None where it runs that."""
+        overrides = self.groups[0].overrides
+        return SweepCode.labelled(overrides.package, overrides.labels)
+
+    def with_code(self, code: SweepCode) -> SweepPlan:
+        groups = []
+        for group in self.groups:
+            labels = {key: value for key, value in group.overrides.labels.items() if key not in OF_CODE}
+            overrides = replace(group.overrides, package=code.package, labels={**labels, **code.labels})
+            groups.append(replace(group, asked=replace(group.asked, overrides=overrides)))
+        return replace(self, groups=tuple(groups))
 
     def under(self, id_: str) -> SweepPlan:
         """Return the plan under an id, which stands for its runs' request ids until they are decided."""
@@ -88,8 +115,9 @@ class SweepPlan:
         pairs: list[tuple[str, Value | None, Value | None]] = [
             ("template", job.template, label_value(self.template.name))
         ]
-        if self.id != _id(self.template, self.digest) and not _same_code(job.labels, first.overrides.labels):
-            pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
+        then, now = SweepCode.of(job), self.code
+        if self.named and not _alike(then, now, of_folder=first.overrides.of_folder):
+            pairs.append(("code", str(then or "the template's"), str(now or "the template's")))
         theirs, revision = job.parameters or {}, first.catalog.revision
         same = revision.exact and job.revision == revision
         names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
@@ -145,6 +173,7 @@ def plan_sweep(
         groups=groups,
         of_group=of_group,
         then=then,
+        by_code=digests.of(asked, by_code=True) if asked.overrides.of_folder else "",
     )
     if name:
         return plan.under(name)
@@ -157,19 +186,15 @@ def _id(template: Template, digest: str) -> str:
     return f"{name}-{digest[:10]}"
 
 
+def _alike(then: SweepCode | None, now: SweepCode | None, *, of_folder: bool) -> bool:
+    """Tell whether code is what a sweep of one name may have: that of a folder changes."""
+    if then is None or now is None:
+        return then is now
+    return of_folder or now.same(then)
+
+
 def _shown(value: Value | None) -> str:
     return "none" if value is None else short(render(value))
-
-
-def _code(labels: Mapping[str, str]) -> str:
-    return labels.get(CODE_LABEL, "")[:12] or "the template's"
-
-
-def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Compare by a job's labels: files packed beside the code, and so the hash, change with the version."""
-    revision = code_revision_of(now)
-    alike = revision.exact and code_revision_of(then) == revision
-    return alike or then.get(CODE_LABEL) == now.get(CODE_LABEL)
 
 
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:

@@ -18,10 +18,12 @@ from slipway.using.jobs.claim import bucket_of
 from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.checks import Checks
+from slipway.using.submission.like import require_code
 from slipway.using.submission.preflight import Preflight
 from slipway.using.sweeps.cancel_watch import Cancels, read_cancels
 from slipway.using.sweeps.gone_runs import GoneRuns
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs
+from slipway.using.sweeps.sweep_code import SweepCode, code_to_send
 from slipway.using.sweeps.sweep_jobs import SweepJobs
 from slipway.using.sweeps.sweep_journal import SweepJournal, instead, journal_of_sweep, was_begun
 from slipway.using.sweeps.sweep_plan import SweepPlan
@@ -95,8 +97,45 @@ class SweepReading:
     def read_cancels(self) -> Cancels:
         return read_cancels(self.context.connection.storage, self.context.catalog.work_bucket, self.plan.id)
 
+    def use(self, plan: SweepPlan) -> None:
+        """Take another plan of the same runs."""
+        self.plan, self._as_planned = plan, cache(plan.prepared)
+        self._elsewhere = {
+            run: self._as_planned(run).under(there.request_id, there.bucket) for run, there in self._elsewhere.items()
+        }
+
     def _begun(self, sweep: str) -> bool:
         return was_begun(journal_of_sweep(self.context, sweep)) or self.jobs.any_under(sweep)
+
+
+def by_earlier_name(context: Context, plan: SweepPlan, note: Callable[[str], None]) -> SweepPlan:
+    """Return the plan under the name that has the folder's code in it, where the sweep has that: an earlier version
+    began it, or all runs were sent again with other code. Raises CloudError."""
+    if plan.named or not plan.by_code:
+        return plan
+    earlier = plan.under(plan.id_by_code)
+    if was_begun(journal_of_sweep(context, earlier.id)):
+        return earlier
+    if was_begun(journal_of_sweep(context, plan.id)):
+        return plan
+    return earlier if SweepJobs(context, plan, note).any_under(earlier.id) else plan
+
+
+def choose_code(reading: SweepReading, journal: SweepJournal, left: RemainingRuns, asks: RunsAgain) -> None:
+    """Plan the runs that are left with the folder's code, or with that which the sweep began with. Raises
+    CodeChangedError where somebody has to decide, the errors of code that is gone, and CloudError."""
+    plan, listed = reading.plan, sorted(reading.listed, key=lambda job: Run.of(job) or Run(plan.count))
+    begun = journal.code or next(filter(None, map(SweepCode.of, listed)), None)
+    journal.began_with(begun or plan.code)
+    if not (plan.by_code and plan.code and begun and begun.package):
+        return
+    code, line = code_to_send(plan.id, begun, plan.code, left, asks, plan.id_by_code)
+    if line:
+        reading.note(line)
+    if code is begun and left.going:
+        if job := next((job for job in listed if begun.package in job.packages), None):
+            require_code(reading.context, begun.package, job, ("all again: ", {"request_id": plan.id_by_code}))
+        reading.use(plan.with_code(begun))
 
 
 def _sent_before(plan: SweepPlan, sweep: str) -> ConfigError:

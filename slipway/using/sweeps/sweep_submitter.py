@@ -29,7 +29,7 @@ from slipway.using.sweeps.sweep_choice import SoonerChoice, check_rules, choose_
 from slipway.using.sweeps.sweep_jobs import SweepJobs
 from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep
 from slipway.using.sweeps.sweep_plan import SweepPlan
-from slipway.using.sweeps.sweep_reading import WIDTH, SweepReading, runs_left
+from slipway.using.sweeps.sweep_reading import WIDTH, SweepReading, by_earlier_name, choose_code, runs_left
 from slipway.using.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 
@@ -98,10 +98,11 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     that `asks` names; cancelled ones among these are waited for until they have ended. The sending stops when a cluster
     that it sends to is replaced.
 
-    Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when a run to be sent
-    can go nowhere, and SlipwayError.
+    Raises ConfigError when its name, or the same runs, were sent as another sweep, CodeChangedError when its code has
+    changed and somebody has to decide, PolicyError when a run to be sent can go nowhere, and SlipwayError.
     """
     catalog, began = context.catalog, context.clock.monotonic()
+    plan = by_earlier_name(context, plan, show.note)
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = SweepReading(context, plan, show.note, threads)
         jobs = reading.jobs
@@ -113,6 +114,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             if costs := chosen.spending:
                 show.confirm(costs)
             left = chosen.left
+            jobs.begin(left.send, chosen.plan.code)
             progress = SendingProgress(total=left.done + len(left.going), before=left.done)
             names = sorted({choice.taken.candidate.offer.cluster for choice in chosen.choices.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
@@ -166,6 +168,7 @@ def dry_run_sweep(
     tell: Callable[[ChosenSweep], None],
 ) -> None:
     """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
+    plan = by_earlier_name(context, plan, show.note)
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         reading = SweepReading(context, plan, show.note, threads)
         with _journal(reading) as journal:
@@ -189,14 +192,17 @@ def _head(context: Context, plan: SweepPlan) -> SweepHeader:
         commit=context.catalog.revision.short,
         when=context.now.isoformat(),
         bucket=context.catalog.work_bucket,
+        by_code=plan.by_code,
     )
 
 
 def _chosen(
     reading: SweepReading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain
 ) -> ChosenSweep:
-    context, plan, prepared = reading.context, reading.plan, reading.prepared
+    context = reading.context
     left = runs_left(reading, journal, asks)
+    choose_code(reading, journal, left, asks)
+    plan, prepared = reading.plan, reading.prepared
     if left.going and reading.cancels and not asks.any:
         raise cancelled(plan.id, len(left.going))
     counts = Counter(plan.of_group[run.index] for run in left.going)

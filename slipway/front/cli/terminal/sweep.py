@@ -29,6 +29,7 @@ from slipway.using.sweeps.points import Given
 from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.using.sweeps.runs import RemainingRuns, RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice
+from slipway.using.sweeps.sweep_code import CodeChangedError
 from slipway.using.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs, problem_of_taken
 from slipway.using.sweeps.sweep_file import read
 from slipway.using.sweeps.sweep_plan import SweepPlan, plan_sweep
@@ -67,7 +68,15 @@ def submit_sweep(
     if dry_run:
         dry_run_sweep(context, plan, terminal.rate, terminal, again, terminal.dry_run)
         return
-    sweep = send_sweep(context, plan, terminal.rate, terminal, again)
+    try:
+        sweep = send_sweep(context, plan, terminal.rate, terminal, again)
+    except CodeChangedError as changed:
+        if _keeps_code(changed):
+            again = replace(again, keep_code=True)
+        else:
+            name = plan.id_by_code
+            plan = plan.under(name)
+        sweep = send_sweep(context, plan, terminal.rate, terminal, again)
     begin = typed.again(name)
     how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
     listing = f"slipway jobs list --sweep {sweep.id}"
@@ -88,6 +97,19 @@ def submit_sweep(
             screen.out_json("sweep", document(sweep, taken, ended))
     if problem is not None:
         raise problem
+
+
+def _keeps_code(changed: CodeChangedError) -> bool:
+    """Ask which code the rest of a sweep runs. Raises the error where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise changed
+    screen.note(f"{changed.what}\n{changed.why}")
+    question = "old: the rest with the code that it began with; new: all again with the folder's"
+    try:
+        answer: str = click.prompt(question, type=click.Choice(["old", "new"]), err=True)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return answer == "old"
 
 
 def _planned(

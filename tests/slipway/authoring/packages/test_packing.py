@@ -65,7 +65,22 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway-code": code.package.sha256[:40],
         "slipway-code-commit": ("3f9c2e1" * 6)[:40],
         "slipway-dirty": "true",
+        "slipway-code-programs": code.programs[:40],
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "alike"),
+    [
+        *((f"digits/{name}", True) for name in ("notes.txt", "README.md", "runs.csv", "look.ipynb", "Curve.PNG")),
+        *((f"digits/{name}", False) for name in ("more.py", "requirements.txt", "conf.yaml", "requirements-gpu.txt")),
+    ],
+)
+def test_programs_are_told_apart_from_notes(name: str, alike: bool) -> None:  # N7 # N25
+    before = pack(CATALOG, template(), tree(), "src")
+    text = b"x = 1\n" if name.endswith(".py") else b"six==1.17.0\n"
+    after = pack(CATALOG, template(), WorkingTree({**FILES, name: text}, Revision("", True)), "src")
+    assert after.digest != before.digest and (after.programs == before.programs) is alike
 
 
 def test_what_a_template_shares_is_packed_from_the_folder_that_has_both() -> None:  # N11

@@ -1,11 +1,20 @@
 """`--code`: the working tree on a reviewed template, labelled with what it is. # N8 # N11"""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from slipway.authoring.packages.packing import pack
+from slipway.authoring.packages.working_tree import read
+from slipway.base import codec
+from slipway.model.catalog.model import Catalog
 from slipway.model.rules.code import SCRIPT
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.request import RequestOverrides
+from slipway.using.sweeps import sweep_file
+from slipway.using.sweeps.sweep_plan import plan_sweep
 from tests.checkouts.git import git
 
 from .stack import Stack, held
@@ -135,17 +144,113 @@ def test_a_sweep_runs_it_too_and_a_lost_answer_to_the_upload_is_asked_again(open
     assert len(uploaded(open_to_code)) == 1
 
 
-def test_a_name_of_a_sweep_that_ran_other_code_is_refused(open_to_code: Stack, source: Path) -> None:  # N7
-    """On another machine, which has no journal."""
+SWEEP = ("submit", "hello", "--capacity", "pool", "--code", "src", "--sweep", "s.csv")
+
+
+def codes(stack: Stack) -> list[tuple[str, str]]:
+    """The run and the code of each job of a sweep, in the order of their runs."""
+    labels = (job["labels"] for job in stack.jobs())
+    return sorted((label["slipway-run"], label["slipway-code"]) for label in labels if "slipway-run" in label)
+
+
+@pytest.fixture
+def begun(open_to_code: Stack, source: Path) -> Stack:
+    """A sweep of three runs from a folder, killed when the first was sent."""
+    stack = open_to_code
+    held(stack)
+    (stack.folder / "s.csv").write_text("code\na\nb\nc\n")
+    with stack.started(*SWEEP, "--rate", "1") as sending:
+        stack.until(lambda: len(codes(stack)) == 1)
+        sending.kill()
+    return stack
+
+
+def test_notes_beside_the_code_make_no_other_sweep(begun: Stack, source: Path) -> None:  # N7 # N25
+    """A new notes.txt, the runs.csv that our page tells people to write, a notebook's autosave: all runs were sent once
+    more, as another sweep."""
+    for name in ("notes.txt", "runs.csv", "look.ipynb"):
+        (source / name).write_text("1\n")
+    done = begun.well(*SWEEP)
+    assert " with the code that sweep hello-" in done.err and "the folder's is " in done.err
+    assert len(codes(begun)) == 3 and len({code for _, code in codes(begun)}) == 1
+    again = begun.well(*SWEEP)
+    assert len(codes(begun)) == 3 and "0 submitted now, 3 before" in again.out
+
+
+def test_the_rest_of_a_sweep_whose_code_changed_is_asked_about(begun: Stack, source: Path) -> None:  # N7 # N25
+    """Each line of the fix is typed as it stands."""
+    ((_, old),) = codes(begun)
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    refused = begun.run(*SWEEP)
+    assert refused.code == 2 and "left to send" in refused.err and len(codes(begun)) == 1, refused.err
+    fixes = re.findall(r"began with: (--keep-code)\n +all again with the folder's: (--request-id \S+)", refused.err)
+    ((keep, anew),) = fixes
+    assert begun.run(*SWEEP, "--dry-run").code == 2
+    begun.well(*SWEEP, *anew.split())
+    new = {code for _, code in codes(begun)} - {old}
+    assert [run for run, code in codes(begun) if code in new] == ["0", "1", "2"] and len(new) == 1
+    assert "0 submitted now, 3 before" in begun.well(*SWEEP).out, "the same command is that sweep from then on"
+    shutil.rmtree(begun.folder / ".slipway" / "sweeps")
+    assert "0 submitted now, 3 before" in begun.well(*SWEEP).out, "on any machine"
+    (source / "words.py").write_text("GREETING = 'once more'\n")
+    begun.well(*SWEEP, keep)
+    assert [run for run, code in codes(begun) if code == old] == ["0", "1", "2"] and len(codes(begun)) == 6
+
+
+@pytest.mark.parametrize(("typed", "sent"), [("old", 3), ("new", 4)])
+def test_a_terminal_is_asked_which_code_it_is(begun: Stack, source: Path, typed: str, sent: int) -> None:
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    done = begun.asked(*SWEEP, answer=typed)
+    assert done.code == 0 and len(codes(begun)) == sent, done.err
+
+
+def test_what_failed_is_sent_once_more_with_the_code_as_it_was_mended(open_to_code: Stack, source: Path) -> None:
+    """It said that none had failed, as the mended code had made another sweep. # N7 # N25"""
+    stack = open_to_code
+    (source / "task.py").write_text("raise SystemExit(1)\n")
+    (stack.folder / "s.csv").write_text("code\na\nb\n")
+    assert stack.run(*SWEEP, "--wait").code == 4
+    (source / "task.py").write_text(TASK)
+    before = stack.well(*SWEEP)
+    assert "0 submitted now, 2 before" in before.out and "the folder has changed since sweep hello-" in before.err
+    mended = stack.well(*SWEEP, "--retry-failed", "--wait")
+    assert "2 runs with the folder's code as it is now" in mended.err
+    assert [run for run, _ in codes(stack)] == ["0", "0-1", "1", "1-1"] and len({code for _, code in codes(stack)}) == 2
+
+
+def test_a_name_of_a_sweep_keeps_its_code_on_any_machine(open_to_code: Stack, source: Path) -> None:  # N7
     held(open_to_code)
     (open_to_code.folder / "s.csv").write_text("code\na\n")
-    words = ("submit", "hello", "--capacity", "pool", "--code", "src", "--sweep", "s.csv")
-    open_to_code.well(*words, "--request-id", "nightly")
+    open_to_code.well(*SWEEP, "--request-id", "nightly")
     shutil.rmtree(open_to_code.folder / ".slipway" / "sweeps")
     git(open_to_code.folder, "add", "src")
     (source / "words.py").write_text("GREETING = 'changed'\n")
-    refused = open_to_code.run(*words, "--request-id", "nightly")
-    assert refused.code == 2 and "nightly was begun with other runs" in refused.err, refused.err
-    (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
-    open_to_code.well(*words, "--request-id", "nightly")
+    for _ in range(2):
+        done = open_to_code.well(*SWEEP, "--request-id", "nightly")
+        assert "0 submitted now, 1 before" in done.out and "has changed since sweep nightly began" in done.err
+    refused = open_to_code.run("submit", "hello", "--sweep", "s.csv", "--capacity", "pool", "--request-id", "nightly")
+    assert refused.code == 2 and "nightly was begun with other runs" in refused.err
     assert len(open_to_code.jobs()) == 2, "with the one that holds the pool"
+
+
+def test_a_sweep_of_an_earlier_version_is_found_by_its_name(open_to_code: Stack, source: Path) -> None:  # N7 # N8
+    """Its name had the folder's code in it."""
+    held(open_to_code)
+    (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
+    earlier = earlier_name(open_to_code)
+    assert open_to_code.well(*SWEEP, "--dry-run").json["sweep"] != earlier
+    open_to_code.well(*SWEEP, "--request-id", earlier)
+    for journals in (True, False):
+        if not journals:
+            shutil.rmtree(open_to_code.folder / ".slipway" / "sweeps")
+        done = open_to_code.well(*SWEEP)
+        assert f"sweep {earlier}:" in done.out and "0 submitted now, 2 before" in done.out
+
+
+def earlier_name(stack: Stack) -> str:
+    """The name of the sweep by the rule of earlier versions."""
+    catalog = codec.read(Catalog, stack.catalog)
+    code = pack(catalog, catalog.templates["hello"], read(stack.folder / "src"), "src")
+    overrides = RequestOverrides(package=str(code.location), code=code.digest)
+    asked = SubmissionRequest("hello", capacity_type="pool", overrides=overrides)
+    return plan_sweep(catalog, asked, sweep_file.read(stack.folder / "s.csv"), "ada", None).id

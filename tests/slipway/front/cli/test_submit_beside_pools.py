@@ -124,7 +124,7 @@ QUOTED = "slipway submit crew -p 'code=print('\"'\"'it is $(HOME)'\"'\"')'"
 
 
 def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Stack) -> None:  # Z4
-    done = submitted(scarce, "on-demand", "--follow")
+    done = submitted(scarce, "on-demand", "--follow", "--yes")
     assert done.code == 4 and "service has stopped trying. What" in done.err
     assert commands(done.err) == [
         f"{QUOTED} -p workers=4 --capacity flex-start",
@@ -148,7 +148,7 @@ def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Sta
 
 
 def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> None:  # W2
-    done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
+    done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait", "--yes")
     assert done.code == 4 and "machines did not arrive within" in done.err and "its maximum wait" in done.err
     assert [command.partition("--capacity ")[2] for command in commands(done.err)[:3]] == [
         "flex-start --wait-for flex-start=0",
@@ -160,7 +160,9 @@ def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> No
 def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarce: Stack) -> None:  # X1, X2
     preempted = {"preempt": [{"job": "crew", "after": 0, "times": -1}]}
     with scarce.scenario(spot=preempted), scarce.settings(spot_restarts=1):
-        done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait")
+        done = scarce.run(
+            "submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait", "--yes"
+        )
     assert done.code == 4 and "STOCKOUT: Spot VMs were preempted" in done.err
     assert "job was restarted 1 times." in done.err and "service restarts it no more" in done.err
     offered = [command.partition("--capacity ")[2] for command in commands(done.err)]

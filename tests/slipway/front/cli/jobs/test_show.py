@@ -70,7 +70,7 @@ def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:
     stack.beside_pools("hello", "on-demand", machine=T4)
     stack.publish()
     with stack.settings(quota=QUOTA, monitoring_seconds=0.2):
-        job = stack.sends("hello", "-p", f"code={SLEEP}")
+        job = stack.sends("hello", "-p", f"code={SLEEP}", "--yes")
         name = job["displayName"]
         stack.until(lambda: len(stack.shown(name)["usage"]["series"]) == 4)
         text = stack.well("jobs", "show", name, COLUMNS="100").out
