@@ -101,7 +101,7 @@ def lay_out(checkout: Checkout, name: str) -> None:
 
 
 def submitted(checkout: Checkout, *words: str) -> str:
-    done = checkout.slipway("submit", *words, "--output", "json")
+    done = checkout.slipway("submit", *words, "--yes", "--output", "json")
     assert done.code == 0, done.said
     return str(done.json["job"]["displayName"])
 
