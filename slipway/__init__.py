@@ -1,20 +1,24 @@
 """Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and returns its `Job`, `sweep`
-runs it many times and returns their `Sweep`; `job` and `jobs` find existing ones."""
+runs it many times and returns their `Sweep`; `job` and `jobs` find existing ones. `session` holds a machine that runs
+commands, and returns its `Session`."""
 
 TYPE_CHECKING = False
 """True for type checkers. `typing` is not imported for it, as every command would wait for that."""
 if TYPE_CHECKING:
     from slipway.front.api.job import Job, job, jobs
+    from slipway.front.api.session import Session, session
     from slipway.front.api.submit import submit
     from slipway.front.api.sweep import Sweep, sweep
 
-__all__ = ["Job", "Sweep", "job", "jobs", "submit", "sweep"]
+__all__ = ["Job", "Session", "Sweep", "job", "jobs", "session", "submit", "sweep"]
 
 _MODULES = {
     "submit": "slipway.front.api.submit",
     "Job": "slipway.front.api.job",
     "job": "slipway.front.api.job",
     "jobs": "slipway.front.api.job",
+    "Session": "slipway.front.api.session",
+    "session": "slipway.front.api.session",
     "Sweep": "slipway.front.api.sweep",
     "sweep": "slipway.front.api.sweep",
 }

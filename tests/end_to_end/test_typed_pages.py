@@ -146,6 +146,10 @@ def test_a_session(reader: Reader) -> None:
     assert reader.type_(_CHOOSES).code == 0
     (reader.folder / "train.py").write_text(_TRAINS)
     typed(reader, "session.md")  # N25
+    (program,) = blocks(ROOT / "docs" / "session.md", "python")
+    (reader.folder / "notebook.py").write_text(program)
+    done = reader.type_("python notebook.py")
+    assert done.code == 0, done.out
 
 
 def test_python(reader: Reader) -> None:

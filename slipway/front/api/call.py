@@ -49,6 +49,12 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 """The types of the arguments that `slipway.sweep` has in addition."""
 
+_OF_SESSIONS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "machine": ((str, _NONE), "a machine type"),
+    "idle": ((str, int, float), 'a time: "20m", or seconds'),
+    "preload": ((Sequence,), "a list of modules' names"),
+    "command": ((str,), "a line, as it is typed"),
+}
 _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "name": ((str,), "a job's name"),
     "user": ((str, _NONE), "a user's name"),
@@ -60,7 +66,7 @@ _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "folder": ((str, os.PathLike, _NONE), "a folder's path"),
     "overwrite": ((bool,), "True or False"),
 }
-_ALL = {**_TAKES, **_OF_SWEEPS, **_OF_JOBS}
+_ALL = {**_TAKES, **_OF_SWEEPS, **_OF_SESSIONS, **_OF_JOBS}
 _FAR = 1e15
 
 

@@ -30,6 +30,7 @@ from slipway.using.submission.submitter import SubmissionResult, deliver, with_c
 from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 if TYPE_CHECKING:
+    from slipway.authoring.packages.working_tree import WorkingTree
     from slipway.using.jobs.follower import Event
     from slipway.using.sessions.likeness import RunLikeness
 
@@ -115,14 +116,30 @@ def submit(
     if model is not None:
         asked, run = _like(context, model, asked, own_code=code is not None)
 
+    folder, tree = (run.typed, run.tree) if run and code is None else (code, None)
+    return sent(context, asked, folder, id_, tree=tree, yes=yes, repeated=request_id is not None)
+
+
+def sent(
+    context: Context,
+    asked: SubmissionRequest,
+    code: str | os.PathLike[str] | None,
+    id_: str,
+    *,
+    tree: WorkingTree | None = None,
+    yes: bool,
+    repeated: bool,
+) -> Job:
+    """Send a submission with the code of a folder, whose files are of a `tree` where that is given. `repeated`: the id
+    may have been used before. Raises as `submit`."""
+
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
-    folder, tree = (run.typed, run.tree) if run and code is None else (code, None)
-    prepared = with_code(context, asked, folder, plan, tell=_log.info, tree=tree)
+    prepared = with_code(context, asked, code, plan, tell=_log.info, tree=tree)
     again = f"the same call with request_id={id_!r}"
     try:
-        submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)
+        submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=repeated, again=again)
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise

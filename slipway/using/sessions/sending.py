@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
+from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.slipway_exchange import Request, request_name
-from slipway.authoring.packages.working_tree import WorkingTree
+from slipway.authoring.packages.source_package import require_no_key
+from slipway.authoring.packages.working_tree import IGNORES, WorkingTree, read
 from slipway.base.errors import Fix, ResourceError
-from slipway.base.formatting import short, span
+from slipway.base.formatting import counted, short, size, span
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
-from slipway.using.sessions.session import LastRun, Session, read_request
+from slipway.using.sessions.session import LastRun, Session, last_run, read_request
 
 ZIP = "application/zip"
 
@@ -30,14 +34,39 @@ class SentRun:
     requires_others: bool
 
 
+def begin_run(
+    context: Context, find: Callable[[], Session], command: str, folder: Path, note: Callable[[str], None]
+) -> tuple[Session, SentRun]:
+    """Send a command to the session that is found, with the folder's files as they are now, which are read meanwhile;
+    `note` is told what travels. Raises the errors of `read` and `send`, and ConfigError for a folder that lacks what
+    the command starts, or has a key."""
+    with ThreadPoolExecutor(1) as threads:
+        reading = threads.submit(read, folder)
+        session = find()
+        last = last_run(context.connection.storage, session)
+        tree = reading.result()
+    place = folder.resolve()
+    require_named(tree, place, command)
+    require_no_key(tree.files, f"the folder {place.name}", f"leave the file out, by a line in {IGNORES}")
+    for line in () if last.number else about(tree, place, command):
+        note(line)
+    run = send(context, session, last, command, tree)
+    changed = f"{counted(run.changed, 'file')} changed, {size(run.bytes)}" if run.changed else "no file changed"
+    note(f"run {run.number}  {changed}")
+    if run.requires_others:
+        note("requirements.txt is another now: have it installed by a run of pip install -r requirements.txt")
+    return session, run
+
+
 def send(context: Context, session: Session, last: LastRun, command: str, tree: WorkingTree) -> SentRun:
     """Send a command, once. `last`: how far the session is. Raises ResourceError where the session has ended, or runs
     something, and CloudError."""
-    if last.goes_on or (last.request and last.request.closed):
+    if last.goes_on or last.closed:
         raise _refused(context, session, last)
     before = last.request.files if last.request else {}
-    contents = {hashlib.sha256(content).hexdigest(): content for content in tree.files.values()}
-    files = dict(zip(tree.files, map(_digest, tree.files.values()), strict=True))
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in tree.files.items()}
+    known = {*before.values()}
+    contents = {digest: tree.files[name] for name, digest in files.items() if digest not in known}
     request = Request(
         id=secrets.token_hex(8),
         by=context.user,
@@ -47,8 +76,7 @@ def send(context: Context, session: Session, last: LastRun, command: str, tree: 
         commit=tree.revision.commit,
         dirty=bool(tree.revision.dirty),
     )
-    known = {*before.values()}
-    packed = request.packed({digest: content for digest, content in contents.items() if digest not in known})
+    packed = request.packed(contents)
     number, storage = last.number + 1, context.connection.storage
     if not storage.create(session.object(request_name(number)), packed, ZIP, again=True):
         there = read_request(storage, session, number)
@@ -64,10 +92,6 @@ def close(context: Context, session: Session, last: LastRun) -> bool:
     return context.connection.storage.create(place, closing.packed({}), ZIP, again=True)
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> int:
     return sum(before.get(name) != now.get(name) for name in {*before, *now})
 
@@ -78,8 +102,8 @@ def _required(files: Mapping[str, str]) -> str:
 
 def _refused(context: Context, session: Session, last: LastRun) -> ResourceError:
     request = last.request
-    if request and request.closed:
-        return ended(session.job, f"it ended {request.closed}")
+    if last.closed:
+        return ended(session.job, f"it ended {last.closed}")
     since = f" for {span((context.now - last.sent).total_seconds())}" if last.sent else ""
     what = f"{request.by or 'somebody'}'s {short(request.command)}" if request else "another command"
     return ResourceError(

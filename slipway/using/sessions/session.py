@@ -84,8 +84,13 @@ class LastRun:
     ended: datetime | None
 
     @property
+    def closed(self) -> str:
+        """Why the session takes no run any more; empty while it does."""
+        return self.request.closed if self.request else ""
+
+    @property
     def goes_on(self) -> bool:
-        return self.number > 0 and self.ended is None and not (self.request and self.request.closed)
+        return self.number > 0 and self.ended is None and not self.closed
 
 
 def last_run(storage: Storage, session: Session) -> LastRun:
@@ -125,7 +130,9 @@ def find_session(context: Context, name: str | None) -> Session:
     none, ConfigError where there are several, and CloudError."""
     own = list(active_sessions(context))
     found = [each for each in own if name is None or name in (each.name, each.job.display_name, each.job.id)]
-    if len(found) == 1 or (found and name is not None):
+    if len(found) > 1:
+        found = [each for each in found if not last_run(context.connection.storage, each).closed] or found[:1]
+    if len(found) == 1:
         return found[0]
     names = [each.name for each in own]
     if found:

@@ -1,4 +1,4 @@
-"""The request for a session's job: its command, its label, its name. Pure."""
+"""The request for a session's job: its command, its label, its name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from slipway.authoring.packages.slipway_exchange import LOOK_S
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
 from slipway.google.storage import Location
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Template
 from slipway.model.labels import NAME_LABEL, SESSION_LABEL
-from slipway.using.sessions.session import command_of, place_of
+from slipway.using.context import Context
+from slipway.using.sessions.session import active_sessions, command_of, last_run, place_of
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_settings import longest_run
 
@@ -50,19 +51,27 @@ class SessionPlan:
 
 
 def plan_session(
-    catalog: Catalog, template: Template, user: str, id_: str, *, idle: str, max_run: str | None, preload: str | None
+    context: Context, template: Template, id_: str, *, idle: str, max_run: str | None, preload: str, name: str | None
 ) -> SessionPlan:
-    """Plan a session. Raises ConfigError for a time or modules that can't be."""
-    if preload is not None and not _MODULES.fullmatch(preload):
+    """Plan a session. Raises ConfigError for a time or modules that can't be, and where one of that name goes on, and
+    CloudError."""
+    if preload and not _MODULES.fullmatch(preload):
         raise ConfigError(
             f"invalid modules {quoted(preload)}",
             why="names with commas between",
             fix=({"preload": "torch,transformers"},),
         )
     longest = min(_LONGEST_S, longest_run(template.offers)) if max_run is None else seconds(max_run)
-    return SessionPlan(
-        place_of(catalog.work_bucket, user, id_), id_, min(seconds(idle), longest), longest, preload or ""
-    )
+    at = place_of(context.catalog.work_bucket, context.user, id_)
+    name, storage = name or NAME, context.connection.storage
+    others = (each for each in active_sessions(context) if each.name == name and each.at != at)
+    if any(not last_run(storage, each).closed for each in others):
+        raise ConfigError(
+            f"you have a session called {name}",
+            why="it holds its machine until it ends",
+            fix=("slipway session run …, which uses it; slipway session stop; or ", {"job_name": f"{name}-2"}),
+        )
+    return SessionPlan(at, id_, min(seconds(idle), longest), longest, preload)
 
 
 def idle_cost(replicas: int) -> Decimal:

@@ -21,7 +21,7 @@ def stop_session(context: Context, session: Session, tell: Callable[[str], None]
     storage = context.connection.storage
     while True:
         last = last_run(storage, session)
-        if last.request and last.request.closed:
+        if last.closed:
             return
         if last.goes_on and last.request:
             tell(f"interrupts run {last.number}: {last.request.command}")

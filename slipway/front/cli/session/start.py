@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from slipway.base.errors import ConfigError
 from slipway.base.formatting import span
 from slipway.front.cli.run import script_template
 from slipway.front.cli.terminal import completions, screen
@@ -20,7 +19,6 @@ from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
-from slipway.using.sessions.session import active_sessions
 from slipway.using.sessions.starting import IDLE, NAME, SessionPlan, idle_cost, plan_session
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import checked_request_id, new_request_id
@@ -82,14 +80,7 @@ def command(
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = Context(flags["catalog"], in_season=True)
     found = script_template(context.catalog, template, machine)
-    plan = plan_session(context.catalog, found, context.user, id_, idle=idle, max_run=max_run, preload=preload)
-    name = name or NAME
-    if any(each.name == name and each.at != plan.at for each in active_sessions(context)):
-        raise ConfigError(
-            f"you have a session called {name}",
-            why="it holds its machine until it ends",
-            fix="slipway session run …, which uses it; slipway session stop; or --name, for another beside it",
-        )
+    plan = plan_session(context, found, id_, idle=idle, max_run=max_run, preload=preload or "", name=name)
     given = (*((f"machine={machine}",) if machine else ()), *params)
     typed = SessionArguments(
         found.name, params=given, name=name, max_run=max_run, idle=idle, preload=preload, plan=plan, **flags
@@ -98,7 +89,7 @@ def command(
     if not dry_run:
         cost = idle_cost(1)
         screen.out(
-            f"session {name}: ends after {span(plan.idle)} without a run, {span(plan.longest)} after its start at the "
-            f"latest; looking for runs costs ${cost:.2f} a day"
+            f"session {name or NAME}: ends after {span(plan.idle)} without a run, {span(plan.longest)} after its start "
+            f"at the latest; looking for runs costs ${cost:.2f} a day"
         )
         screen.hint("  slipway session run -- COMMAND      slipway session stop")

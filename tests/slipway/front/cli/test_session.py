@@ -1,10 +1,12 @@
 """`slipway session`: a machine that is held, and runs what its owner sends. # N25"""
 
+import signal
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 
-from .stack import Stack
+from .stack import SPOT_CPUS, Stack, held
 from .test_run import open_to_commands
 
 __all__ = ["open_to_commands"]
@@ -40,3 +42,85 @@ def test_commands_run_one_after_the_other_with_the_files_of_now(session: Stack) 
     newest, _ = session.jobs()
     assert "slipway-session" not in newest["labels"] and "timeout" not in newest["jobSpec"].get("scheduling", {})
     assert "edited" in session.well("jobs", "logs", newest["displayName"]).out
+
+
+WAITS = """
+import os, time
+print("begun", flush=True)
+while not os.path.exists(os.environ["SLIPWAY_OUTPUT"] + "/go"):
+    time.sleep(0.05)
+"""
+
+
+def begun(process: subprocess.Popen[str]) -> None:
+    assert process.stdout and process.stdout.readline() == "begun\n"
+
+
+@pytest.mark.journey
+def test_one_runs_at_a_time_and_ctrl_c_is_the_commands(session: Stack) -> None:
+    (session.folder / "waits.py").write_text(WAITS)
+    with session.started("session", "run", "waits.py") as first:
+        begun(first)
+        refused = session.run("session", "run", "train.py")
+        assert refused.code == 4 and "session runs Ada's python waits.py" in refused.err, refused.err
+        (row,) = session.well("session", "list", "--output", "json").json["sessions"]
+        assert row["command"] == "python waits.py" and row["idleSeconds"] is None
+        assert "run 1: python waits.py" in session.well("session", "list").out
+        assert session.run("session", "start").code == 2, "one of a name"
+        first.send_signal(signal.SIGINT)
+        _, err = first.communicate(timeout=120)
+        assert first.returncode in (1, 130) and "KeyboardInterrupt" in err, err
+    assert session.run("session", "run", "train.py").code == 0
+    with session.started("session", "run", "waits.py") as killed:
+        begun(killed)
+        killed.kill()
+    refused = session.run("session", "run", "train.py")
+    assert refused.code == 4 and "run 3 goes on" in refused.err, "a run outlives who sent it"
+    session.well("session", "stop")
+    session.all_end()
+    gone = session.run("session", "run", "train.py")
+    assert gone.code == 4 and "fix: slipway session start" in gone.err, gone.err
+    assert session.run("session", "list").out == ""
+
+
+@pytest.mark.journey
+def test_a_preempted_session_starts_again_and_tells_what_is_lost(open_to_commands: Stack) -> None:
+    stack = open_to_commands
+    (stack.folder / "waits.py").write_text(WAITS)
+    with stack.settings(quota=SPOT_CPUS):
+        stack.well("session", "start", "--capacity", "spot", "--yes")
+        with stack.started("session", "run", "waits.py") as run:
+            begun(run)
+            with stack.scenario(spot={"preempt": [{"job": "hello-", "after": 0.0, "times": 1}]}):
+                _, err = run.communicate(timeout=300)
+        assert run.returncode == 4 and "run 1 of session is lost" in err, err
+        assert "slipway session run -- python waits.py" in err
+        assert stack.run("session", "run", "train.py").out == "lr None\n"
+
+
+def test_what_waits_for_machines_is_taken_back_or_cancelled(open_to_commands: Stack) -> None:
+    held(open_to_commands)
+    open_to_commands.well("session", "start", "--pool", "cpu/workers")
+    with open_to_commands.started("session", "run", "train.py") as run:
+        assert run.stderr and any("session  waits" in line for line in iter(run.stderr.readline, ""))
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=120)
+        assert run.returncode == 130 and "run 1 is taken back" in err, err
+    assert "session ends" in open_to_commands.well("session", "stop").out
+    newest = open_to_commands.jobs()[0]
+    open_to_commands.until(lambda: open_to_commands.jobs()[0]["state"] == "JOB_STATE_CANCELLED")
+    assert newest["labels"]["slipway-session"]
+
+
+def test_what_no_session_can_be_is_refused(open_to_commands: Stack) -> None:
+    for words, said in {
+        ("--idle", "soon"): "invalid duration",
+        ("--preload", "torch,"): "fix: --preload torch,transformers",
+        ("--max-run", "30d"): "hello may run 7 days at most",
+        ("--machine", "a2"): "has no choice of machines",
+    }.items():
+        refused = open_to_commands.run("session", "start", *words)
+        assert refused.code == 2 and said in refused.err and not open_to_commands.jobs(), refused.err
+    assert "no session" in open_to_commands.run("session", "stop").err
+    open_to_commands.well("run", "-d", "--name", "one", "train.py")
+    assert "is no session" in open_to_commands.run("submit", "--like", "one/1").err

@@ -1,0 +1,141 @@
+"""Sessions from Python: `with slipway.session(machine="n1-standard-8") as session: session.run("python train.py")`.
+
+A run prints what the command writes. The command's other messages go to the logger `slipway` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from slipway.base.errors import ResourceError
+from slipway.front.api.call import check, overrides_of, params_as_typed, types
+from slipway.front.api.job import Job
+from slipway.front.api.submit import sent
+from slipway.using.context import Context, context_of
+from slipway.using.sessions import session as sessions
+from slipway.using.sessions.sending import begin_run
+from slipway.using.sessions.starting import IDLE, plan_session
+from slipway.using.sessions.stopping import stop_session
+from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.request import new_request_id
+
+_log = logging.getLogger("slipway")
+
+
+@dataclass(frozen=True)
+class SessionRun:
+    """A run that has ended well. `submit(like=run.name)` makes a job of it."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True, repr=False)
+class Session:
+    """A session that was started here; as a context manager it stops at the end of the block."""
+
+    job: Job
+    _context: Context = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Session(job={self.job.name!r})"
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.stop()
+
+    def run(self, command: str, *, code: str | os.PathLike[str] = ".") -> SessionRun:
+        """Run a command among the files of a folder as they are now, print what it writes, and wait for its end. An
+        interrupt is handed on to the command.
+
+        Raises ResourceError for a command that failed, for a run that is lost, and where the session runs another
+        command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
+        """
+        from slipway.front.cli.run import command_line
+        from slipway.front.cli.terminal.run_display import followed
+
+        check(command=command, code=code)
+        folder = Path(os.fsdecode(code))
+        session, run = begin_run(self._context, self._session, command_line((command,), folder), folder, _log.info)
+        name = f"{session.job.typed}/{run.number}"
+        if exit_code := followed(self._context, session, run, _log.info):
+            raise ResourceError(
+                f"run {run.number} ended with {exit_code}",
+                why=f"the command was {run.request.command}",
+                fix=f"mend it, and run it again; its output: slipway jobs logs {session.job.typed}",
+            )
+        return SessionRun(name, run.number)
+
+    def stop(self) -> None:
+        """End it, and what it runs; one that has ended stays so. Raises CloudError."""
+        session = self._session()
+        if not session.job.ended:
+            stop_session(self._context, session, _log.info)
+
+    def _session(self) -> sessions.Session:
+        found = sessions.Session.of(self.job.refresh()._job)
+        assert found
+        return found
+
+
+def session(
+    *,
+    machine: str | None = None,
+    idle: str | float = IDLE,
+    max_run: str | float | None = None,
+    preload: str | Sequence[str] = (),
+    code: str | os.PathLike[str] = ".",
+    template: str | None = None,
+    capacity: str | None = None,
+    pool: str | None = None,
+    team: str | None = None,
+    catalog: str | None = None,
+    yes: bool = False,
+    notify: str | None = None,
+    env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    job_name: str | None = None,
+    **params: str | float | Sequence[str | float],
+) -> Session:
+    """Start a session and return a handle to it: a job that holds its machine, and runs what it is sent.
+
+    `machine`: one of those that the template has.
+    `idle` and `max_run`: it ends after so long without a run, and so long after its start, as "20m" or in seconds.
+    `preload`: modules that Python has imported before a run starts.
+    `code`: the folder whose requirements.txt is installed.
+    `template`: None takes `script`, or the only one for any folder.
+    The other arguments are those of `slipway.submit`.
+
+    Raises the errors of `slipway.submit`, and ConfigError where a session of that name goes on.
+    """
+    from slipway.front.cli.run import script_template
+
+    check(machine=machine, idle=idle, max_run=max_run, preload=preload, code=code)
+    if template is not None:
+        check(template=template)
+    check(capacity=capacity, pool=pool, team=team, catalog=catalog, yes=yes, notify=notify)
+    check(env=env, secrets=secrets, job_name=job_name)
+    context, id_ = context_of(catalog), new_request_id()
+    found = script_template(context.catalog, template, machine)
+    limit = None if max_run is None else str(max_run)
+    plan = plan_session(
+        context, found, id_, idle=str(idle), max_run=limit, preload=",".join(types(preload)), name=job_name
+    )
+    chosen = {"machine": machine} if machine else {}
+    asked = SubmissionRequest(
+        template=found.name,
+        params=params_as_typed({**chosen, **params}),
+        capacity_type=capacity,
+        pool=pool or "",
+        team=team or "",
+        overrides=overrides_of(None, None, notify, env, secrets, None, job_name),
+        arguments=tuple(session.__kwdefaults__ or ()),
+    )
+    return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=False), context)

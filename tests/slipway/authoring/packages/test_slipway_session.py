@@ -1,0 +1,243 @@
+"""A session on its machine, against the storage of the local cloud: what runs, once, and what is told of it. # N25"""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from slipway.authoring.packages import slipway_exchange as exchange
+from slipway.authoring.packages.slipway_exchange import Exchange, Part, Request
+from slipway.authoring.packages.slipway_results import CHIEF
+from slipway.authoring.packages.slipway_storage import Storage
+from tests.checkouts.shell import wait_for
+from tests.local.conftest import ROOT
+
+from .conftest import Between, Bucket
+
+COUNTS = """
+import os, pathlib, sys, time
+with open(os.environ["COUNTED"], "a") as counted:
+    print(*sys.argv[1:], file=counted)
+print("begun", flush=True)
+while pathlib.Path(os.environ["COUNTED"] + ".wait").exists():
+    time.sleep(0.02)
+"""
+"""Writes its arguments down, outside of the folder, and waits where it is to."""
+
+
+@dataclass
+class Held:
+    """A session's machine, and its owner. `out` has what each run wrote."""
+
+    server: Between
+    bucket: Bucket
+    folder: Path
+    files: dict[str, str] = field(default_factory=lambda: {"counts.py": COUNTS})
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        self.at = f"gs://{self.bucket.name}/sessions/ada/{uuid.uuid4().hex}"
+        self.exchange = Exchange(self.at, Storage(self.server.environ))
+
+    @property
+    def counted(self) -> list[str]:
+        with suppress(FileNotFoundError):
+            return (self.folder / "counted").read_text().splitlines()
+        return []
+
+    @property
+    def waits(self) -> Path:
+        """The file for which `counts.py` waits to go."""
+        return self.folder / "counted.wait"
+
+    def start(self, *flags: str, idle: str = "600") -> subprocess.Popen[bytes]:
+        """Start the session's job, on a new machine."""
+        code = self.folder / f"machine-{len(self.started)}" / "code"
+        code.mkdir(parents=True)
+        own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COUNTED": str(self.folder / "counted")}
+        words = ["-m", "slipway.authoring.packages.slipway_session", "--at", self.at, "--idle", idle, "--max", "600"]
+        process = subprocess.Popen(
+            [sys.executable, *words, *flags], cwd=code, env={**own, **self.server.environ}, start_new_session=True
+        )
+        self.started.append(process)
+        return process
+
+    def send(self, command: str, **changes: str | None) -> int:
+        """Send a run, with changes of files, and return its number."""
+        self.number += 1
+        named = {name.replace("_", "."): text for name, text in changes.items()}
+        self.files = {name: text for name, text in {**self.files, **named}.items() if text is not None}
+        contents = {hashlib.sha256(text.encode()).hexdigest(): text.encode() for text in self.files.values()}
+        files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in self.files.items()}
+        request = Request(uuid.uuid4().hex, "ada", command, files)
+        new = {digest: content for digest, content in contents.items() if digest not in self.known}
+        self.known |= {*contents}
+        assert self.exchange.take(exchange.request_name(self.number), request.packed(new))
+        return self.number
+
+    def parts(self, number: int) -> list[Part]:
+        found: list[Part] = []
+        while packed := self.exchange.read(exchange.part_name(number, CHIEF, len(found) + 1)):
+            found.append(Part.read(packed))
+        return found
+
+    def end(self, number: int) -> tuple[int, str, str]:
+        """Return the exit code of a run, what it wrote, and why it was lost, once it has ended."""
+        wait_for(lambda: self.exchange.read(exchange.ended_name(number, CHIEF)) is not None, "the run ends", 120)
+        parts = self.parts(number)
+        assert [part.code is None for part in parts] == [True] * (len(parts) - 1) + [False], parts
+        return parts[-1].code, "".join(text for part in parts for _, text in part.output), parts[-1].lost
+
+    def begun(self, number: int) -> None:
+        wait_for(lambda: any(part.output for part in self.parts(number)), "the run writes", 120)
+
+    def run(self, command: str, **changes: str | None) -> tuple[int, str, str]:
+        return self.end(self.send(command, **changes))
+
+
+@pytest.fixture
+def held(server: Between, bucket: Bucket, tmp_path: Path) -> Iterator[Held]:
+    made = Held(server, bucket, tmp_path)
+    yield made
+    made.waits.unlink(missing_ok=True)
+    for process in made.started:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+            process.terminate()
+        process.wait()
+
+
+def test_a_run_finds_exactly_the_files_that_were_sent_whatever_runs_did_to_them(held: Held) -> None:
+    held.start()
+    spoils = "import pathlib\npathlib.Path('a.txt').write_text('spoilt')\npathlib.Path('own').touch()\nprint('x')"
+    assert held.run("python spoils.py", a_txt="a", b_txt="b", spoils_py=spoils) == (0, "x\n", "")
+    shows = "import pathlib\nprint(sorted(p.name for p in pathlib.Path().glob('*')), pathlib.Path('a.txt').read_text())"
+    assert held.run("python shows.py", shows_py=shows, spoils_py=None, b_txt=None) == (
+        0,
+        "['a.txt', 'counts.py', 'own', 'shows.py'] a\n",
+        "",
+    )
+    assert held.run("python shows.py", a_txt="b") == (0, "['a.txt', 'counts.py', 'own', 'shows.py'] b\n", "")
+    assert held.run("nobody-has-this", a_txt="b")[0] == 70
+    assert held.run("python -c 'print(1'")[0] == 1, "a session outlives what can't start"
+
+
+def test_all_that_is_written_comes_and_what_is_left_running_is_ended(held: Held) -> None:
+    held.start()
+    text = "import os, sys, subprocess\nos.write(1, b'\\xff\\xe4\\xbd')\nos.write(1, b'\\xa0')\n"
+    text += "print(subprocess.Popen(['sleep', '600']).pid, file=sys.stderr)\nsys.exit(7)"
+    code, _, _ = held.run("python writes.py", writes_py=text)
+    output = [each for part in held.parts(1) for each in part.output]
+    written = "".join(text for stream, text in output if stream == 1)
+    assert code == 7 and written.encode(errors="surrogateescape") == b"\xff\xe4\xbd\xa0"
+    left = int("".join(text for stream, text in output if stream == 2))
+    wait_for(lambda: not psutil.pid_exists(left), "what it left is gone")
+    assert held.run("python -c 'import os; os.kill(os.getpid(), 9)'")[0] == 137
+
+
+def test_a_run_is_interrupted_and_then_killed(held: Held) -> None:
+    held.start()
+    held.waits.touch()
+    number = held.send("python counts.py")
+    held.begun(number)
+    assert held.exchange.take(exchange.stop_name(number, 1), b"ada")
+    code, written, lost = held.end(number)
+    assert code in (1, 130) and "KeyboardInterrupt" in written and not lost
+    number = held.send(
+        'python -c "import signal, time; signal.signal(2, signal.SIG_IGN); print(flush=True); time.sleep(600)"'
+    )
+    held.begun(number)
+    for count in (1, 2):
+        assert held.exchange.take(exchange.stop_name(number, count), b"ada")
+    assert held.end(number)[0] == 137
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_whose_machine_goes_is_lost_and_told_and_the_next_start_goes_on(held: Held, kill: signal.Signals) -> None:
+    first = held.start()
+    assert held.run("python counts.py 1")[0] == 0
+    held.waits.touch()
+    number = held.send("python counts.py 2")
+    held.begun(number)
+    if kill is signal.SIGKILL:
+        os.killpg(first.pid, kill)
+    else:
+        first.send_signal(kill)
+    assert first.wait() in (-kill, 128 + kill)
+    held.send("python counts.py 3")
+    held.waits.unlink()
+    held.start()
+    code, written, lost = held.end(number)
+    assert (code, written) == (143, "begun\n") and lost
+    assert held.end(3)[:2] == (0, "begun\n")
+    assert held.counted == ["1", "2", "3"]
+
+
+def test_answers_that_are_lost_or_late_neither_double_a_run_nor_lose_one(held: Held) -> None:
+    held.start()
+    assert held.run("python counts.py 0")[0] == 0
+    for number in range(1, 6):
+        sent = held.send(f"python counts.py {number}")
+        held.server.handler.faults += ["lost", 503, "silent", "lost", "half"]
+        assert held.end(sent) == (0, "begun\n", "")
+    assert held.counted == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_a_start_that_was_given_up_and_lives_ends_once_another_has_its_place(held: Held) -> None:
+    """A machine that is out of reach for a while is replaced."""
+    first = held.start()
+    held.waits.touch()
+    number = held.send("python counts.py 1")
+    held.begun(number)
+    first.send_signal(signal.SIGSTOP)
+    held.start()
+    assert held.end(number)[2]
+    first.send_signal(signal.SIGCONT)
+    other = held.send("python counts.py 2")
+    held.waits.unlink()
+    assert held.end(other)[0] == 0
+    first.wait(60)
+    assert held.counted == ["1", "2"] and held.started[1].poll() is None
+
+
+def test_it_ends_by_itself_in_place_of_a_request_or_runs_that(held: Held) -> None:
+    held.send("python counts.py 1")
+    session = held.start(idle="1")
+    assert held.end(1)[0] == 0
+    assert session.wait(60) == 0
+    closing, _ = Request.read(held.exchange.read(exchange.request_name(2)) or b"")
+    assert closing.closed == "after 0 min without a run"
+    assert not held.exchange.take(exchange.request_name(2), b"too late")
+
+
+def test_one_that_was_taken_back_before_its_start_never_runs(held: Held) -> None:
+    number = held.send("python counts.py 1")
+    assert held.exchange.take(exchange.stop_name(number, 1), b"ada")
+    held.start()
+    assert held.end(number) == (130, "", "")
+    assert held.run("python counts.py 2")[0] == 0 and held.counted == ["2"]
+
+
+def test_a_warm_python_becomes_the_command(held: Held) -> None:
+    held.start("--preload", "fractions,nobody_has_this")
+    text = "import sys\nprint('fractions' in sys.modules, sys.argv, __name__, __file__)\n"
+    text += "import helper\nraise ValueError(1)"
+    code, written, _ = held.run("python warm.py 1 'a b'", warm_py=text, helper_py="print('helps')")
+    assert code == 1 and "True ['warm.py', '1', 'a b'] __main__ warm.py\nhelps\n" in written
+    assert "ValueError: 1" in written and "runpy" not in written and "slipway_warm" not in written
+    assert held.run("python -m helper x") == (0, "helps\n", "")
+    assert held.run("python helper.py", helper_py="import sys; sys.exit(3)") == (3, "", "")
+    assert held.run("python helper.py", helper_py="import os; os.kill(os.getpid(), 15)")[0] == 143
+    assert held.run("python helper.py", helper_py="import os; os.kill(os.getppid(), 9); print(2)")[0] == 137
+    assert held.run("python helper.py", helper_py="print('again')") == (0, "again\n", "")
