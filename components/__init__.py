@@ -21,6 +21,7 @@ from .args import (
 )
 from .catalog import Catalog, CatalogArgs
 from .job_template import JobTemplate, JobTemplateArgs
+from .namesakes import watch
 from .persistent_resource import PersistentResource, PersistentResourceArgs
 from .quota_check import QuotaCheck, QuotaCheckArgs
 from .workspace import Workspace, WorkspaceArgs
@@ -49,3 +50,5 @@ __all__ = (
     "Workspace",
     "WorkspaceArgs",
 )
+
+watch()  # A program imports this before it declares anything.

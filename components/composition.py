@@ -33,6 +33,7 @@ from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wron
 from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
 from .member import Member
+from .namesakes import watch
 from .options import provider_of
 from .resolution import Given, plain, resolved
 from .waiting import come
@@ -74,6 +75,7 @@ class Composition:
         self.explained = [] if everywhere else [self.hooks.explained]
         if everywhere:
             pulumi.runtime.register_stack_transformation(self.hooks.explained)
+        watch()
         self.components: list[Member] = []
         self._program = asyncio.current_task()
         self.end_of_program = ProgramEnd()

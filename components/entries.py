@@ -16,10 +16,7 @@ from slipway.authoring.stack.yaml_file import Document, FileMistake, StackErrors
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
-from slipway.deploying.deployment.live_plan import asked_for
-from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.model.cluster import PROTECT
-from slipway.model.state import State
 
 from .args import key_of, paths, write
 from .member import Member
@@ -150,18 +147,6 @@ async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | 
                 f"{type(component).__name__} {component.name}: its provider has {argument}",
                 why="a deployment has one identity, by which its components read what is there and delete as well",
                 fix=f"leave it out, and set gcp:{camel(argument)} in the stack's configuration, or Google's variables",
-            )
-
-
-def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:
-    """Raise ConfigError where a workspace was given a resource of the program by its name alone, and so would declare
-    it a second time. `own`: the roles of those that it was given as resources."""
-    for role, name in asked_for(stack).items():
-        if role in FIELDS and role not in own and (logical := state.others.get(name)):
-            raise ConfigError(
-                f"Workspace {workspace}: {FIELDS[role]}: {name} is the program's resource {logical}",
-                why="by its name alone the workspace would declare it a second time, and nothing would wait for it",
-                fix=f"{FIELDS[role]}=<the variable of resource {logical}>",
             )
 
 

@@ -33,12 +33,12 @@ from .entries import (
     in_words,
     number_networks,
     refuse_alternatives,
-    refuse_namesakes,
 )
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .leaving import Leaving
 from .member import Kind, Member
+from .namesakes import refuse_namesakes
 from .options import CONNECTION, types_before
 from .resolution import Given
 

@@ -91,7 +91,8 @@ class Program(Origin):
     unprotected: ClassVar[str] = '`replacement="rollover"`, no `protect=True`'
 
     def called(self, stack: str) -> str:
-        return f"workspace {self.workspace}" if self.workspace else stack
+        # The engine does not tell a program that it is run for a destruction.
+        return f"`up` of workspace {self.workspace}" if self.workspace else f"`up` of {stack}"
 
     def key(self, key: str) -> str:
         """Return the component, and its argument: `Workspace ml: work_bucket`."""

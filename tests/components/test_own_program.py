@@ -12,6 +12,7 @@ import pytest
 
 import components as slipway
 from components import testing
+from components.namesakes import watch
 from components.world import CURRENT
 from slipway.model.state import State, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, unique
@@ -96,6 +97,27 @@ def test_a_resource_of_the_program_by_its_name_alone_is_refused_with_the_line_to
         refused(lambda: workspace(**given), line, preview=preview)
 
 
+@pytest.mark.parametrize(
+    ("declare", "given", "line"),
+    [
+        (own_bucket, {"work_bucket": "acme-results"}, "work_bucket=<the variable of resource results>"),
+        (own_account, {"trainer": "own-runner"}, "trainer=<the variable of resource runner>"),
+    ],
+)
+@pytest.mark.parametrize("preview", [True, False])
+def test_so_it_is_before_the_engine_knows_of_it(
+    declare: Callable[[], object], given: dict[str, str], line: str, preview: bool
+) -> None:
+    """The first `up` declared the bucket twice, and one of both was refused with 409."""
+
+    def program() -> None:
+        watch()  # as by the import
+        declare()
+        workspace(**given)
+
+    refused(program, line, preview=preview)
+
+
 class knowing:  # noqa: N801 - a context, as `testing.living` is
     """Let the engine know this state."""
 
@@ -137,7 +159,7 @@ def test_findings_name_component_and_argument_and_no_stack_file(told: list[str],
     said = "\n".join(told)
     assert "can't be made unless network" in said and "[PersistentResource deep: network]" in said
     assert "[slipway:" not in said and "dev-tide" not in said
-    assert "workspace tide" in said
+    assert "`up` of workspace tide" in said, "a destruction without its purpose says the same"
 
 
 def test_errors_name_component_and_argument_and_no_stack_file() -> None:

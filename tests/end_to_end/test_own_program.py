@@ -10,7 +10,7 @@ from vertex_local.testing.bodies import job_body, worker
 from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import wait_for
-from tests.local.conftest import LocalCloud
+from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
 Settings = Callable[..., None]
@@ -81,6 +81,10 @@ def test_two_workspaces_in_one_region_whose_names_begin_alike_live_side_by_side(
 
 
 def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays(checkout: Checkout) -> None:
+    write(checkout, PROGRAM.replace("work_bucket=results", 'work_bucket="acme-own-results"'))
+    # An interpreter of its own, which imports the components when the program does.
+    refused = checkout.pulumi("preview", PULUMI_PYTHON_CMD=str(ROOT / "local" / "engine" / "python.sh"))
+    assert refused.code != 0 and "work_bucket=<the variable of resource results>" in refused.said, refused.said
     write(checkout)
     said = checkout.pulumi("preview").said
     assert "network is known when training exists" in said, said
