@@ -39,6 +39,7 @@ BENCHMARKS = (
     Benchmark(("pool-elastic",), pool.elastic),
     Benchmark(("inputs-vs-mount",), inputs.copied),
     Benchmark(("preview-vs-bare",), preview.preview),
+    Benchmark(("preview-of-components",), preview.of_components),
     Benchmark(("stack-scale",), scale.preview),
     Benchmark(("review-many-events",), review.many_events),
     Benchmark(("review-scale",), review.many_things),
