@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from slipway.model.catalog.parameter_types import Scalar
 
@@ -27,3 +27,12 @@ def without(box: Box, other: Box) -> Iterator[Box]:
         if outside:
             yield {**inside, name: outside}
         inside[name] = tuple(value for value in values if value in other[name])
+
+
+def divided_by(box: Box, others: Iterable[Box]) -> Iterator[Box]:
+    """Yield what a box shares with each of the other boxes, which are disjoint, and then what is left of it."""
+    rest = [box]
+    for other in others:
+        yield from (shared for each in rest if (shared := common(each, other)))
+        rest = [left for each in rest for left in without(each, other)]
+    yield from rest

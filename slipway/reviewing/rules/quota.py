@@ -12,7 +12,6 @@ from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import Usage, superseded, usage
-from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
@@ -127,8 +126,6 @@ def quota(change: Change) -> Iterator[Consequence]:
             # Nobody relies on what a first deployment offers.
             grade = Grade.NOTE if change.first else None
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
-    if not change.first:
-        yield from _shared(change, drawn)
     yield from _requested(change)
     # One failed answer makes all limits unknown, which is told once.
     fresh = [draw for draw in drawn if draw.line.state == "unknown" != draw.was.state]
@@ -242,27 +239,6 @@ def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, A
         "pools": "the pool",
         "drawers": (name,),
     }
-
-
-def _shared(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
-    """Find ways to run that newly draw what pools may have taken."""
-    pools = {draw.line.metric: draw.line for draw in drawn if not (draw.line.of_offers or draw.line.region)}
-    for draw in drawn:
-        line, limit, pool = draw.line, draw.line.limit or 0, pools.get(draw.line.metric)
-        if pool is None or not line.of_offers:
-            continue
-        full, was = sum(pool.drawn.values()), draw.was.drawn
-        fresh = {
-            name: need
-            for name, need in line.drawn.items()
-            if was.get(name, 0) <= limit - full < need <= limit and name.split()[1] != RESERVATION
-        }
-        if fresh:
-            most = max(fresh.values())
-            grown = dict(_in_machines(change.new, pool, limit - most))
-            others = named(f"`{other}`" for other in grown.pop("drawers"))
-            shared = replace(draw, increase=_increase(live_at(change, ""), line, full + most))
-            yield _of(shared, "quota-shared", fresh, others=others, **grown)
 
 
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:

@@ -46,8 +46,7 @@ CASES = (
         "More trials at once by default, which a small study can't have",
         (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),
         (
-            stops("bounds-narrowed", "tune", "`study-4` (ada) are refused", "8 trials at once are more than the 4"),
-            hurts("default-changed", "tune", "1 round of trials instead of 4"),
+            hurts("default-changed", "tune", "1 round of trials instead of 4", "fewer than 8 trials are refused"),
             hurts("minimum-below-default", "cpu/workers"),
         ),
         may=("bounds-widened",),
@@ -157,7 +156,7 @@ CASES = (
     Case(
         "A wait is shortened that somebody's job lately took",
         (template("lora", '{"flex-start": 7200}', '{"flex-start": 600}'),),
-        (hurts("fallback-wait", "lora", "then they cost $4.28/h on demand", "`tune-9b` (ben) waited 1 h 12 min"),),
+        (hurts("fallback-wait", "lora", "then they cost $4.28/h on demand"),),
         world=World(jobs=(Job("tune-9b", "lora", "ben", "flex-start", state="QUEUED", hours=1.2),)),
     ),
     Case(

@@ -134,7 +134,7 @@ CASES = (
         (
             hurts("pool-unused", "cpu/workers", "no template fits it", "disks and account"),
             hurts("cluster-new-generation", "cpu", "custom"),
-            hurts("offer-gone", "digits pool cpu", "on Spot instead of $0 on the paid pool ($2.35/h)"),
+            hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
         ),
         may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
     ),

@@ -56,7 +56,7 @@ CASES = (
         (template("lora", BIG, ""), template("lora", "Parameter, Variant, WorkerPool", "Parameter, WorkerPool")),
         (
             stops("machines-changed", "lora", "(model=27b)", "40 GB of GPU memory instead of 640"),
-            hurts("offer-gone", "lora pool h100", "(model=27b)", "instead of $0 on the paid pool"),
+            hurts("offer-gone", "lora pool h100", "(model=27b)", "they cost $2.53/h on Spot"),
             hurts("offer-gone", "lora reservation", "they cost $2.53/h on Spot"),
             stops("pool-unused", "h100"),
             stops("reservation-paid", "bought"),
@@ -95,9 +95,7 @@ CASES = (
             template("lora", 'waits={"flex-start": 7200},', 'waits={"flex-start": 7200, "pool": 900},'),
         ),
         (
-            hurts(
-                "offer-order", "lora", "$13.19/h on top of the reservation instead of $0 on the paid pool ($202.28/h)"
-            ),
+            hurts("offer-order", "lora", "before pool `h100`: $13.19/h on top of the reservation"),
             hurts("fallback-wait", "lora pool h100", "wait 15 min for pool `h100`, then cost $63.92/h on Spot"),
         ),
         may=("run-cost",),

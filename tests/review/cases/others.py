@@ -68,7 +68,7 @@ CASES = (
             hurts("offer-gone", "tune pool cpu"),
             hurts("cluster-retires", "cpu", "digits-k7", "$1,712 a month"),
         ),
-        may=("run-cost",),
+        may=("run-cost", "offer-added"),
         world=SEARCHING,
         accident="GPU nodes that went after a hackathon",
     ),

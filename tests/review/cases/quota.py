@@ -121,13 +121,6 @@ CASES = (
         "Jobs on machines of their own share the quota of a pool that may take all of it",
         (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
         (
-            hurts(
-                "quota-short-at-most",
-                f"{GPUS} offers",
-                "`lora on-demand (model=9b)` share 32 H100 GPUs with `h100/workers`",
-                "while one runs, the pool can't grow beyond 3 of 4 machines, and with the pool full none starts",
-                "slipway quota --request h100_gpus=33",
-            ),
             hurts("offer-unavailable", "lora spot", "preemptible H100 GPUs: 0, needed: 1", "preemptible_h100_gpus=1"),
             hurts("offer-unavailable", "lora flex-start", "`--capacity flex-start` is refused"),
             hurts("machines-changed", "lora", "a3-highgpu-1g"),

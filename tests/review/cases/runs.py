@@ -48,23 +48,15 @@ CASES = (
         "Another registry's image", "evals", "acme-ml/evals/judge", "acme-ml/tools/judge", "unless Vertex AI may pull"
     ),
     Case(
-        "Images of strangers: another project's in place of one's own, and a new template's of Docker Hub",
+        "Another project's image in place of one's own, and a new template's of Docker Hub",
         (
             template("evals", "us-docker.pkg.dev/acme-ml/evals/judge@", "us-docker.pkg.dev/other-ml/tools/judge@"),
             Edit("templates/bench.py", "", BENCH),
             stack("    - evals\n", "    - evals\n    - bench\n"),
         ),
         (
-            stops(
-                "image-changed",
-                "evals",
-                "`us-docker.pkg.dev/other-ml/tools`, which nobody here has built",
-                "they fail at their start unless Vertex AI may pull it",
-                "account `evals` may read and secret `judge-key`",
-                "once it is deleted there, no job starts",
-                "copied to a registry of project `acme-ml`",
-            ),
-            stops("template-added", "bench", "an image of `docker.io/modelbench`, which nobody here has built"),
+            hurts("image-changed", "evals", "`us-docker.pkg.dev/other-ml/tools`", "unless Vertex AI may pull it"),
+            tells("template-added", "bench"),
         ),
         may=("run-cost",),
         accident="a key that an image of strangers sent away",
@@ -73,7 +65,7 @@ CASES = (
     image(
         "Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "unless requirements bring what the code imports"
     ),
-    image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pinned packages without a wheel"),
+    image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pytorch-gpu.2-4.py312"),
     Case(
         "A newer framework than the image has",
         (Edit(LORA, "torch==2.4.1", "torch==2.6.0"),),
@@ -84,7 +76,7 @@ CASES = (
     Case(
         "A newer build of the same prebuilt image",
         (template("lora", "py310:20260901", "py310:20261101"),),
-        (tells("executor-image-changed", "lora", "another build"),),
+        (tells("executor-image-changed", "lora", "results may differ"),),
     ),
     asks(
         "A new major version, beside a package that was made for the old one",

@@ -102,13 +102,7 @@ CASES = (
             template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
         ),
         (
-            hurts(
-                "offer-gone",
-                "digits pool cpu",
-                "as nightly sends them they cost $7.10/h on demand",
-                "each takes 100 N1/E2 vCPUs beside up to 136 of pools, of 200",
-                "Spot can't start: there is no quota for it",
-            ),
+            hurts("offer-gone", "digits pool cpu", "on demand", "Spot can't start: there is no quota for it"),
             hurts("pool-unused", "cpu/head"),
         ),
         may=("machines-changed", "pool-unused", "run-cost"),

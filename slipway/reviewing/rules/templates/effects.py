@@ -10,7 +10,6 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import Offer
 from slipway.model.catalog.placeholders import JOB, REQUEST, SWEEP, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
@@ -29,7 +28,6 @@ from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
-_SHELL, _ASKS_FOR_THEM = re.compile(r"(.*/)?(ba|da|z|k)?sh -\w*c"), re.compile(r"\$\{?[@*#\d]")
 
 
 def machines(difference: Difference) -> Effect:
@@ -95,8 +93,6 @@ def arguments(difference: Difference) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    if taken := _taken_by_shell(difference.offers):
-        return follows("arguments-of-shell", how=join(parts), flags=_flags(taken))
     strange = more and not difference.template.reads(map(flag, more))
     row = "unheard" if ignored else "fewer" if less else "more" if strange else "other"
     return follows(f"arguments-{row}", how=join(parts), ignored=ignored)
@@ -106,21 +102,7 @@ def command(difference: Difference) -> Effect:
     sides = (difference.after, difference.before)
     after, before = (shlex.join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
     new, old = (shown(text) if text else "the image's own command" for text in (after, before))
-    if taken := _taken_by_shell(difference.offers):
-        return follows("command-of-shell", new=new, old=old, flags=_flags(taken))
     return follows("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
-
-
-def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
-    """Return arguments that stand behind a shell's program, which does not ask for them: the shell keeps them."""
-    for task in containers(offers):
-        launched = Launched.of(task)
-        command = launched.command if launched else tuple(task.get("command") or ())
-        arguments = (*command[3:], *(launched.arguments if launched else task.get("args") or ()))
-        shell = len(command) > 2 and _SHELL.fullmatch(" ".join(command[:2]))
-        if shell and arguments and not _ASKS_FOR_THEM.search(command[2]):
-            return arguments
-    return ()
 
 
 def _flags(arguments: Iterable[str]) -> str:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, POOL
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
-from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     by,
     compete,
     cost,
     costs,
-    filled,
     is_dear,
     misfits,
     served,
@@ -30,7 +28,7 @@ from slipway.reviewing.change.usual import (
     without_cluster,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
+from slipway.reviewing.rules.templates.replay import is_case
 from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
@@ -112,7 +110,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
             template,
             f"fallback-wait{'' if flexible or (rest and before) else '-ends' if rest else '-nowhere'}",
             offer,
-            details=(*waited(template, offer, now), *[alone] * bool(flexible and rest and now is not None)),
+            details=[alone] if flexible and rest and now is not None else (),
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
@@ -157,18 +155,15 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         next_, they = left, "they cost"
         if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
             next_, they = left[len(sooner) :], f"what {way(sooner[-1])} has no room for costs"
-        so = facts(f"{they} {_in_place_of(template, offer, next_)}", ends_at(template, next_[0], after), ends)
+        so = facts(f"{they} {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
-    usual = cost(left[0], template.becomes) if left else ""
-    seen = tuple(as_sent(used.jobs, offer, template, usual)) if offer.available else ()
-    so = f"by default {so}" if seen and so else so
     return _tells(
         template,
         "offer-gone",
         offer,
-        so=facts(*seen[:1], so, _refused(offer, rivals) if offer.available else ""),
+        so=facts(so, _refused(offer, rivals) if offer.available else ""),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
-        details=(*seen[1:], *(f"{way(each)} can't start: {why_not(each, template)}" for each in shut)),
+        details=(f"{way(each)} can't start: {why_not(each, template)}" for each in shut),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=None if offer.available else Grade.NOTE,
@@ -181,29 +176,15 @@ def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
     return "" if left else f"`--capacity {offer.capacity_type}` is refused"
 
 
-def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
-    """Return the costs of the ways that are left, the first beside that of the way that is gone."""
-    first, cluster = cost(rest[0], template.becomes), template.becomes.clusters.get(gone.cluster)
-    pools = [pool for pool in cluster.pools if pool.name in gone.pools] if cluster else []
-    paid = sum((pool.price_per_hour * pool.min for pool in pools), Price())
-    # A pool that goes is not paid any more.
-    if gone.capacity_type != POOL:
-        first += f" instead of {cost(gone, template.was)}"
-    elif paid.known:
-        first += f" instead of $0 on the paid pool ({dollars(paid)})"
-    # What follows a wait stands with its end.
-    others = [] if patience(rest[0]) is not None else rest[1:]
-    return ", else ".join(filter(None, (first, costs(others, template.becomes))))
-
-
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
     if not offer.available:
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
         return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
     paid, ends = cost(offer, template.becomes), ends_at(template, offer, after)
-    if overtaken := _overtaken(label, before, after):
-        beside, then = _beside(offer, template), after[overtaken[0]]
+    rivals = [each for each in after.values() if compete(each, offer)]
+    if rivals[1:] and rivals[0] is offer:
+        beside, then = _beside(offer, template), rivals[1]
         cluster, so = template.becomes.clusters.get(offer.cluster), facts(unproven(offer, template), paid, beside, ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
         values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "details": no_second(offer, template)}
@@ -247,49 +228,28 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     return not name or is_generation_of(on, name) or (adopted is not None and adopted.id == on)
 
 
-def _overtaken(label: str, before: Offers, after: Offers) -> list[str]:
-    """Return labels that now come after this offer and came before. A new offer has the place of one of its capacity
-    type that is gone, as one on a cluster of another name does."""
-    offer, labels, ranks = after[label], list(after), list(before)
-    gone = [
-        ranks.index(old)
-        for old, each in before.items()
-        if old not in after and each.capacity_type == offer.capacity_type and compete(each, offer)
-    ]
-    place = ranks.index(label) if label in before else min(gone, default=len(ranks))
-    later = labels[labels.index(label) + 1 :]
-    return [other for other in later if other in ranks[:place] and compete(after[other], offer)]
-
-
 def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
-    overtaken = {label: _overtaken(label, before, after) for label in after if label in before}
-    for first, others in [pair for pair in overtaken.items() if pair[1]][:1]:
-        # Of the ways that are overtaken, the one that was tried first counts.
-        offer, then = after[first], min(others, key=[*before].index)
-        sooner = [after[label] for label, later in overtaken.items() if then in later]
-        sooner_on_pool = offer.capacity_type != POOL and any(after[label].capacity_type == POOL for label in others)
-        ends = offer.capacity_type in (ON_DEMAND, SPOT) and patience(offer) is None
-        no_wait = ends and any(after[label].capacity_type == FLEX_START for label in others)
-        both = [[label for label in side if label in before and label in after] for side in (before, after)]
-        sides = [", ".join(label for label in side if compete(after[label], offer)) for side in both]
-        yield _tells(
-            template,
-            "offer-order",
-            offer,
-            next=way(after[then]),
-            type=after[then].capacity_type,
-            part="order",
-            so=facts(
-                "" if offer.available else why_not(offer, template),
-                f"{GRANTED * offer.lacks_quota}{_in_place_of(template, after[then], sooner)}",
-                ends_at(template, offer, after, tries="") or filled(offer, template.new, template.becomes),
-            ),
-            details=[
-                *[costs([offer], template.becomes)] * (offer.capacity_type == RESERVATION),
-                *["machines of their own take minutes to come, and those of the pool, which may stand idle, none"]
-                * sooner_on_pool,
-                *["one that finds no machine fails, and does not wait by flex-start"] * no_wait,
-                *no_second(offer, template),
-            ],
-            edits=(Edit("capacity_types", *sides),),
-        )
+    """Find the first capacity type that is tried before one that it came after."""
+    was, now = ([label for label in side if label in before and label in after] for side in (before, after))
+    for first in now:
+        offer, later = after[first], now[now.index(first) :]
+        overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
+        if overtaken:
+            sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
+            then, paid = after[overtaken[0]], costs([offer], template.becomes)
+            yield _tells(
+                template,
+                "offer-order",
+                offer,
+                next=way(then),
+                type=then.capacity_type,
+                part="order",
+                so=facts(
+                    "" if offer.available else why_not(offer, template),
+                    f"{GRANTED * offer.lacks_quota}{paid}",
+                    ends_at(template, offer, after, tries=""),
+                ),
+                details=no_second(offer, template),
+                edits=(Edit("capacity_types", *sides),),
+            )
+            return

@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
-from slipway.model.catalog.boxes import Box, common, without
+from slipway.model.catalog.boxes import Box, divided_by
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Scalar, Value
 from slipway.model.catalog.placeholders import placeholder, render
@@ -27,14 +27,13 @@ from slipway.reviewing.change.usual import (
     crowded,
     largest_values,
     machine_types,
-    misfits,
     rounds,
     takes,
     usual_values,
     way,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.replay import first_way, refused
+from slipway.reviewing.rules.templates.replay import first_way
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
 
@@ -58,13 +57,6 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "parameter-new-required", name, used=template.used)
         else:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
-    # Of a template that fits no pool, for which the deployment is refused, no value is at fault.
-    for rule, jobs in refused(template).items() if not misfits(new) else ():
-        used = template.used.having(lambda job, jobs=jobs: job in jobs)  # type: ignore[misc]
-        moved = (each for each in old.parameters if each.name in after and each.default != after[each.name].default)
-        keep = join(f"set `{each.name}` to {shown(each.default, each.name)}" for each in moved) or "set other values"
-        said, of = rule.partition("; ")[0], owned(jobs, "")
-        yield template.tells("values-together", part=f"values {rule}", jobs=of, rule=said, keep=keep, used=used)
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
@@ -318,11 +310,7 @@ def _values(name: str, own: Mapping[str, Parameter], others: Mapping[str, Parame
 
 def _divided(side: Sequence[tuple[Offer, Box]], others: Sequence[Box], whole: Box) -> Iterator[Offer]:
     for offer, box in side:
-        rest, pieces = [box], list[Box]()
-        for other in others:
-            pieces += [shared for each in rest if (shared := common(each, other))]
-            rest = [left for each in rest for left in without(each, other)]
-        for piece in (*pieces, *rest):
+        for piece in divided_by(box, others):
             ordered = {name: tuple(value for value in whole[name] if value in piece[name]) for name in whole}
             when = {name: some for name, some in ordered.items() if some not in (whole[name], (OF_TEAM,))}
             yield replace(offer, when=when)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.base.formatting import span
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.metrics import drawn_by
-from slipway.model.capacity import POOL
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Template, applying
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
 from slipway.model.facts import QuotaLine
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB, JobKind
 from slipway.model.prices import per_hour
-from slipway.reviewing.change.usual import cost, takes
-from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.words import in_words, owned
+from slipway.reviewing.change.usual import takes
 
 
 def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Template | None = None) -> Offer | None:
@@ -67,22 +63,6 @@ def breaches(offer: Offer, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text for text in told if "${" not in text)
 
 
-def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
-    """Return jobs that were served as they were sent, and whose values together break a rule now, by that rule."""
-    jobs: dict[str, list[VertexJob]] = {}
-    # The same values meet the same rules, and a replay of a thousand jobs takes a third of a second.
-    if {*template.old.parameters} == {*template.new.parameters} and template.old.offers == template.new.offers:
-        return jobs
-    for job in template.used.jobs:
-        values = _values(job, template.new, template.old)
-        of_kind = (offer for offer in template.new.offers if offer.kind == job.kind.name)
-        broken = [breaches(offer, values) for offer in applying(of_kind, values, job.team)]
-        valid = not any(each.refusal(values[each.name]) for each in template.new.parameters)
-        if broken and all(broken) and valid and again(job, template.old, template.was):
-            jobs.setdefault(broken[0][0], []).append(job)
-    return jobs
-
-
 def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[str, Any]:
     """Return the values of the same submission to a template: a job's record has the defaults of its time as well."""
     defaults = {each.name: each.default for each in sent_by.parameters}
@@ -94,35 +74,3 @@ def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
     """Tell whether a job is of a case, as far as its record has the values."""
     values = {**(job.parameters or {}), OF_TEAM: job.team}
     return all(name not in values or values[name] in wanted for name, wanted in case.items())
-
-
-def as_sent(jobs: Iterable[VertexJob], offer: Offer, template: TemplateChange, usual: str) -> Iterator[str]:
-    """Yield what jobs of an offer's case cost when they are sent again, where that is not the usual cost."""
-    told = {usual}
-    for job in jobs:
-        way = again(job, template.new, template.becomes, template.old) if is_case(job, offer.when) else None
-        costs = cost(way, template.becomes) if way else ""
-        if way and costs not in told:
-            told.add(costs)
-            quota = _beside_pools(way, job.kind, template.change.after.quota.lines.values())
-            yield facts(f"as {job.user or 'somebody'} sends them they cost {costs}", *quota)
-
-
-def _beside_pools(way: Offer, kind: JobKind, lines: Iterable[QuotaLine]) -> Iterator[str]:
-    """Yield quota of which pools may leave too little for a submission on machines of its own."""
-    drawn = drawn_by(way.capacity_type, VertexJob.read(way.request, kind).machines)
-    needs = {need.metric: need.amount for need in drawn}
-    for line in lines if way.capacity_type != POOL else ():
-        need, limit = needs.get(line.metric, 0), line.limit or 0
-        if not (line.of_offers or line.region) and need <= limit < line.ceiling + need:
-            what = f"{need:,} {in_words(line.metric)} beside up to {line.ceiling:,} of pools, of {limit:,}"
-            yield f"each takes {what}: once pools have grown, it waits or is refused"
-
-
-def waited(template: TemplateChange, offer: Offer, longest: float | None) -> Iterator[str]:
-    """Yield the jobs of the last days that such a wait would have moved on, or ended."""
-    for job in template.used.jobs if longest is not None else ():
-        came = job.start_time or job.end_time or template.change.now
-        if job.create_time and (job.capacity_type, is_case(job, offer.when)) == (offer.capacity_type, True):
-            seconds = (came - job.create_time).total_seconds()
-            yield from [f"{owned([job], '')} waited {span(seconds)}"] if seconds > (longest or 0) else []

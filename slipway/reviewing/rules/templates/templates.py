@@ -15,7 +15,6 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     account_of,
-    containers,
     cost,
     is_dear,
     machine_types,
@@ -26,7 +25,6 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
-from slipway.reviewing.rules.templates.images import strangers
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
@@ -99,9 +97,6 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
-    built, there = ([str(task["imageUri"]) for task in containers(offers)] for offers in (new.offers, theirs))
-    for place in sorted({strangers(image, catalog.project, there) for image in built} - {""}):
-        yield f"it runs an image of {place}, which nobody here has built"
     if any(offer.spec.get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
 

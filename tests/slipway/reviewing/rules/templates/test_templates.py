@@ -41,7 +41,6 @@ from tests.slipway.reviewing.builders import (
 )
 
 TREES = Parameter("trees", "int", 100, 1, 1000)
-EVERY = ("on-demand", "spot", "flex-start")
 SIZE = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
 POOL, SPOT = offer(), offer("spot")
 LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("torch==2.4",))
@@ -294,17 +293,6 @@ def test_code_is_told_neither_of_another_spelling_nor_of_a_subcommand_nor_of_wha
     told = play(Case("", (edit,))).consequences
     assert [part.kind for part in told] == ["code-changed"]
     assert not [detail for part in told for detail in part.details if "nothing sets" in detail]
-
-
-def test_other_places_of_ways_tell_what_no_job_waits_for() -> None:  # N3
-    order = '    capacity_types=("{}"),\n'.format
-    old, new = (order('", "'.join(types)) for types in ((*EVERY[1:], EVERY[0]), EVERY))
-    (moved,) = (
-        part
-        for part in play(Case("", (Edit("templates/lora.py", old, new),))).consequences
-        if part.kind == "offer-order"
-    )
-    assert "one that finds no machine fails, and does not wait by flex-start" in moved.details
 
 
 def test_a_new_template_that_takes_a_whole_pool_says_so() -> None:  # N3
