@@ -56,7 +56,7 @@ ROLES: Mapping[str, str] = {
 """The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
-    r"(?<![\w@.-])((?:aiplatform|artifactregistry|cloudquotas|iam|logging|monitoring|orgpolicy|resourcemanager|"
+    r"(?<![\w@.-])((?:aiplatform|artifactregistry|cloudkms(?=\.cryptoKeys\.)|cloudquotas|iam|logging|monitoring|orgpolicy|resourcemanager|"
     r"secretmanager|serviceusage|storage)\.(?!googleapis\b)[a-zA-Z]+\.[a-zA-Z]+)\b"
 )
 _OF_DETAILS = re.compile(r'"permission": ?"([\w.]+)"')
@@ -293,7 +293,8 @@ def _denied(call: Call, answer: Answer, why: str, said: str) -> Denied:
     # The service's words know best which permission is missing, and on what; the call's own stand in for them.
     if acting := _ACT_AS.search(answer.message):
         permission, on = "iam.serviceAccounts.actAs", acting[1]
-    elif named := _PERMISSION.search(answer.message) or _OF_DETAILS.search(said):
+    # Of a policy that denies, a permission has its service's whole name: iam.googleapis.com/roles.create.
+    elif named := _PERMISSION.search(answer.message.replace(".googleapis.com/", ".")) or _OF_DETAILS.search(said):
         resource = _RESOURCE.search(answer.message)
         permission, on = named[1], call.on or (resource[1] if resource else "")
     elif re.search(OF_ROLES, said) and not _OTHER_REASON.search(said):

@@ -39,7 +39,8 @@ _KIND = re.compile(r", (?:conditionNotMet|forbidden|failedPrecondition|badReques
 _REFUSED = re.compile(
     rf"{_ANSWER}4|code = (?:PermissionDenied|FailedPrecondition|InvalidArgument)\b|failed the org policy enforcement"
     # The sign-in of a job of CI, before Google is asked for anything else.
-    r"|\"error\": ?\"(?:unauthorized_client|invalid_target|invalid_request)\"|getAccessToken\\?' denied"
+    r"|\"error\": ?\"(?:unauthorized_client|invalid_target|invalid_request|invalid_grant)\"|getAccessToken\\?' denied"
+    r"|failed to generate Google Cloud |ACTIONS_ID_TOKEN_REQUEST_"
 )
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')

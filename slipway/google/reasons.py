@@ -92,10 +92,12 @@ def reason_of(said: str, permission: str = "", member: str = "", project: str = 
     named = {name: _first(pattern, said) for name, pattern in _NAMED.items()}
     named["member"] = unquote(named["member"]) or member.partition(":")[2]
     called = {"service": f"{permission.partition('.')[0]}.googleapis.com", "method": f"* (here: {permission})"}
+    # Another service is named where the call's token could not be had.
+    of_call = permission and named["service"] in ("", called["service"])
     values = {
         **_UNTOLD,
         "constraint": f"constraints/{row.get('constraints', [''])[0]}",
-        **(called if permission else {}),
+        **(called if of_call else {}),
         **row,
         **{name: text for name, text in named.items() if text},
     }

@@ -19,7 +19,7 @@ from slipway.google.failures import (
     failure,
 )
 from slipway.google.provider_errors import meaning_of, meanings
-from tests.slipway.google.test_reasons import Details, info, violation
+from tests.slipway.google.test_reasons import UID, Details, info, violation
 
 VERTEX = "aiplatform.googleapis.com"
 CALL = Call("list the jobs", "aiplatform.customJobs.list", "project acme")
@@ -194,6 +194,47 @@ MET: Mapping[str, tuple[int, str, Details, str, str]] = {
         f"is made only when its API is first used: {AGENT} is not yet",
         "gcloud beta services identity create",
     ),
+    "google-cloud-go 1787": (
+        400,
+        "Cloud KMS region 'global' not available for use with GCS region 'US'.",
+        [],
+        "the bucket's key is of another location",
+        "a key in the stack's region",
+    ),
+    "terraform-google-kubernetes-engine 2344": (
+        400,
+        (
+            "Failed precondition: Constraint `constraints/gcp.restrictNonCmekServices` violated for `projects/x` "
+            "attempting to create a resource without specifying a KMS CryptoKey."
+        ),
+        [{"@type": "type.googleapis.com/google.rpc.RequestInfo", "requestId": "0x7c2dea49178255f2"}],
+        "the organisation wants a key of your own (CMEK): constraints/gcp.restrictNonCmekServices",
+        "`encryption` with a key of the same region",
+    ),
+    "terraform-google-cloud-storage 4": (
+        412,
+        "Constraint 'constraints/storage.bucketPolicyOnly' violated for 'projects/x' enabling legacy object ACLs",
+        [],
+        "a policy of the organisation forbids it: constraints/storage.bucketPolicyOnly",
+        "gcloud org-policies describe storage.bucketPolicyOnly --effective",
+    ),
+    "google-cloud-python 17515": (
+        403,
+        f"Request is prohibited by organization's policy. vpcServiceControlsUniqueIdentifier: {UID}",
+        [
+            violation("VPC_SERVICE_CONTROLS", UID),
+            info("SECURITY_POLICY_VIOLATED", uid=UID, service="iamcredentials.googleapis.com", troubleshootToken="AV9"),
+        ],
+        f"a perimeter (VPC Service Controls) forbids it: unique id {UID}, iamcredentials.googleapis.com",
+        "an ingress rule for iamcredentials.googleapis.com, method *; ",
+    ),
+    "terraform-provider-google 15042": (
+        403,
+        "Permission 'iam.serviceAccounts.get' denied on resource (or it may not exist).",
+        [info("IAM_PERMISSION_DENIED", permission="iam.serviceAccounts.get")],
+        "the service account is not there, was made a moment ago, or may not be seen",
+        "where it has just been made, the same command",
+    ),
     "terraform-example-foundation 378": (400, "Precondition check failed.", [], *WITHOUT_REASON),
     "k8s-config-connector 404": (400, "Request contains an invalid argument.", [], *WITHOUT_REASON),
 }
@@ -211,6 +252,25 @@ def test_a_verb_and_a_deployment_tell_reason_and_way_out(case: str) -> None:
     assert what in meaning.what and fix in meaning.fix and meaning.why.startswith(message)
     for told in (error.fix, meaning.fix):
         assert "roles/aiplatform" not in told and "stack file" not in told and "wait a minute; " not in told
+
+
+@pytest.mark.parametrize(
+    ("message", "permission"),
+    [
+        ("Permission 'cloudkms.cryptoKeys.setIamPolicy' denied on resource 'k' (or it may not exist).", "cryptoKeys."),
+        (
+            "Permission 'cloudkms.cryptoKeys.get' denied on resource 'k' (or it may not exist).",
+            "cloudkms.cryptoKeys.get",
+        ),
+        ("Permission iam.googleapis.com/denypolicies.create denied on resource x", "iam.denypolicies.create"),
+    ],
+    ids=["kube-agents 916", "terraform-google-vault 197", "nodejs-docs-samples 3144"],
+)
+def test_the_persons_own_permission_on_a_key_or_by_a_deny_policy_is_named(message: str, permission: str) -> None:
+    error = failure(CALL, Answer(403, "", message))
+    meaning = meaning_of(f"* googleapi: Error 403: {message}, forbidden", {})
+    for fix in (error.fix, meaning.fix):
+        assert fix.startswith("ask for a role with ") and permission in fix
 
 
 def test_the_named_account_is_one_to_act_as_whatever_the_status() -> None:  # python-aiplatform 1073

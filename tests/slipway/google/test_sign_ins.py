@@ -40,6 +40,35 @@ SIGN_INS: Mapping[str, tuple[str, str, str]] = {
         "Google takes 127 bytes for google.subject",
         "slipway init . --upgrade and make bootstrap",
     ),
+    "auth 211": (
+        (
+            '{"error":"invalid_request","error_description":"Invalid value for \\"audience\\". This value should be '
+            'the full resource name of the Identity Provider."}'
+        ),
+        "the identity pool that is named, or its provider, is not there",
+        "WORKLOAD_IDENTITY_PROVIDER",
+    ),
+    "terraform-google-github-actions-runners 40": (
+        (
+            '{"error":"invalid_grant","error_description":"Specified identity issuer '
+            'https://token.actions.githubusercontent.com not found in the configured identity providers."}'
+        ),
+        "the identity pool trusts another issuer than this job's",
+        "bootstrap:issuer, then make bootstrap",
+    ),
+    "auth 27": (
+        "$ACTIONS_ID_TOKEN_REQUEST_TOKEN is not set",
+        "this job may not ask GitHub for a token to sign in by",
+        "`permissions: id-token: write`",
+    ),
+    "auth 104": (
+        (
+            "failed to generate Google Cloud ID token for gha@acme.iam.gserviceaccount.com: {\n"
+            '  "error": {\n    "code": 403,\n    "message": "The caller does not have permission",\n'
+        ),
+        "this identity may not act as that service account",
+        "roles/iam.workloadIdentityUser",
+    ),
     "auth 455": (
         '{\n  "error": {\n    "code": 403,\n    "message": "' + NO_TOKEN + '",\n    "status": "PERMISSION_DENIED"\n',
         "this identity may not act as that service account",
