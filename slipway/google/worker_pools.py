@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slipway.google.answers import Json
+from slipway.model.catalog.command_line import program
 from slipway.model.labels import Launched, launcher_in
 from slipway.model.machines.spec import MachineSpec
+from slipway.model.rules.code import SCRIPT
+
+_COMMAND = "--command="
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,12 @@ class WorkerPool:
     def launched(self) -> bool:
         """Tell whether it takes the claim before its code."""
         return bool(self.module or self.launcher)
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The program that somebody named for a folder of any files; empty for a template's own code."""
+        given = (word.removeprefix(_COMMAND) for word in self.args if word.startswith(_COMMAND))
+        return program(next(given, "")) if SCRIPT in self.args else ()
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from itertools import islice, pairwise
 
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import joined
@@ -57,6 +58,16 @@ def literal(text: str) -> str:
 def can_name(name: str) -> bool:
     """Tell whether a command can name a parameter of that name."""
     return re.fullmatch(_NAME, name) is not None
+
+
+def program(text: str) -> tuple[str, ...]:
+    """Return the program that a command runs, without its options: `python`, `train.py` of `python -u train.py --lr 1`;
+    all words of a shell's text."""
+    words = [] if unreadable(text) else shlex.split(text)
+    if not words or words[1:2] == ["-c"]:
+        return tuple(words)
+    named = (word for before, word in pairwise(words) if before == "-m" or word.endswith((".py", ".sh")))
+    return (words[0], *islice(named, 1))
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ EARLIER = 100
 
 SINCE = timedelta(days=30)
 FEWEST = 3
+Programs = tuple[tuple[str, ...], ...]
 _MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
 _WAITS_ON_POOL = frozenset({Outcome.SCALES, Outcome.FULL})
 _WAITS_BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
@@ -92,14 +93,18 @@ def wait_times(
     )
 
 
-def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
-    return Times.of(runs(jobs, capacity_type, demand, now))
+def run_times(
+    jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime, programs: Programs = ()
+) -> Times | None:
+    return Times.of(runs(jobs, capacity_type, demand, now, programs))
 
 
-def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> list[float]:
+def runs(
+    jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime, programs: Programs = ()
+) -> list[float]:
     """Return the seconds from start to end of jobs of the last 30 days that succeeded on as many of the same machines,
-    by the same capacity type. Among several jobs of one submission, wherever they went, the unfinished or longest one
-    counts: the others were its copies."""
+    by the same capacity type, and ran the same `programs` where these were named. Among several jobs of one submission,
+    wherever they went, the unfinished or longest one counts: the others were its copies."""
     wanted = _machines(demand)
     ran: dict[str, VertexJob] = {}
     for job in jobs:
@@ -113,7 +118,13 @@ def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: dat
         and now - job.start_time <= SINCE
         and job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
         and _machines(Demand.of(job)) == wanted
+        and programs_of(job) == programs
     ]
+
+
+def programs_of(job: VertexJob) -> Programs:
+    """Return the programs that were named for a job's worker pools; none of a template's own code."""
+    return tuple(filter(None, (pool.program for pool in job.worker_pools)))
 
 
 def _seconds(job: VertexJob) -> float:

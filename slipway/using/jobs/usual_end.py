@@ -16,7 +16,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL
 from slipway.using.jobs.demand import Demand, by_pool, machines_on
-from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, runs
+from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, programs_of, runs
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> t
         return now, None
     alike = (past for past in earlier if past.template == job.template and now - SINCE <= (past.start_time or now))
     age = (now - job.start_time).total_seconds()
-    longer = sorted(seconds for seconds in runs(alike, POOL, Demand.of(job), now) if seconds > age)
+    longer = sorted(seconds for seconds in runs(alike, POOL, Demand.of(job), now, programs_of(job)) if seconds > age)
     if len(longer) < FEWEST:
         return now, None
     first, third = longer[len(longer) // 4], longer[(3 * len(longer)) // 4]

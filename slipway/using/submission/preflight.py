@@ -17,7 +17,14 @@ from slipway.google.vertex import Vertex
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.using.context import Context
-from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter, run_times, succeeded_filter, wait_times
+from slipway.using.jobs.earlier_jobs import (
+    EARLIER,
+    earlier_filter,
+    programs_of,
+    run_times,
+    succeeded_filter,
+    wait_times,
+)
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
@@ -154,7 +161,8 @@ class Preflight:
                 if room := usual_room(candidate.demand, cluster, active, succeeded, self._now):
                     verdict = replace(verdict, text=f"{verdict.text}; {room}")
             return JudgedCandidate(candidate, verdict)
-        times = run_times(earlier, offer.capacity_type, candidate.demand, self._now)
+        programs = programs_of(candidate.request.job)
+        times = run_times(earlier, offer.capacity_type, candidate.demand, self._now, programs)
         return JudgedCandidate(candidate, verdict, times=times)
 
     def _on_pool(self, candidate: Candidate) -> Verdict:

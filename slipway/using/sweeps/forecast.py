@@ -15,7 +15,7 @@ from slipway.base.formatting import join, span
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
-from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, run_times
+from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, programs_of, run_times
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.costs import RunTotal, amount, total_of
 
@@ -106,7 +106,7 @@ class Forecast:
 
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
     """Return the share of so many runs by the candidate; `earlier` are jobs of its template."""
-    offer, demand = candidate.offer, candidate.demand
+    offer, demand, programs = candidate.offer, candidate.demand, programs_of(candidate.request.job)
     at_once, grows = None, Price()
     if offer.cluster:
         needs = Counter[str]()
@@ -114,13 +114,12 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
             needs[part.pool] += part.machines
         pools = {pool.name: pool for pool in catalog.clusters[offer.cluster].pools}
         at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
-        growing = (
-            (pools[name], count) for name, count in needs.items() if name in pools and pools[name].min < pools[name].max
-        )
-        grows = sum((pool.price_per_hour * count for pool, count in growing), Price())
+        growing = ((pools[name], count) for name, count in needs.items() if name in pools)
+        added = ((pool, min(count, pool.max - pool.min)) for pool, count in growing)
+        grows = sum((pool.price_per_hour * count for pool, count in added if count), Price())
     return Share(
         runs=runs,
-        run=total_of(catalog, candidate, run_times(earlier, offer.capacity_type, demand, now)),
+        run=total_of(catalog, candidate, run_times(earlier, offer.capacity_type, demand, now, programs)),
         on_pool=bool(offer.cluster),
         at_once=at_once,
         grows=grows,

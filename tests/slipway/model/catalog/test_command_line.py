@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.model.catalog import placeholders
-from slipway.model.catalog.command_line import filled, names, refusal, unreadable, with_shell
+from slipway.model.catalog.command_line import filled, names, program, refusal, unreadable, with_shell
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,21 @@ def test_what_only_a_shell_reads_is_refused(text: str, why: str) -> None:
 )
 def test_what_means_the_same_without_a_shell_is_a_command(text: str) -> None:
     assert refusal(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("python -u train.py --lr 0.1 --data x.py", ("python", "train.py")),
+        ("python -m digits.train --lr 1", ("python", "digits.train")),
+        ("torchrun --nproc-per-node 8 train.py", ("torchrun", "train.py")),
+        ("ls -la data", ("ls",)),
+        ("bash -c 'python a.py && python b.py'", ("bash", "-c", "python a.py && python b.py")),
+        ("an 'open quote", ()),
+    ],
+)
+def test_a_command_runs_a_program(text: str, named: tuple[str, ...]) -> None:
+    assert program(text) == named
 
 
 def test_a_command_names_parameters() -> None:

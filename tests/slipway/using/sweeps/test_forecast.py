@@ -12,15 +12,19 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.jobs import VertexJob
+from slipway.google.worker_pools import WorkerPool
 from slipway.model.capacity import WEEK
 from slipway.model.prices import UNKNOWN, Price
+from slipway.model.rules.code import SCRIPT
 from slipway.using.jobs.demand import Demand
-from slipway.using.jobs.earlier_jobs import Times, run_times
+from slipway.using.jobs.earlier_jobs import Times, programs_of, run_times
+from slipway.using.submission.candidates import SubmissionRequest, prepare
 from slipway.using.submission.costs import RunTotal
-from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines
+from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines, share
 from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
 from tests.builders.jobs import job
-from tests.builders.pools import L4
+from tests.builders.pools import CPU, L4, pool
+from tests.slipway.using.submission.fallback_command import catalog
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOK = Times(240.0, 540.0, 11)
@@ -69,6 +73,33 @@ def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
     ]
     assert run_times([*jobs, *others], "spot", demand, NOW) == Times(60, 300, 3)
     assert run_times(jobs[:2], "spot", demand, NOW) is None
+
+
+def test_a_command_s_runs_are_told_by_its_own_program() -> None:  # N25
+    """Of `script` the forecast of a training was that of `ls`."""
+
+    def ran(number: int, seconds: float, command: str) -> VertexJob:
+        args = ("--module", SCRIPT, "--", f"--command={command}")
+        return earlier(number, seconds, worker_pools=(WorkerPool(CPU, 1, module="slipway_launcher", args=args),))
+
+    jobs = [ran(number, 300, f"python train.py --lr {number}") for number in range(3)]
+    listed = [*jobs, *(ran(number, 2, "ls") for number in range(3, 7)), *(earlier(number, 9) for number in (8, 9, 10))]
+    demand = Demand.of(jobs[0])
+    assert run_times(listed, "spot", demand, NOW, programs_of(jobs[0])) == Times(300, 300, 3)
+    assert run_times(listed, "spot", demand, NOW, programs_of(listed[3])) == Times(2, 2, 4)
+    assert run_times(listed, "spot", demand, NOW) == Times(9, 9, 3)
+
+
+@pytest.mark.parametrize(("least", "most", "machines"), [(0, 4, 3), (3, 4, 1), (4, 4, 0)])
+def test_no_machines_are_counted_that_a_pool_can_t_grow_by(least: int, most: int, machines: int) -> None:  # N25
+    """A run of three machines on a pool that has three and may have four."""
+    deployed = catalog(launcher=True)
+    workers = pool("workers", CPU, least, most)
+    deployed = replace(deployed, clusters={"cpu": replace(deployed.clusters["cpu"], pools=(workers,))})
+    (on_pool, *_) = prepare(deployed, SubmissionRequest("digits"), "ada").candidates
+    parts = tuple(replace(part, machines=3) for part in on_pool.demand.parts)
+    vars(on_pool)["demand"] = replace(on_pool.demand, parts=parts)
+    assert share(deployed, on_pool, 10, [], NOW).grows == workers.price_per_hour * machines
 
 
 def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> None:
