@@ -27,7 +27,7 @@ _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
 # command says how to go on after an interruption; nothing has to be done where it says when it looks again.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|deploy again|run the same command again|the same command|try again|"
-    r"vertex-local up|gcloud auth|\(looks at .+ again in "
+    r"vertex-local up|gcloud auth|\(looks at .+ again in |tried again every "
 )
 
 

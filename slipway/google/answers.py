@@ -162,9 +162,9 @@ def http_date(header: str) -> datetime | None:
     first = _DATE.match(header)
     try:
         time = parsedate_to_datetime(first[0]) if first else None
-    except ValueError:
+        return time and time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return time and time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
 
 
 def parse_timestamp(text: str | None) -> datetime | None:

@@ -112,6 +112,7 @@ WAITING = "job-1  waiting 0:03  why is not known: The service is currently unava
         (1, ADVICE + "error: could not read the catalog", "token", False),
         (1, ADVICE + "error: could not read the catalog\n  fix: try again", "token", True),
         (-2, WAITING, "token", False),
+        (-2, "job-1 could not be given up, which is tried again every minute; Ctrl-C loses nothing", "503", True),
         (-2, f"{WAITING}  (looks at spot again in 0:57)", "token", True),
         (0, "", "token", True),
         (1, "", "kill-engine", True),

@@ -14,9 +14,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from slipway.deploying.deployment.deletion_guard import use_of_cluster
 from slipway.google import transport
+from slipway.google.answers import http_date
 from slipway.google.catalog.lookup import SelectedCatalog, fetch
 from slipway.google.connection import Connection
 from slipway.google.endpoints import OVERRIDES, Endpoints
@@ -207,6 +210,25 @@ def test_an_answer_tells_the_time_by_the_services_own_clock(server: Server) -> N
     assert asked.session.time == datetime(2026, 11, 21, 9, tzinfo=UTC)
     asked.session._date = "yesterday"
     assert asked.session.time is None
+
+
+NOON = "Sat, 21 Nov 2026 12:00:00 GMT"
+
+
+@pytest.mark.parametrize("header", [NOON, f"{NOON}, {NOON}", f"{NOON},{NOON}", f"{NOON}, yesterday"])
+def test_of_several_dates_the_first_counts(header: str) -> None:  # a proxy adds its own
+    assert http_date(header) == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+ALMOST = r"\A[A-Z][a-z]{2}, \d{1,25} (Jan|Xyz) \d{1,5} \d{1,3}:\d{1,3}:\d{1,3} (GMT|[+-]\d{1,12})?(, .*)?\Z"
+
+
+@given(st.text() | st.from_regex(ALMOST))
+@example("Sat, 99999999999999999999 Nov 2026 00:00:00 GMT")
+@example("Fri, 31 Dec 9999 23:59:59 -1400")
+def test_what_is_no_date_tells_no_time(header: str) -> None:
+    time = http_date(header)
+    assert time is None or time.tzinfo is UTC
 
 
 def _short(content: bytes) -> str:
