@@ -33,8 +33,10 @@ class Handler(loopback.Handler):
     token: str
     cloud: str
     faults: list[
-        int | str
-    ]  # an HTTP status to answer, "lost" (done, not answered), "half" (of an answer) or "silent" (not done)
+        int | str | None
+    ]  # an HTTP status to answer, "lost" (done, not answered), "half" (of an answer), "silent" (not done) or None
+
+    calls = 0
 
     def do_GET(self) -> None:
         if self.path.startswith("/computeMetadata/"):
@@ -46,6 +48,7 @@ class Handler(loopback.Handler):
 
     def hand_on(self) -> None:
         body = self.body()
+        type(self).calls += 1
         fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, int):
             self.answer(fault, b'{"error": {"message": "made up"}}')

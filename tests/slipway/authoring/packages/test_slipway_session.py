@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -241,3 +242,25 @@ def test_a_warm_python_becomes_the_command(held: Held) -> None:
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getpid(), 15)")[0] == 143
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getppid(), 9); print(2)")[0] == 137
     assert held.run("python helper.py", helper_py="print('again')") == (0, "again\n", "")
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_goes_when_each_run_has_run_once_or_is_told_to_be_lost(held: Held, seed: int) -> None:
+    """Machines die between any two of the session's steps, and answers are lost, late and broken."""
+    chance, lost = random.Random(seed), set[str]()
+    held.start()
+    for number in range(1, 13):
+        sent = held.send(f"python counts.py {number}")
+        held.server.handler.faults += chance.choices(["lost", 503, "silent", "half", None], k=chance.randrange(6))
+        if chance.random() < 0.5:
+            # Whatever it is doing by then: looking, marking the start, running, or telling the end.
+            calls, after = held.server.handler.calls, chance.randrange(1, 9)
+            wait_for(lambda of=calls + after: held.server.handler.calls >= of, "calls", 120)  # type: ignore[misc]
+            os.killpg(held.started[-1].pid, signal.SIGKILL)
+            held.started[-1].wait()
+            held.start()
+        if held.end(sent)[2]:
+            lost.add(str(number))
+    assert len(held.counted) == len({*held.counted}), "a run was doubled"
+    assert {str(number) for number in range(1, 13)} - {*held.counted} <= lost, "a run was lost in silence"

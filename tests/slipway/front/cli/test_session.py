@@ -44,6 +44,19 @@ def test_commands_run_one_after_the_other_with_the_files_of_now(session: Stack) 
     assert "edited" in session.well("jobs", "logs", newest["displayName"]).out
 
 
+@pytest.mark.journey
+def test_answers_that_are_lost_on_either_side_double_nothing(session: Stack) -> None:
+    counts = "import os\nwith open(os.environ['SLIPWAY_OUTPUT'] + '/counted', 'a') as file:\n    file.write('x')\n"
+    (session.folder / "counts.py").write_text(counts + "print('counted')\n")
+    for match in ("^POST .*sessions", "^GET .*sessions"):
+        for kind in ("lost-answer", "unavailable"):
+            with session.faults({"kind": kind, "match": match, "times": 3}):
+                done = session.run("session", "run", "counts.py")
+            assert (done.code, done.out) == (0, "counted\n"), done.err
+    shown = "import os; print(open(os.environ['SLIPWAY_OUTPUT'] + '/counted').read())"
+    assert session.run("session", "run", "--", "python", "-c", shown).out == "xxxx\n"
+
+
 WAITS = """
 import os, time
 print("begun", flush=True)
