@@ -23,12 +23,13 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.fates import clusters
 from slipway.reviewing.rules.clusters.settings import settings
+from slipway.reviewing.rules.declared import Rule
 from slipway.reviewing.rules.money import costs
 from slipway.reviewing.rules.policy import policy
 from slipway.reviewing.rules.quota import quota
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.templates.difference import Difference
-from slipway.reviewing.rules.templates.requests import RULES, Rule
+from slipway.reviewing.rules.templates.requests import RULES, effect_of
 from slipway.reviewing.rules.templates.templates import templates
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from tests.review.rows import rows_of
@@ -308,7 +309,7 @@ def test_a_posted_value_is_told_by_what_comes_goes_or_changes(rule: Rule, before
     pair = TemplateChange(change(facts(lora), facts(lora)), lora, lora)
 
     def told(was: str | None, becomes: str | None) -> str:
-        return rule.of(Difference("name", "of", was, becomes, (), pair), was or "", becomes or "").does
+        return effect_of(rule, Difference("name", "of", was, becomes, (), pair), was or "", becomes or "").does
 
     def phrase(says: Mapping[str, Any]) -> str:
         return str(says[""]["does"].partition("{")[0])

@@ -8,9 +8,10 @@ import pytest
 
 from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
+from slipway.reviewing.rules.declared import rule_of
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.leaves import flat
-from slipway.reviewing.rules.templates.requests import RULES, SILENT, rule_of
+from slipway.reviewing.rules.templates.requests import RULES, SILENT
 from slipway.reviewing.told.cards import LONGEST
 from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
 from tests.review.case import Case, Edit, imports, more, stack, template
@@ -201,7 +202,7 @@ def test_a_field_has_a_rule(one: Field) -> None:
     new = change_of(case).new
     assert new
     posted = {path for each in new.templates.values() for offer in each.offers for path in flat(offer, new)}
-    ruled = (path for path in posted if rule_of(path)[0] in OWN or SILENT.fullmatch(path))
+    ruled = (path for path in posted if rule_of(path, RULES)[0] in OWN or SILENT.fullmatch(path))
     assert posted - set(ruled) == set()
 
 

@@ -4,21 +4,19 @@ Values that each deployment sets anew mean nothing: the commit, a cluster's id, 
 that). Common buckets and the common trainer are reported once elsewhere.
 
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
-custom program. Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the values before and after, `{name}` and
-`{of}` are the path's names, and `{last}` is its last part. A word in the place of phrases is a row of `table.json`,
-with `{again}` too, or, with `()`, a function of `effects.py` or `images.py`. Several have conditions: words of
-`difference.py:Difference.holds`; the first that holds counts.
+custom program (`slipway.reviewing.rules.declared`). Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the
+values before and after, `{name}` and `{of}` are the path's names, and `{last}` is its last part. Functions are those of
+`effects.py` and `images.py`; a row of `table.json` knows `{again}` too; conditions are words of
+`difference.py:Difference.holds`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
@@ -31,8 +29,9 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
 from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
-from slipway.reviewing.rules.table import Row, follows
+from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates import effects, images
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
@@ -59,69 +58,25 @@ _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*"
 Leaves = dict[str, Leaf]
 _SECONDS = re.compile(r"\d+(\.\d+)?s")
 _SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
-_PARTS = ("grade", "does", "so", "instead")
-Told = Row | str
-"""Phrases, or the name of a row of `table.json`, or of a function of `effects.py` or `images.py` with `()`."""
+RULES = read_rules(Path(__file__).with_name("requests.json"), _SHORT)
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """A rule."""
-
-    #: A pattern.
-    path: str
-    kind: str
-    #: Its part of a consequence's key.
-    what: str
-    #: By their conditions (`difference.py:Difference.holds`); the first that holds counts.
-    changes: Mapping[str, Told]
-    appears: Mapping[str, Told]
-    goes: Mapping[str, Told]
-
-    def called(self, name: str) -> str:
-        return f"{self.what} `{name}`" if name else self.what
-
-    def of(self, difference: Difference, a: str, b: str) -> Effect:
-        """Return the effect of a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
-        is shortened to its last part, where that differs."""
-        sides = difference.before, difference.after
-        cases = self.appears if sides[0] is None else self.goes if sides[1] is None else self.changes
-        says = next(told for condition, told in cases.items() if difference.holds(condition))
-        if isinstance(says, str) and says.endswith("()"):
-            effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
-            return effect
-        whole = tuple(side if side == HIDDEN else f"`{side}`" if side else "nothing" for side in (a, b))
-        short = tuple(
-            shown(last_part(text)) if (text := str(leaf)).startswith("projects/") else side
-            for leaf, side in zip(sides, whole, strict=True)
-        )
-        old, new = whole if short[0] == short[1] else short
-        name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
-        return follows(says, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
-
-
-def _rule(row: dict[str, Any]) -> Rule:
-    path, kind = row["path"], row["kind"]
-    for word, pattern in _SHORT.items():
-        path = path.replace(word, pattern)
-    cases = {key: _cases(row.get(key, row["changes"]), kind) for key in ("changes", "appears", "goes")}
-    return Rule(path, kind, row["what"], **cases)
-
-
-def _cases(told: str | list[str] | dict[str, str], kind: str) -> Mapping[str, Told]:
-    if isinstance(told, list):
-        return {"": {"kind": kind, **dict(zip(_PARTS, told, strict=False))}}
-    return {"": told} if isinstance(told, str) else told
-
-
-RULES = tuple(map(_rule, json.loads(Path(__file__).with_name("requests.json").read_text("utf-8"))))
-
-
-def rule_of(path: str) -> tuple[Rule, Mapping[str, str]]:
-    """Return the first rule for a path, with the path's names."""
-    # Compiled at the first difference: most previews have none.
-    matches = ((rule, re.fullmatch(rule.path, path, re.DOTALL)) for rule in RULES)
-    return next((rule, match.groupdict("")) for rule, match in matches if match)
+def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
+    """Return the effect of a difference. `a` and `b`: the sides as a comment may have them; a resource's full name is
+    shortened to its last part, where that differs."""
+    sides = difference.before, difference.after
+    says = rule.told(*sides, difference.holds)
+    if isinstance(says, str) and says.endswith("()"):
+        effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
+        return effect
+    whole = tuple(side if side == HIDDEN else f"`{side}`" if side else "nothing" for side in (a, b))
+    short = tuple(
+        shown(last_part(text)) if (text := str(leaf)).startswith("projects/") else side
+        for leaf, side in zip(sides, whole, strict=True)
+    )
+    old, new = whole if short[0] == short[1] else short
+    name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
+    return follows(says, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
@@ -136,7 +91,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     for label, sides in both.items():
         filled = (replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True))
         for path, was, becomes in _differences(template, *filled):
-            rule, named = rule_of(path)
+            rule, named = rule_of(path, RULES)
             key = rule, named.get("name", ""), named.get("of", ""), was, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
     for (rule, name, of, was, becomes), at in places.items():
@@ -150,7 +105,7 @@ def _told(
     template, offers = difference.template, difference.offers
     catalogs = (template.was, template.becomes)
     a, b = (address_of(side, catalog) for side, catalog in zip(_sides(difference), catalogs, strict=True))
-    says = rule.of(difference, a, b)
+    says = effect_of(rule, difference, a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
     every_role = {*template.old.roles, *template.new.roles}
     part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
@@ -220,13 +175,12 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     pools = [", ".join(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
     if pools[0] != pools[1] and old.cluster == new.cluster:
         yield "pools", pools[0], pools[1]
-    for path in dict.fromkeys((*before, *after)):
-        a, b = before.get(path), after.get(path)
+    for path, a, b in compare(before, after):
         waits = path == "spec/scheduling/maxWaitDuration" and old.wait != new.wait
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
-        if a != b and not (SILENT.fullmatch(path) or waits or repeated or unlisted or _other_form(path, before, after)):
+        if not (SILENT.fullmatch(path) or waits or repeated or unlisted or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 
@@ -303,7 +257,7 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
                 value.partition("=") if path.endswith(("args", "command")) else (last_part(path), "", value)
             )
             if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):
-                rule, named = rule_of(path)
+                rule, named = rule_of(path, RULES)
                 yield rule.called(named.get("name", "")), value
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from slipway.base.formatting import all_of, join
@@ -23,12 +23,13 @@ from slipway.reviewing.change.usual import (
     usual_values,
 )
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
-from slipway.reviewing.rules.templates.requests import plain_secrets, requests
+from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
 from slipway.reviewing.rules.words import owned
@@ -101,18 +102,22 @@ def _brings(template: TemplateChange) -> Iterator[str]:
         yield "it opens a shell in the browser, with all that its account may do"
 
 
+def _declared(template: Template) -> Mapping[str, str]:
+    """Return the flags that a template says and that stand in no request."""
+    flags = {"codeFlag": template.takes_code, "checkpoints": template.checkpoints}
+    return {path: "true" for path, says in flags.items() if says}
+
+
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
-    old, new, change = template.old, template.new, template.change
-    # Otherwise it is reported for the stack.
-    if change.before.code == change.after.code and new.takes_code != old.takes_code:
-        used = None if new.takes_code else template.used
-        yield template.tells(f"code_flag-{'on' if new.takes_code else 'off'}", used=used)
-    if new.checkpoints and not old.checkpoints:
-        row = "checkpoints-lost" if template.keeps_nothing else "checkpoints-on"
-        yield template.tells(row, part="checkpoints")
-    elif old.checkpoints and not new.checkpoints:
-        lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
-        yield template.tells("checkpoints-off", part="checkpoints", lost=lost)
+    change = template.change
+    for path, before, after in compare(_declared(template.old), _declared(template.new)):
+        rule, _ = rule_of(path, RULES)
+        row = rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__)
+        # Otherwise it is reported for the stack.
+        if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
+            lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
+            used = template.used if row == "code_flag-off" else None
+            yield template.tells(row, part=rule.what, used=used, lost=lost)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:
