@@ -45,6 +45,7 @@ class Component(Member):
         explained = pulumi.ResourceOptions(transformations=self.composition.explained)
         waiting = pulumi.ResourceOptions.merge(self.options, explained)
         waiting.depends_on = pulumi.Output.from_input(cast(Any, self._decided()))
+        waiting.aliases = [*(waiting.aliases or ()), pulumi.Output.from_input(cast(Any, self._former(type_)))]
         super().__init__(type_, name, self._facts, waiting)
         self._to_come = ChildrenToCome(self, self.children)
         self._childResources.add(self._to_come)
@@ -67,6 +68,12 @@ class Component(Member):
         group = await self.composition.group(self)
         self._facts |= await self.facts(group)
         return await dependencies(self.options, group.components)
+
+    async def _former(self, type_: str) -> str | pulumi.Alias:
+        """Return the engine's name of the component wherever it was: below another parent it keeps what it made, with
+        an alias or without. Otherwise what it made would be deleted behind its back, by the same names."""
+        await self.composition.group(self)
+        return self.composition.former(type_, self.name) or pulumi.Alias()
 
     async def _declare(self) -> Any:
         try:

@@ -104,6 +104,13 @@ class Composition:
         await asyncio.shield(self._deciding)
         return next(group for group in self.groups if component in group.components)
 
+    def former(self, type_: str, name: str) -> str:
+        """Return the engine's name of a component as of the last deployment, by its type and name. Empty where it has
+        none, and where several components could be meant."""
+        named = [each for each in self.components if (each.pulumi_resource_type, each.name) == (type_, name)]
+        known = {} if isinstance(self.run.state, Unknown) else self.run.state.urns
+        return known.get((type_, name), "") if len(named) == 1 else ""
+
     async def end(self, component: Member) -> None:
         """Wait until all is declared. Raises RunError where that, or a preview of it, is refused."""
         await self.group(component)

@@ -22,7 +22,7 @@ from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.model.origin import Program
-from slipway.model.state import State, refuse_move
+from slipway.model.state import GENERATION, State, refuse_move
 
 from .creation import NAME, Creation
 from .decision import decide, tell
@@ -223,7 +223,7 @@ class Group:
     def around(self, id_: str, opts: pulumi.ResourceOptions, ignored: Sequence[str] | None = None) -> Surroundings:
         """Return what the group's clusters have in common. `opts`: Pulumi's options of this one. The state knows a
         generation again whoever declared it: the program itself, as in 0.1.0, or a component by any name."""
-        known = self.state.urns.get(id_) if isinstance(self.state, State) else None
+        known = self.state.urns.get((GENERATION, id_)) if isinstance(self.state, State) else None
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         stack = "" if self.name == self.run.name else self.name

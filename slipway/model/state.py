@@ -6,6 +6,7 @@ that has any. Another module asks the engine; where that fails there is an `Unkn
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -99,8 +100,9 @@ class State:
     elsewhere: frozenset[str] = frozenset()
     #: The buckets of all catalogs: several, for a program with several workspaces.
     catalogs: tuple[str, ...] = ()
-    #: The engine's names of generations of clusters, whoever is their parent, by the clusters' ids.
-    urns: Mapping[str, str] = field(default_factory=dict)
+    #: The engine's names of components, whoever is their parent, by their types and names; those of a generation of a
+    #: cluster by its id. None of two that are alike.
+    urns: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
     others: Mapping[str, str] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
@@ -188,7 +190,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         catalogs=tuple(catalogs),
         grants=grants,
         submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
-        urns={resource.name: resource.urn for resource in generations},
+        urns=_components(parsed),
         others={
             resource.text(key): resource.name
             for type_, key in ((BUCKET, "name"), (ACCOUNT, "email"))
@@ -243,6 +245,12 @@ _GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
     return (resource for resource in resources if resource.type == type_)
+
+
+def _components(resources: Iterable[_Resource]) -> dict[tuple[str, str], str]:
+    ours = [each for each in resources if each.type.startswith("slipway:")]
+    count = Counter((each.type, each.name) for each in ours)
+    return {named: each.urn for each in ours if count[named := (each.type, each.name)] == 1}
 
 
 def _own(resources: Iterable[_Resource], parent: str) -> Iterator[_Resource]:

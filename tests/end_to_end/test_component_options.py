@@ -21,7 +21,7 @@ names = ("ground", "vision") if config.get_bool("renamed") else ("ml", "research
 
 def options(former="", **more):
     aliases = [pulumi.Alias(name=former)] if config.get_bool("renamed") and former else []
-    aliases += [pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)] if team else []
+    aliases += [pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)] if config.get_bool("aliases") else []
     return pulumi.ResourceOptions(parent=team, aliases=aliases, protect=config.get_bool("protect"), **more)
 
 
@@ -59,9 +59,10 @@ def test_they_hold_for_all_that_a_component_declares(checkout: Checkout) -> None
     waited = {urn.rpartition("::")[2].partition("-")[0] for urn in late["dependencies"]}
     assert waited >= {"research", "ml"}, waited
 
-    # Moved below another component, and renamed: with aliases all of it is known again.
-    write(checkout, PROGRAM, **{"team:below": True})
-    assert re.fullmatch(r"1 to create \d+ unchanged", changes(checkout.pulumi("preview").said))
+    # Moved below another component, and renamed: with aliases all of it is known again, and the move needs none.
+    for aliases in (True, False):
+        write(checkout, PROGRAM, **{"team:below": True, "team:aliases": aliases})
+        assert re.fullmatch(r"1 to create \d+ unchanged", changes(checkout.pulumi("preview").said))
     checkout.up()
     write(checkout, PROGRAM, **{"team:below": True, "team:renamed": True})
     assert re.fullmatch(r"\d+ unchanged", changes(checkout.pulumi("preview").said))

@@ -78,8 +78,19 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         submitters=("group::of@acme.example",),
         called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
         catalogs=("acme-catalog",),
-        urns={"cpu-1a2b3c4": f"{HEAD}slipway:components:PersistentResource::cpu-1a2b3c4"},
+        urns={
+            ("slipway:components:PersistentResource", "cpu-1a2b3c4"): (
+                f"{HEAD}slipway:components:PersistentResource::cpu-1a2b3c4"
+            )
+        },
     )
+
+
+def test_of_two_components_that_are_alike_below_different_ones_none_is_known_by_its_name() -> None:  # N34
+    below = [f"{HEAD}{parents}slipway:components:Workspace::ml" for parents in ("", "acme:ml:Lab$")]
+    types = {urn: {"type": "slipway:components:Workspace", "outputs": {}} for urn in below}
+    assert read({below[1]: types[below[1]]}).urns == {("slipway:components:Workspace", "ml"): below[1]}
+    assert read(types).urns == {}
 
 
 def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
