@@ -12,6 +12,8 @@ from slipway.model.secret import secret_version
 
 OF_SECRET = "__SECRET"
 """The end of a variable that names a secret's version, which the launcher reads: `NAME__SECRET`."""
+MOST_RETRIES = 10
+"""Beyond these a job that never gets through would only cost."""
 _TASKS = ("containerSpec", "pythonPackageSpec")
 
 
@@ -25,15 +27,19 @@ class OwnSettings:
     secrets: Mapping[str, str] = field(default_factory=dict)
     #: Seconds; None for the template's.
     max_run: int | None = None
+    #: The attempts after the first, where its code fails; None where nothing is said.
+    retries: int | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.env or self.secrets) or self.max_run is not None
+        return bool(self.env or self.secrets or self.retries) or self.max_run is not None
 
     def __str__(self) -> str:
-        """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h`."""
+        """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h, 2 retries`."""
         texts = [f"{name}={value}" for name, value in self.env.items()]
         texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
-        return ", ".join((*texts, f"at most {span(self.max_run)}") if self.max_run is not None else texts)
+        texts += [f"at most {span(self.max_run)}"] if self.max_run is not None else []
+        texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}"] if self.retries else []
+        return ", ".join(texts)
 
     def put_on(self, spec: dict[str, Any], project: str) -> None:
         """Write the settings, and a record of them, into a CustomJobSpec in place; they replace the template's."""
@@ -47,7 +53,9 @@ class OwnSettings:
                 task["env"] = [*(entry for entry in task.get("env") or () if entry["name"] not in replaced), *own]
         if self.max_run is not None:
             spec["scheduling"] = {**spec.get("scheduling", {}), "timeout": f"{self.max_run}s"}
-        record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run}), SETTINGS)
+        # The launcher reads its retries there.
+        more = {"retries": self.retries} if self.retries else {}
+        record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run, **more}), SETTINGS)
 
     @classmethod
     def read(cls, env: Iterable[str]) -> OwnSettings:
@@ -55,11 +63,11 @@ class OwnSettings:
         found = record_in(env, SETTINGS)
         if not isinstance(found, dict):
             return cls()
-        env_, secrets, longest = found.get("env"), found.get("secrets"), found.get("maxRun")
+        env_, secrets, longest, retries = (found.get(key) for key in ("env", "secrets", "maxRun", "retries"))
         given = [each for each in (env_, secrets) if isinstance(each, dict) and all(map(_is_text, each.values()))]
-        if len(given) < 2 or not (longest is None or type(longest) is int):
+        if len(given) < 2 or not all(number is None or type(number) is int for number in (longest, retries)):
             return cls()
-        return cls(env=given[0], secrets=given[1], max_run=longest)
+        return cls(env=given[0], secrets=given[1], max_run=longest, retries=retries)
 
 
 def _is_text(value: object) -> bool:

@@ -39,7 +39,7 @@ class Command:
         copied: bool = False,
     ) -> None:
         # No lock, which a second signal would wait for within the first.
-        self.noticed, self.look, self.group = False, look, 0
+        self.noticed, self.stopped, self.look, self.group = False, False, look, 0
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
         adopt()
@@ -58,6 +58,16 @@ class Command:
                 self.look()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.group, signal.SIGTERM)
+
+    def stop(self) -> None:
+        """End it for another attempt: with a notice, and by force where it does not heed that."""
+        self.stopped = True
+        until = time.monotonic() + LAST_WORDS_S
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.group, signal.SIGTERM)
+            while not self.ending() and time.monotonic() < until:
+                time.sleep(0.05)
+            os.killpg(self.group, signal.SIGKILL)
 
     def ending(self) -> bool:
         """Tell whether it has ended, or some of it may have, after a notice."""

@@ -39,6 +39,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
+from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
 from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, scripted
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -170,8 +171,17 @@ def role(roles: Iterable[str], environ: Mapping[str, str]) -> str:
     return named if named and len(cluster(environ).get(pool, ())) < 2 else f"{named or pool}-{index}"
 
 
-def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, tells: Teller, *, again: bool) -> int:
-    """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
+def run(
+    words: list[str],
+    environ: Mapping[str, str],
+    asked: argparse.Namespace,
+    tells: Teller,
+    attempts: Attempts,
+    *,
+    again: bool,
+) -> int:
+    """The exit code of a command's last attempt, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when
+    something is not.
 
     Of a script, that nothing was written is said as well. `again`: this job was started before.
     """
@@ -180,20 +190,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
     home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
     place = Path(tempfile.mkdtemp(prefix="slipway-", dir=home if os.access(home, os.W_OK) else None))
     try:
-        results = Results(place, output, replica(environ), Storage(environ))
-        try:
-            earlier = results.restore() if output else []
-        except StorageError as error:
-            raise RefusedError(
-                "what an earlier start of this job has kept can't be fetched, so the job does not start",
-                f"{output}: {error}",
-                ROLE,
-            ) from error
-        if earlier:
-            names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
-            say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
-        elif again and output:
-            say("starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays")
+        results = restored(place, output, environ, again=again)
         script, folder = asked.module == SCRIPT, None
         variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
         if asked.code or script:
@@ -207,25 +204,66 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             variables.setdefault("PYTHONUNBUFFERED", "1")
             if data := variables.get("SLIPWAY_INPUT_DATA"):
                 variables["SLIPWAY_DATA"] = data
-        try:
-            command = Command(words, variables, results.look, folder, copied=bool(tells.asks))
-        except OSError as error:
-            shells = (
-                "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
-                "and with variables env NAME=VALUE …"
-            )
-            raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
-        code = followed(command, results, told=script)
-        tells.noticed, tells.lines = command.noticed, command.errors
-        return code
+        before: Command | None = None
+        while True:
+            command = started(words, variables, results, folder, copied=bool(tells.asks))
+            if before and before.noticed:
+                command.forward()
+            code = followed(command, results, attempts, told=script)
+            tells.noticed, tells.lines = command.noticed, command.errors
+            try:
+                if not attempts.again(command, code, chief=replica(environ) == CHIEF):
+                    return code
+            except StorageError as error:
+                say(f"not tried again, as it can't be told how often it was: {error}")
+                return code
+            say(f"attempt {attempts.number + 1} of {attempts.most + 1} begins, as the last one failed")
+            tells.retried(code, role(tells.asks.get("roles", ()), environ), attempts.number, attempts.most)
+            before = command
+            if output:  # As after a lost machine it finds what is whole.
+                shutil.rmtree(results.folder)
+                results = restored(place, output, environ, again=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def followed(command: Command, results: Results, *, told: bool) -> int:
+def restored(place: Path, output: str, environ: Mapping[str, str], *, again: bool) -> Results:
+    """The folder $SLIPWAY_OUTPUT with what earlier starts and attempts have kept. Raises RefusedError."""
+    results = Results(place, output, replica(environ), Storage(environ))
+    try:
+        earlier = results.restore() if output else []
+    except StorageError as error:
+        raise RefusedError(
+            "what an earlier start of this job has kept can't be fetched, so the job does not start",
+            f"{output}: {error}",
+            ROLE,
+        ) from error
+    if earlier:
+        names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
+        say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
+    elif again and output:
+        say("starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays")
+    return results
+
+
+def started(
+    words: list[str], variables: Mapping[str, str], results: Results, folder: Path | None, *, copied: bool
+) -> Command:
+    """The running command. Raises RefusedError."""
+    try:
+        return Command(words, variables, results.look, folder, copied=copied)
+    except OSError as error:
+        shells = (
+            "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
+            "and with variables env NAME=VALUE …"
+        )
+        raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
+
+
+def followed(command: Command, results: Results, attempts: Attempts, *, told: bool) -> int:
     """The command's exit code at its end, with all results kept."""
     results.ending, over = command.ending, threading.Event()
-    watcher = threading.Thread(target=watch, args=(command, results, over), daemon=True)
+    watcher = threading.Thread(target=watch, args=(command, results, over, attempts.called), daemon=True)
     watcher.start()
     code, killed = command.wait()
     over.set()
@@ -247,9 +285,11 @@ def followed(command: Command, results: Results, *, told: bool) -> int:
     return code or (CANNOT_TELL if results.unkept else 0)
 
 
-def watch(command: Command, results: Results, over: threading.Event) -> None:
+def watch(
+    command: Command, results: Results, over: threading.Event, called: Callable[[], bool] = lambda: False
+) -> None:
     """Keep results while the command runs, at first oftener: a machine may go soon. What can't be kept now is tried
-    again, at the end at the latest."""
+    again, at the end at the latest. Once it is `called` to the next attempt, the command is stopped."""
 
     def pause(seconds: float) -> None:
         if over.wait(seconds):
@@ -263,6 +303,8 @@ def watch(command: Command, results: Results, over: threading.Event) -> None:
             continue
         try:
             results.keep(pause)
+            if called():
+                command.stop()
         except (OSError, StorageError) as error:
             if not over.is_set():
                 say(f"not kept yet: {error}")
@@ -275,22 +317,29 @@ def watch(command: Command, results: Results, over: threading.Event) -> None:
 
 
 def begin(
-    words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, tells: Teller, *, again: bool
+    words: list[str],
+    environ: Mapping[str, str],
+    asked: argparse.Namespace,
+    tells: Teller,
+    attempts: Attempts,
+    *,
+    again: bool,
 ) -> int:
     """The exit code of a command, or CANNOT_TELL where it does not start; whoever wants to be told is."""
-    why, values = "", {}
+    why = ""
     if not again:
         tells.started()
     try:
         install(wanted(), environ)
         values = secrets(environ)
-        code = run(words, {**environ, **values}, asked, tells, again=again)
+        tells.hidden = tuple(values.values())
+        code = run(words, {**environ, **values}, asked, tells, attempts, again=again)
     except (RefusedError, OSError) as problem:
         full = ("the files of this job can't be put on its machine, so it does not start", str(problem))
         refused = problem.args if isinstance(problem, RefusedError) else (*full, fix(problem, "", environ))
         code, why = refuse(*refused), ": ".join(refused[:2])
     who = role(tells.asks.get("roles", ()), environ)
-    tells.ended(code, why, who, chief=replica(environ) == CHIEF, hidden=values.values())
+    tells.ended(code, why, who, chief=replica(environ) == CHIEF)
     return code
 
 
@@ -306,6 +355,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             f"outside of Vertex AI run it by itself: {' '.join(words)}",
         )
     trial = environ.get("CLOUD_ML_TRIAL_ID", "")
+    attempts = None
     try:
         owner, again = job, False
         if trial:
@@ -315,16 +365,24 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             place = f"{claim}/{trial}" if trial else claim
             owner, again = settle(place, job, environ)
             # Of several replicas another one may have been the first there.
-            if owner == job and sum(map(len, cluster(environ).values())) > 1:
+            others = sum(map(len, cluster(environ).values())) > 1
+            if owner == job and others:
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
+            if owner == job:
+                attempts = Attempts(
+                    asked_for(environ),
+                    take=lambda mark: settle(f"{place}/{mark}", job, environ),
+                    marks=lambda: [entry["name"] for entry in Storage(environ).listed(*split(place))],
+                    others=others,
+                )
     except StorageError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",
             f"{claim}: {error}",
             ROLE,
         )
-    if owner == job:
-        return begin(words, environ, asked, teller(claim, job, environ), again=again)
+    if attempts:
+        return begin(words, environ, asked, teller(claim, job, environ), attempts, again=again)
     ends = {MOVED: "given up for another capacity type", CANCELLED: "cancelled before it began"}
     why = ends.get(owner, f"a copy of job {owner}, which runs this submission")
     print(f"slipway: {why}: nothing to do here", flush=True)

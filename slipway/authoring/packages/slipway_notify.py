@@ -23,7 +23,7 @@ from typing import IO, Any, Callable, Iterable, Mapping, Sequence  # noqa: UP035
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
-CRASHED = "crashed"
+CRASHED, RETRIED = "crashed", "retried"
 WAITED_S = 60.0
 TIMEOUT_S = 10
 END_S = 20.0  # No longer does a job's end keep its machines for that somebody is told.
@@ -66,13 +66,15 @@ def message(url: str, event: str, facts: Mapping[str, str]) -> bytes:
     return json.dumps({"text": text, "event": event, **facts, "why": why}).encode()
 
 
-def tell(claim: str, url: str, event: str, facts: Mapping[str, str], take: Callable[[str], bool]) -> str:
+def tell(
+    claim: str, url: str, event: str, facts: Mapping[str, str], take: Callable[[str], bool], mark: str = ""
+) -> str:
     """Tell an event unless that was done; return why it could not be, or an empty string. `take` makes an object, and
     returns False where it is there. Raises its errors, and ValueError for an address that others could read."""
     if not private(url):
         why = "the address in it, which is not shown, is neither https:// nor on this machine"
         raise ValueError(f"{why}; add a version with another")
-    if not take(f"{claim}/told/{event}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"):
+    if not take(f"{claim}/told/{event}{mark}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"):
         return ""
     problems = ["no answer in time"]
 
@@ -165,12 +167,15 @@ class Teller:
         self.read, self.take, self.say, self.listed = read, take, say, listed
         self.lines: LastLine | None = None
         self.noticed = False
+        #: Values of secrets, which nobody is told.
+        self.hidden: Sequence[str] = ()
         self.first: threading.Thread | None = None
 
-    def tell(self, event: str, why: str, facts: Mapping[str, str] | None = None) -> None:
+    def tell(self, event: str, why: str, facts: Mapping[str, str] | None = None, mark: str = "") -> None:
+        """Tell an event; `mark` tells it from others of its kind."""
         told = {**(facts or self.facts), "why": why}
         try:
-            problem = tell(self.claim, self.read(self.asks["secret"]), event, told, self.take)
+            problem = tell(self.claim, self.read(self.asks["secret"]), event, told, self.take, mark)
         except Exception as error:  # Whatever it is, the job goes on.
             problem = f"nobody was told that it {event}: {self.asks['secret']}: {error}"
         if problem:
@@ -183,24 +188,35 @@ class Teller:
             self.first = threading.Thread(target=self.tell, args=(STARTED, after(waited)), daemon=True)
             self.first.start()
 
-    def ended(self, code: int, why: str, who: str, *, chief: bool, hidden: Iterable[str]) -> None:
+    def retried(self, code: int, who: str, number: int, most: int) -> None:
+        """Tell that it runs again after a failure, the job does not wait for that."""
+        if self.asks:
+            why = f"{self.reason(code)} ({who}); attempt {number + 1} of {most + 1} begins"
+            threading.Thread(target=self.tell, args=(RETRIED, why), kwargs={"mark": f"-{number}"}, daemon=True).start()
+
+    def ended(self, code: int, why: str, who: str, *, chief: bool) -> None:
         """Tell how it ended. A machine that goes may be followed by another: nothing is told of that, nor of the end of
         a helper that did well."""
         if not self.asks or self.noticed or (code == 0 and not chief):
             return
-        why = why or reason(code, self.lines.text() if self.lines else "")
-        lines = {line.strip() for value in hidden for line in value.splitlines()}
-        # An error has a text as a program writes it, with two backslashes for one, or as an address does.
-        forms = (str, lambda line: repr(line)[1:-1], lambda line: json.dumps(line)[1:-1], quote, quote_plus)
-        parts = {form(line) for line in lines for form in forms} - {""}
-        for part in sorted(parts, key=len, reverse=True):  # One may be within another.
-            why = why.replace(part, "…")
+        why = self.reason(code, why)
         why, event = (f"{why} ({who})", FAILED) if code else ("", SUCCEEDED)
         if code in TRANSIENT:
             self.bounded([lambda: self.crashed(why, who)], "crashed")
         else:
             steps = [lambda: self.tell(event, why)] * bool(code or not self.sweep)
             self.bounded([*steps, lambda: self.run_ended(event)], event)
+
+    def reason(self, code: int, why: str = "") -> str:
+        """Return why it failed, without the values of secrets."""
+        why = why or reason(code, self.lines.text() if self.lines else "")
+        lines = {line.strip() for value in self.hidden for line in value.splitlines()}
+        # An error has a text as a program writes it, with two backslashes for one, or as an address does.
+        forms = (str, lambda line: repr(line)[1:-1], lambda line: json.dumps(line)[1:-1], quote, quote_plus)
+        parts = {form(line) for line in lines for form in forms} - {""}
+        for part in sorted(parts, key=len, reverse=True):  # One may be within another.
+            why = why.replace(part, "…")
+        return why
 
     def bounded(self, steps: Sequence[Callable[[], None]], event: str) -> None:
         """Do each after the one before; one that is slow leaves as much of the time to the next."""

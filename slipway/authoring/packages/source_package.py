@@ -30,8 +30,8 @@ _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
 _SHOWN = 3
 _PARTS = (
-    *("command", "exchange", "files", "growing", "http", "index", "inputs", "launcher", "notify", "results"),
-    *("session", "storage", "warm"),
+    *("attempts", "command", "exchange", "files", "growing", "http", "index", "inputs", "launcher", "notify"),
+    *("results", "session", "storage", "warm"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""

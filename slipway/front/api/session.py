@@ -135,7 +135,7 @@ def session(
         capacity_type=capacity,
         pool=pool or "",
         team=team or "",
-        overrides=overrides_of(None, None, notify, env, secrets, None, job_name),
+        overrides=overrides_of(None, None, notify, env, secrets, None, None, job_name),
         arguments=tuple(session.__kwdefaults__ or ()),
     )
     return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=False), context)

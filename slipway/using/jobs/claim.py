@@ -19,9 +19,10 @@ from slipway.model.catalog.model import Catalog
 GIVEN_UP, CANCELLED = "moved", "cancelled"
 """The contents of the claim of an attempt that was given up for the next, and of one that was cancelled; any other
 content is a job's."""
-_END, _NEXT, _ACCEPTED = "end", "next", "accepted"
+_END, _NEXT, _ACCEPTED, _RETRY = "end", "next", "accepted", "retry-"
 """The names of objects below a claim: the end of an attempt whose claim its sender has, the claim of the next attempt,
-and the name of the job that the sender has made."""
+and the name of the job that the sender has made; and the beginning of a name for each time that a failed job's code was
+started again."""
 
 
 class Claim(Enum):
@@ -117,6 +118,13 @@ def claim_of(job: VertexJob) -> str:
         if "--claim" in pool.args[:-1]:
             return pool.args[pool.args.index("--claim") + 1]
     return ""
+
+
+def retries_of(storage: Storage, job: VertexJob) -> int:
+    """Return how often a job's code was started again after its own failures, by the marks of its launchers. Raises
+    CloudError."""
+    marks = storage.objects(Location.parse(f"{claim_of(job)}/{_RETRY}"))
+    return sum(1 for _ in marks)
 
 
 def mark_of(job: VertexJob, catalog: Catalog) -> str:

@@ -196,6 +196,7 @@ def _overrides(
         env={name: value for name, value in {**then.env, **now.env}.items() if name not in now.secrets},
         secrets={name: value for name, value in {**then.secrets, **now.secrets}.items() if name not in now.env},
         max_run=then.max_run if now.max_run is None else now.max_run,
+        retries=then.retries if now.retries is None else now.retries,
     )
     overrides = replace(given, experiment=experiment, settings=settings)
     packages = sorted(job.packages)

@@ -15,10 +15,11 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import INPUT, RECORDS, excess
-from slipway.model.own_settings import OF_SECRET, OwnSettings
+from slipway.model.own_settings import MOST_RETRIES, OF_SECRET, OwnSettings
 from slipway.model.rules.code import ENV_NAME, MOST_ENV, value_problem
 from slipway.model.secret import SECRET
 from slipway.using.submission.parameters import ParameterMistake as Mistake
+from slipway.using.submission.request import tells
 
 _SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_", "CLUSTER_SPEC", "TF_CONFIG")
 """Variables of these beginnings are the launcher's or the service's."""
@@ -27,12 +28,16 @@ _VALUE = re.compile(r"(?=\D*\d)[A-Za-z0-9]{32,}")
 """A key, as W&B's is, which might be a secret's name by its letters."""
 
 
-def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None) -> OwnSettings:
+def checked_settings(
+    env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None, retries: int | None
+) -> OwnSettings:
     """Return the settings. Raises one ConfigError with all mistakes, which repeats no value that may be secret."""
     mistakes = [*_variables(env), *_secrets(env, secrets)]
     longest = None if max_run is None else math.floor(seconds(max_run))
     if longest == 0:
         mistakes.append(Mistake("", f"max_run {quoted(max_run or '')} is below a second", "90m or 2h, for example"))
+    if retries is not None and not 0 <= retries <= MOST_RETRIES:
+        mistakes.append(Mistake("", f"{retries} retries", f"0 to {MOST_RETRIES}"))
     if not mistakes and (problem := excess({"env": env, "secrets": secrets})):
         mistakes.append(Mistake("", f"the settings {problem}", "put long values into a file of the folder"))
     if mistakes:
@@ -41,7 +46,7 @@ def checked_settings(env: Mapping[str, str], secrets: Mapping[str, str], max_run
             why="\n".join(mistake.what for mistake in mistakes),
             fix=together(mistake.fix for mistake in mistakes),
         )
-    return OwnSettings(env=env, secrets=secrets, max_run=longest)
+    return OwnSettings(env=env, secrets=secrets, max_run=longest, retries=retries)
 
 
 def require_free_name(catalog: Catalog, name: str) -> None:
@@ -57,7 +62,7 @@ def require_settings(template: Template, offers: Iterable[Offer], settings: OwnS
     if settings and any(offer.kind == PIPELINE_JOB.name for offer in offers):
         raise ConfigError(
             f"a pipeline has no place for {_words(settings)}",
-            why="its tasks have variables and limits of their own, which were compiled into it",
+            why="its tasks have variables, limits and retries of their own, which were compiled into it",
             fix="give them to the pipeline as parameters",
         )
     if (settings.env or settings.secrets) and not template.takes_code:
@@ -65,6 +70,12 @@ def require_settings(template: Template, offers: Iterable[Offer], settings: OwnS
             f"{template.name} takes no variables of one job's own",
             why="it runs the code that was reviewed with it, and a variable can make that do something else",
             fix=f"slipway templates show {template.name}, which has its parameters",
+        )
+    if settings.retries and not all(map(tells, offers)):
+        raise ConfigError(
+            f"a {offers[0].kind} of {template.name} is not tried again",
+            why="the launcher does that, of custom jobs alone, and an image may start without it",
+            fix=("leave out ", {"retries": str(settings.retries)}),
         )
     most = max((len(pool.get("env") or ()) for offer in offers for pool in _tasks(offer)), default=0)
     if (total := most + len(settings.env) + len(settings.secrets) + len(RECORDS)) > MOST_ENV:
@@ -148,4 +159,6 @@ def _timeout(offer: Offer) -> int | None:
 
 
 def _words(settings: OwnSettings) -> str:
+    if settings.retries:
+        return "retries"
     return "a time limit" if settings.max_run is not None else "variables of one job's own"

@@ -61,6 +61,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         # Parameters are compared separately, and a note changes nothing.
         "environment": [plain(each for each in pool.env if each.partition("=")[0] not in RECORDS) for pool in busy],
         "time limit": span(longest) if (longest := job.own_settings.max_run) is not None else "",
+        "retries": str(job.own_settings.retries or ""),
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }

@@ -33,6 +33,7 @@ from slipway.model.labels import (
     label_filter,
 )
 from slipway.using.context import Context
+from slipway.using.jobs.claim import retries_of
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
 from slipway.using.jobs.idle import idle_accelerators, idle_words
@@ -79,6 +80,8 @@ class JobDetails:
     #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    #: How often its code was started again after a failure; None where nobody asked for that, or it is not known.
+    retried: int | None = None
 
 
 @click.command()
@@ -124,6 +127,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
         fallback = threads.submit(_fallback_of, context, job)
         parts = threads.submit(with_parts, context, [job])
+        retried = threads.submit(_retried, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         # A submission that fell back has gone on already.
@@ -138,7 +142,17 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             next=fallback.result(),
             failure=failure.result() if failure else None,
             metrics=metrics.result()[job.name],
+            retried=retried.result(),
         )
+
+
+def _retried(context: Context, job: VertexJob) -> int | None:
+    if not (job.own_settings.retries and job.start_time):
+        return None
+    try:
+        return retries_of(context.brief.storage, job)
+    except CloudError:
+        return None
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -170,6 +184,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
         "tasks": job.tasks or None,
         "events": events.all,
         "eventsWhy": events.why or None,
+        "retried": details.retried,
         "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
         "metrics": dict(details.metrics),
         "metricsSource": details.metrics.source or None,
@@ -215,6 +230,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", run_words(money) if money.run is not None else ""),
+        ("retried", "" if details.retried is None else f"{details.retried} of {job.own_settings.retries}"),
         ("restarts", _restarts(details)),
         ("gpus", idle_words(idle) if idle else ""),
         ("usage", details.usage.why if job.start_time is not None and not details.usage.rows else ""),

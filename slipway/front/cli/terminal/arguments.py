@@ -76,6 +76,7 @@ class SubmitArguments:
     env: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     max_run: str | None = None
+    retries: int | None = None
     name: str | None = None
 
     @property
@@ -92,6 +93,7 @@ class SubmitArguments:
         for flag, value in (
             ("--name", self.name),
             ("--max-run", self.max_run),
+            ("--retries", None if self.retries is None else str(self.retries)),
             ("--capacity", self.capacity_type),
             ("--pool", self.pool),
             ("--as", self.kind),
@@ -130,6 +132,7 @@ class SubmitArguments:
                 assignments(self.env, "variable", "--env", "name=value"),
                 assignments(self.secrets, "secret", "--secret", "name=secret"),
                 self.max_run,
+                self.retries,
             ),
         )
         return SubmissionRequest(

@@ -13,7 +13,7 @@ _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 _CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
 _ELSEWHERE = {
     **dict.fromkeys(("max-duration", "timeout-s", "time-limit", "max-time"), "--max-run, the job's longest run"),
-    **dict.fromkeys(("retries", "max-retries", "retry"), "slipway submit --like JOB, once it has failed"),
+    **dict.fromkeys(("max-retries", "retry", "max-restarts", "max-restarts-on-errors"), "--retries"),
     **dict.fromkeys(("replicas", "nodes", "num-nodes"), "a template of several roles: slipway templates"),
     **dict.fromkeys(("gpu", "gpus", "accelerator"), "-p machine=TYPE, of those in slipway templates show TEMPLATE"),
     "priority": "--wait-for and --then, as jobs have no priority",

@@ -10,6 +10,7 @@ import click
 
 from slipway.base.formatting import unfit
 from slipway.front.cli.terminal import completions
+from slipway.model.own_settings import MOST_RETRIES
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob
@@ -117,6 +118,12 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         help="A variable with a secret of Secret Manager, by its name; may be repeated.",
     ),
     click.option("--max-run", metavar="TIME", help="End it after 90m or 2h: at most the template's own limit."),
+    click.option(
+        "--retries",
+        type=click.IntRange(0, MOST_RETRIES),
+        metavar="N",
+        help="Run it again where its own code fails, so often at most; never once it is cancelled or over time.",
+    ),
     click.option("--name", metavar="NAME", help="A name of yours, by which lists show it and every verb finds it."),
     click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show."),
     click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`."),

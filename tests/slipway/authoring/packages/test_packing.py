@@ -44,6 +44,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "setup.py",
         "MANIFEST.in",
         "PKG-INFO",
+        "slipway_attempts.py",
         "slipway_command.py",
         "slipway_exchange.py",
         "slipway_files.py",

@@ -187,7 +187,7 @@ def ends(read: Callable[[str], str], asks: Mapping[str, object], code: int, room
     listed = ["gs://work/claims/of-sweeps/s/ended/1-failed"]
     record = json.dumps({**FACTS, "secret": "projects/p/secrets/s", **asks})
     teller = notify.Teller(record, "gs://work/claims/r1", read, lambda mark: True, said.append, lambda _: listed)
-    teller.ended(code, "", "chief", chief=True, hidden=())
+    teller.ended(code, "", "chief", chief=True)
     return said
 
 
@@ -314,7 +314,7 @@ def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room)
 
     asks = json.dumps({**FACTS, "secret": "projects/p/secrets/s"})
     teller = notify.Teller(asks, "gs://work/claims/r1", lambda reference: room.url, unable, said.append)
-    teller.ended(0, "", "chief", chief=True, hidden=())
+    teller.ended(0, "", "chief", chief=True)
     assert said == ["nobody was told that it succeeded: projects/p/secrets/s: HTTP 403"] and room.bodies == []
 
 

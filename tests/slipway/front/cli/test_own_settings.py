@@ -52,7 +52,8 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     shown = mine.run("jobs", "show", "lr-01")
     assert "settings   LR=0.1, DATA from secret token, at most 2 min" in shown.out.splitlines()
     assert f"lr-01 is the name of {name}" in shown.err
-    assert mine.shown(name)["settings"] == {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120}
+    settings = {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120, "retries": None}
+    assert mine.shown(name)["settings"] == settings
 
     told = mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2").err
     assert "  its settings: LR=0.1, DATA from secret token, at most 2 min" in told.splitlines()
@@ -62,7 +63,40 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     assert "slipway-name" not in like["labels"], "the name is one job's"
 
 
-@pytest.mark.parametrize("other", [("--env", "LR=0.2"), ("--max-run", "3m"), ("--secret", "TOKEN=token")])
+FAILS = """
+import os, pathlib, sys
+seen = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "seen")
+first = not seen.exists()
+seen.touch()
+print("first" if first else "second", flush=True)
+sys.exit(3 if first or "always" in sys.argv[1] else 0)
+"""
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize(("says", "code", "retried"), [("once", 0, "1 of 2"), ("always", 4, "2 of 2")])
+def test_a_job_runs_again_where_its_own_code_fails(mine: Stack, says: str, code: int, retried: str) -> None:
+    (mine.folder / "src" / "hello" / "task.py").write_text(FAILS)
+    words = ("--code", "./src", "-p", f"code={says}", "--retries", "2", "--name", "again")
+    done = mine.run("submit", "hello", *words, "--follow")
+    lines = [line.removeprefix("main  ") for line in done.out.splitlines()]
+    assert done.code == code and lines.count("first") == 1 and lines.count("second") == int(retried[0]), done.out
+    assert "slipway: attempt 2 of 3 begins, as the last one failed" in lines
+    shown = mine.run("jobs", "show", "again").out.splitlines()
+    assert f"retried    {retried}" in shown and "settings   2 retries" in shown
+    document = mine.shown("again")
+    assert document["retried"] == int(retried[0]) and document["settings"]["retries"] == 2
+
+
+def test_what_no_launcher_starts_is_not_tried_again(stack: Stack) -> None:
+    refused = stack.run("submit", "hello", "--retries", "2")
+    assert refused.code == 2 and "of hello is not tried again" in refused.err and stack.jobs() == []
+    assert "fix: leave out --retries 2" in refused.err
+
+
+@pytest.mark.parametrize(
+    "other", [("--env", "LR=0.2"), ("--max-run", "3m"), ("--secret", "TOKEN=token"), ("--retries", "1")]
+)
 def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...]) -> None:
     send(mine, "--request-id", "r1", "--env", "LR=0.1", "--max-run", "2m")
     again = mine.run("submit", "hello", "--code", "./src", "--request-id", "r1", *other)
@@ -88,6 +122,7 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--max-run", "soon"), "invalid duration 'soon'"),
         (("--max-run", "0.2s"), "max_run '0.2s' is below a second"),
         (("--max-run", "7d"), "hello may run"),
+        (("--retries", "11"), "11 is not in the range 0<=x<=10"),
         (("--name", "Lr 01"), "fix: --name lr-01, for example"),
         (("--name", "4711"), "not digits alone"),
         (("--name", "hello"), "hello is a template"),
@@ -146,7 +181,13 @@ def test_python_has_them_too(mine: Stack, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(mine.folder)
     job = slipway.submit(
-        "hello", code=Path("src"), env={"LR": "0.1"}, secrets={"TOKEN": "token"}, max_run=90, job_name="lr-02"
+        "hello",
+        code=Path("src"),
+        env={"LR": "0.1"},
+        secrets={"TOKEN": "token"},
+        max_run=90,
+        retries=1,
+        job_name="lr-02",
     )
     assert slipway.job("lr-02") == job
     with pytest.raises(ConfigError, match="1 setting wrong") as error:
@@ -154,6 +195,7 @@ def test_python_has_them_too(mine: Stack, monkeypatch: pytest.MonkeyPatch) -> No
     assert "LR has a NUL" in error.value.why
     (sent,) = mine.jobs()
     assert variables(sent)["LR"] == "0.1" and sent["jobSpec"]["scheduling"]["timeout"] == "90s"
+    assert '"retries":1' in variables(sent)["SLIPWAY_SETTINGS"]
 
 
 def test_a_template_s_name_is_its_newest_job_of_mine(stack: Stack) -> None:

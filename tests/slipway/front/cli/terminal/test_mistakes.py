@@ -11,7 +11,7 @@ from slipway.front.cli import main
         (("submit", "--template", "hello"), "No such option '--template'. Did you mean TEMPLATE, without a flag?"),
         (("submit", "hello", "--max-duration=2h"), "Did you mean --max-run, the job's longest run?"),
         (("submit", "hello", "--timeout-s", "60"), "Did you mean --max-run, the job's longest run?"),
-        (("submit", "hello", "--retries", "2"), "Did you mean slipway submit --like JOB, once it has failed?"),
+        (("submit", "hello", "--max-restarts", "2"), "Did you mean --retries?"),
         (("submit", "hello", "--replicas", "2"), "Did you mean a template of several roles: slipway templates?"),
         (("submit", "hello", "--priority", "high"), "Did you mean --wait-for and --then, as jobs have no priority?"),
         (
