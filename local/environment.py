@@ -31,7 +31,7 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         # The engine lives for seconds, and the usual garbage collection takes a fifth of its start.
         "GOGC": "400",
-        # This is ignored where Pulumi.yaml has a `virtualenv`, in which the engine looks for Python.
+        # Takes the `virtualenv` of Pulumi.yaml, in which an installed host looks by itself.
         "PULUMI_PYTHON_CMD": str(_PYTHON),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -157,6 +157,8 @@ class Venv:
     """A virtual environment whose interpreter says what it is asked, and notes it."""
 
     folder: Path
+    #: The folder of the program that it runs.
+    project: Path = Path()
 
     @property
     def packages(self) -> Path:
@@ -177,9 +179,9 @@ class Venv:
         variables = environment.engine_variables(self.folder, self.folder, os.environ["PATH"])
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         call = (variables["PULUMI_PYTHON_CMD"], *words)
-        done = subprocess.run(call, env={"PATH": path}, capture_output=True, text=True, check=False)
-        assert done.stderr == ""
-        return done.returncode, done.stdout
+        done = subprocess.run(call, env={"PATH": path}, cwd=self.project, capture_output=True, text=True, check=False)
+        assert done.stderr == "" or done.returncode
+        return done.returncode, done.stdout + done.stderr
 
     def asked(self) -> int:
         return len((self.folder / "asked").read_text().splitlines())
@@ -191,6 +193,26 @@ class Venv:
 @pytest.fixture
 def venv(tmp_path: Path) -> Venv:
     return Venv(tmp_path / "venv of mine")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "runtime:\n  name: python\n  options:\n    virtualenv: .venv\n",
+        "runtime: { name: python, options: { virtualenv: '.venv' } }  # mine",
+        '{"runtime": {"name": "python", "options": {"toolchain": "pip", "virtualenv": ".venv"}}}',
+    ],
+)
+def test_a_programs_own_virtual_environment_runs_it(tmp_path: Path, written: str) -> None:
+    """The language host that is built here ignored it: `make shell` had the repository's Python run every program."""
+    on_path, own = Venv(tmp_path / "on path", tmp_path), Venv(tmp_path / ".venv")
+    on_path.make()
+    (tmp_path / "Pulumi.yaml").write_text(written)
+    code, said = on_path.run("-m", "program")
+    assert code == 1 and "Pulumi.yaml names the virtual environment .venv" in said
+    own.make()
+    assert on_path.run("-m", "program") == (0, "[-m program]\n")
+    assert own.asked() == 1 and not (on_path.folder / "asked").exists()
 
 
 def test_the_list_stands_until_something_is_installed(venv: Venv) -> None:
