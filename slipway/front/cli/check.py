@@ -158,22 +158,31 @@ def _stranded(
     stack: Stack, published: Iterable[Template], document: Document, remarks: DocumentPart
 ) -> list[FileMistake]:
     """Return templates that a deployment refuses as this stack takes none of their offers, and those that its review
-    stops as none can be had with the template's defaults. Where shortages only warn, so does this."""
+    stops as none can be had with the template's defaults. Where shortages only warn, so does this. Remark on those that
+    wait for a season. docs/decisions/check.md tells why."""
+    from slipway.deploying.generations.dormant import out_of_season
     from slipway.google.catalog.lookup import usual_offers
 
     mistakes: list[FileMistake] = []
-    config = DocumentPart(document, ("config",), remarks.mistakes if stack.quota.mode == "warn" else mistakes)
+    config, now = DocumentPart(document, ("config",), mistakes), Clock().now()
+    asleep = {cluster.name: rests for cluster in stack.clusters if (rests := out_of_season(cluster, "", now))}
     for template in published:
         usual = usual_offers(template)
-        if any(offer.available or offer.dormant for offer in usual):
+        fits = [offer for offer in usual if offer.available or offer.dormant]
+        pools = dict.fromkeys(offer.cluster or offer.dormant for offer in fits)
+        if any(name not in asleep for name in pools):
             continue
         at_all = any(offer.available or offer.dormant for offer in template.offers)
-        how = "with its defaults" if at_all else "by any of its capacity types"
-        lost = usual if at_all else template.offers
-        why = [f"{offer.label(template.kind)}: {offer.why}" for offer in lost]
-        config["slipway:templates"][stack.templates.index(template.name)].wrong(
-            "\n    ".join([f"{template.name} can't run {how}", *why]),
-            "declare what is missing, or give the template a capacity type that this stack has",
+        how = "for now" if fits else "with its defaults" if at_all else "by any of its capacity types"
+        fix = "declare what is missing, or give the template a capacity type that this stack has"
+        if fits:
+            why = [asleep[name].words for name in pools]
+            fix = "leave it so, if its jobs may wait for that; else give it another capacity type"
+        else:
+            why = [f"{offer.label(template.kind)}: {offer.why}" for offer in (usual if at_all else template.offers)]
+        part = remarks if fits or stack.quota.mode == "warn" else config
+        part["slipway:templates"][stack.templates.index(template.name)].wrong(
+            "\n    ".join([f"{template.name} can't run {how}", *why]), fix
         )
     return mistakes
 

@@ -321,6 +321,18 @@ def test_a_template_that_can_not_run_with_its_defaults_is_refused_as_its_review_
     assert of(GOOD).exit_code == 0, "spot machines are another way to run"
 
 
+def test_a_template_whose_pool_is_out_of_season_is_a_warning(checkout: Path) -> None:  # D6
+    """Nothing was said of it, and each submission waits for a month that nobody had in mind."""
+    later = GOOD.replace("      pools:", '      from: "2970-01-01"\n      pools:')
+    result = of(later)
+    assert result.exit_code == 0, result.output
+    told = "slipway:templates[0]: warning: train can't run for now\n    cluster cpu is out of season until 2970-01-01"
+    assert told in result.output
+    template = checkout / "templates" / "train.py"
+    template.write_text(dedent(TEMPLATE).replace('("pool",)', '("pool", "on-demand")'))
+    assert "can't run" not in of(later).output, "machines of its own are another way to run"
+
+
 BREACHES = {
     "labels: [team]": "labels: cluster cpu: label team is missing",
     "protection: true": "",
