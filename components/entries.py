@@ -102,27 +102,16 @@ def in_words(mistakes: Collection[FileMistake], given: Mapping[Member, Given]) -
     """Return mistakes of a stack's configuration as errors of the components that it comes from."""
     fixes: dict[str, str] = {}
     for mistake in mistakes:
-        fix = mistake.fix
-        if (found := _found(mistake.key, given)) is not None:
-            for name, path in paths(found.args, _root(found)).items():
-                fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
-            fix = fix.replace(f"{'.'.join(_root(found))}.", "")
-        fixes[f"{place(mistake.key, given) or mistake.key}: {mistake.what}"] = fix
+        where, fix = mistake.key, mistake.fix
+        for component, values in given.items():
+            if (argument := _place_of(component, values, mistake.key)) is not None:
+                where = f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
+                for name, path in paths(component.args, _root(component)).items():
+                    fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
+                fix = fix.replace(f"{'.'.join(_root(component))}.", "")
+                break
+        fixes[f"{where}: {mistake.what}"] = fix
     return ArgumentError("\n".join(fixes), fix="\n".join(dict.fromkeys(fixes.values())))
-
-
-def place(key: str, given: Mapping[Member, Given]) -> str:
-    """Return the component and the argument of a key of a stack's configuration: `Workspace ml: work_bucket`. Empty
-    where no argument has it."""
-    component = _found(key, given)
-    if component is None:
-        return ""
-    argument = _place_of(component, given[component], key)
-    return f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
-
-
-def _found(key: str, given: Mapping[Member, Given]) -> Member | None:
-    return next((each for each, values in given.items() if _place_of(each, values, key) is not None), None)
 
 
 def refuse_no_place(component: Member, given: Given, place: tuple[str, str]) -> None:

@@ -190,8 +190,24 @@ def test_what_is_wrong_between_components_is_told_of_the_one_that_has_it() -> No
         workspace(teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["serach"])})()
         cluster()()
 
-    with pytest.raises(pulumi.RunError, match=r"Workspace ml: teams.vision.clusters\[0\]: (?s:.)*(?!slipway:)"):
+    with pytest.raises(pulumi.RunError, match=r"Workspace ml: teams.vision.clusters\[0\]: ") as refused:
         declared(program)
+    assert "slipway:" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"teams": {"vision": {"machines": {"gpu": "n1-standard-4"}}}},
+        {"teams": {"vision": {"budget": 5}}, "budget": {"teams": {"vision": 5}}},
+        {"teams": {"vision": {}}, "budget": {"teams": {"speech": 5}}},
+        {"trainers": {"evals": {"account": "slipway-dev-ml-trainer"}}},
+    ],
+)
+def test_no_mistake_of_a_program_is_told_by_a_key_of_a_stack_file(args: dict[str, Any]) -> None:
+    with pytest.raises(pulumi.RunError, match="Workspace ml: ") as refused:
+        declared(workspace(**args))
+    assert "slipway:" not in str(refused.value) and "stacks/" not in str(refused.value)
 
 
 @pytest.mark.parametrize("given", [{}, {"project": PROJECT}, {"region": REGION}])

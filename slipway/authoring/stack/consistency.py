@@ -151,7 +151,7 @@ def _trainers(config: DocumentPart, stack: str) -> None:
                 f"{quoted(account or derived)} is the account of {earlier} as well",
                 "an account of its own: secrets and people belong to accounts",
             )
-        seen.setdefault(account or derived, f"trainer {name}" if name else "slipway:workspace")
+        seen.setdefault(account or derived, f"trainer {name}" if name else "the workspace")
 
 
 def _teams(config: DocumentPart) -> None:
@@ -171,7 +171,7 @@ def _teams(config: DocumentPart) -> None:
         for part in team["clusters"].entries():
             cluster = part.of(str)
             if cluster is not None and cluster not in clusters:
-                other = f"one of {', '.join(clusters)}" if clusters else "declare it under slipway:persistentResources"
+                other = f"one of {', '.join(clusters)}" if clusters else "declare that cluster"
                 part.wrong(f"there is no cluster {quoted(cluster)}", meant(cluster, clusters, other))
             elif cluster is not None and cluster not in used:
                 part.wrong(
@@ -181,17 +181,17 @@ def _teams(config: DocumentPart) -> None:
         for key, machine in team["machines"].items():
             check_machine(machine)
             if key not in keys:
-                declare = f"declare it for the other teams too: slipway:machines: {{{key}: …}}"
-                machine.wrong(f"slipway:machines has no {quoted(key)}", meant(key, keys, declare))
+                declare = f"declare it for the other teams too: `machines: {{{key}: …}}`"
+                machine.wrong(f"the stack's `machines` have no {quoted(key)}", meant(key, keys, declare))
         if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
-            team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")
+            team["budget"].wrong("the stack's `budget` has a part for this team as well", "keep one of them")
     for of in ("teams", "users"):
         for name, budget in config["slipway:budget"][of].items():
             if not label_value(name):  # A job bears the name as a label.
                 budget.wrong(f"no job counts for {quoted(name)}", "write it in letters from a to z")
     for name, budget in config["slipway:budget"]["teams"].items() if teams else ():
         if name not in (*teams, *groups):
-            fix = meant(name, (*teams, *groups), "declare it under slipway:teams")
+            fix = meant(name, (*teams, *groups), "declare it under `teams`")
             budget.wrong(f"there is no team {quoted(name)}", fix)
 
 

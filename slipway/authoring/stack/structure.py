@@ -91,7 +91,7 @@ OF_THE_API: Mapping[str, str] = {
 _ACCOUNT_KEYS = ("serviceAccount", "custom")
 _NO_ACCOUNT = (
     "a cluster names no account: each job on it names its own",
-    "leave it out, or `{custom: true}`; the account is the `trainer` of slipway:workspace, or a template's own",
+    "leave it out, or `{custom: true}`; the account is the workspace's `trainer`, or a template's own",
 )
 
 
