@@ -103,7 +103,8 @@ def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *
     python = place / "bin" / "python"
     # uv leaves a lock in the temporary folder for each source that it builds.
     environ = {**environ, "TMPDIR": str(place)}
-    _uv(folder, base, environ, "venv", "--python", sys.executable, str(place))
+    # The engine has pip list the packages of the program that it runs.
+    _uv(folder, base, environ, "venv", "--seed", "--python", sys.executable, str(place))
     hashes = ("--require-hashes",) if hashed else ()
     _uv(folder, base, environ, "pip", "install", "--python", str(python), *hashes, "-r", str(PINS))
     tried = subprocess.run(
@@ -149,7 +150,7 @@ def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()
 def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
     """Return whether an environment of these requirements lasts (no folder or branch), and its name."""
     digest, lasting = hashlib.sha256(), True
-    digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
+    digest.update(repr((sys.version, sys.platform, os.uname().machine, "with pip")).encode())
     for file, text in requirements:
         digest.update(f"\0{file}\0{text}".encode())
         lasting &= all(_COMMIT.search(match) for match in _GIT_ADDRESS.findall(text))

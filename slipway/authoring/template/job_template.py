@@ -309,7 +309,7 @@ def _account(template: Declaration) -> Iterator[str]:
     if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
         yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
     if trainer is not None and not _TRAINER.fullmatch(trainer):
-        yield f"trainer: {trainer!r} is not a name under slipway:trainers: lowercase letters, digits and hyphens"
+        yield f"trainer: {trainer!r} is not a trainer's name: lowercase letters, digits and hyphens"
     if trainer is not None and account is not None:
         yield "trainer: a job runs as one account; give a trainer of the stack, or a service_account, not both"
 

@@ -151,14 +151,14 @@ SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
         ),
         [],
         ("a key of your own (CMEK)",),
-        "`encryption` with a key of the same region, under slipway:workspace",
+        "`encryption` with a key of the same region, of the workspace",
     ),
     "an account": (
         400,
         "Service account creation is not allowed on this project.",
         [violation("constraints/iam.disableServiceAccountCreation", "Service account creation is not allowed.")],
         ("no new service accounts here: constraints/iam.disableServiceAccountCreation",),
-        "name it: `trainer` under slipway:workspace",
+        "name it: `trainer` of the workspace",
     ),
     "a key of an account": (
         400,
