@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched, said
+from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import distinct
-from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import NAMES
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
@@ -23,12 +21,6 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, machines, owned
-
-_KEEPS = {
-    "stays": ("goes when it leaves the stack", "stays in the cloud, paid, when it leaves the stack"),
-    "protected": ("can be deleted", "can't be deleted, so the deployment that would fails"),
-}
-"""Ways to keep a cluster from its end, by the engine's word: what follows without one, and with it."""
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -120,14 +112,10 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
             yield by_row("cluster-forgotten", itself)
         if step.fate in (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED):
             yield from _made(step, change)
-        elif step.fate is Fate.CHANGED:
+        elif step.fate is Fate.CHANGED and step.diffs:
             # The service can't change a living cluster, so the provider's update fails, or ends its jobs.
-            if step.diffs:
-                details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
-                yield by_row("updated-alive", itself, details=details)
-            sides = [(getattr(step.old, key), getattr(step.new, key), words) for key, words in _KEEPS.items()]
-            if does := [words[now] for was, now, words in sides if was != now]:
-                yield by_row("kept-otherwise", itself, does=does[0], details=does[1:])
+            details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
+            yield by_row("updated-alive", itself, details=details)
 
 
 def _made(step: Touched, change: Change) -> Iterator[Consequence]:
@@ -148,18 +136,13 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
         yield by_row(row, itself, machines=has, cost_of=dollars(cost), cost=cost)
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)
-    elif differences := tuple(_differences(step, asked, cluster, catalog)):
-        yield by_row("cluster-unsaid", itself, edits=differences)
-
-
-def _differences(step: Touched, asked: PersistentResource | None, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
-    """Yield what the program says and what the engine is asked for. A cluster that it takes over keeps its names."""
-    sides = {"project": catalog.project, "location": cluster.region or catalog.region}
-    for key, place in sides.items():
-        if (asked_for := step.becomes.get(key)) != place:
-            yield Edit(key, place, "" if asked_for is None else said(asked_for).strip("`"))
-    if asked is None:
-        yield Edit("resourcePools", "", "its fields can't be read")
-    for field in departures(cluster, asked.spec, catalog.stack) if asked else ():
-        if not (step.fate is Fate.ADOPTED and field.key.startswith(NAMES)):
-            yield Edit(field.key, field.before, field.after)
+    else:
+        sides = (
+            (cluster.region or catalog.region, step.becomes.get("location")),
+            (catalog.project, step.becomes.get("project")),
+        )
+        edits = departures(cluster, asked.spec, catalog.stack) if asked else ()
+        # A cluster that it takes over keeps its names.
+        edits = [each for each in edits if not (step.fate is Fate.ADOPTED and each.key.startswith(NAMES))]
+        if asked is None or edits or any(was != becomes for was, becomes in sides):
+            yield by_row("cluster-unsaid", itself, edits=[Edit(each.key, each.before, each.after) for each in edits])

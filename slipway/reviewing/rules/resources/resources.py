@@ -6,13 +6,13 @@ Slipway's own declarations are reported elsewhere: clusters, buckets, accounts, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from slipway.deploying.engine.grants import form
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.deploying.engine.preview import SECRET
+from slipway.deploying.engine.preview import SECRET, UNKNOWN
 from slipway.deploying.engine.touched import (
     ACCOUNT,
     BUCKET,
@@ -21,10 +21,8 @@ from slipway.deploying.engine.touched import (
     OBJECT,
     OURS,
     Fate,
-    InputDifference,
     Touched,
     differences,
-    texts,
     top,
     unseen,
 )
@@ -34,8 +32,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.table import ROWS, by_row, follows
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.table import by_row, follows
 
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
@@ -50,32 +47,25 @@ UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
-_COMPUTED = "the cloud computes"
+_FATES = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED, Fate.DELETED, Fate.FORGOTTEN)
+ROWS_OF = {
+    "bucket": ("bucket-created", "bucket-adopted", "bucket-replaced", "bucket-deleted", "bucket-forgotten"),
+    "account": ("account-created", "account-adopted", "account-replaced", "account-deleted", "account-forgotten"),
+    "resource": ("resource-created", "resource-adopted", "resource-replaced", "resource-deleted", "resource-forgotten"),
+}
+"""By a subject's word, the rows of these fates."""
 
 
 def resources(change: Change) -> Iterator[Consequence]:
     for touched in change.touched:
         if not _told(touched):
             subject = Subject("resource", title(touched), touched.name)
-            naming = named(f"`{name}`" for name in _naming(touched, change))
-            who = f"`{touched.physical}` ({title(touched)}{f', which jobs of {naming} name' if naming else ''})"
+            who = f"`{touched.physical}` ({title(touched)})"
             yield from fate(touched, subject, "", who=who)
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
     if let_go := [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]:
         yield by_row("packages-let-go", Subject("packages"), details=let_go)
-
-
-def _naming(touched: Touched, change: Change) -> Iterator[str]:
-    """Yield the templates whose jobs name it, by the end of its full name or by where its images lie."""
-    if touched.old and touched.fate is not Fate.FORGOTTEN:
-        where = {"location": "", "project": change.old.project, **touched.was}
-        images = "repositoryId" in where and "{location}-docker.pkg.dev/{project}/{repositoryId}".format_map(where)
-        # A path of images has a domain's project (`acme.example:ml`) with a slash.
-        called = re.escape(images.replace(":", "/") if images else "/".join(touched.old.id.split("/")[-2:]))
-        for name, template in change.new.templates.items():
-            if "/" in called and any(re.search(rf"{called}(?![\w-])", str(offer.request)) for offer in template.offers):
-                yield name
 
 
 def _told(touched: Touched) -> bool:
@@ -97,42 +87,20 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
     edited = [each for each in differences(touched.was, touched.becomes) if top(each.path) in keys]
     if opened and not edited:
         return
-    hidden = dict(_hidden(touched, edited))
-    worst = replace(_effect(touched, edited, hidden), kind="resource-changed")
-    if worst.grade is Grade.BLOCKING or edited or hidden:
-        details = [f"`{path}`, which {why}" for path, why in hidden.items()]
-        yield told_by(worst, subject, unguarded(touched), who=who, edits=edits_of(edited), details=details)
-
-
-def _hidden(touched: Touched, edited: Sequence[InputDifference]) -> Iterator[tuple[str, str]]:
-    """Yield paths that differ and have no value to show, with the reason."""
-    for path in unseen(touched.diffs, edited):
-        if path not in touched.put_back:
-            if SECRET in str(touched.becomes.get(path, "")):
-                yield path, "is secret"
-            elif not _BY_ITSELF.fullmatch(path):
-                # `__provider` is the code of a resource that the program itself makes, changes and deletes.
-                yield path, "the deployment runs" if path == "__provider" else _COMPUTED
-
-
-def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping[str, str]) -> Effect:
-    paths = (*(each.path for each in edited), *hidden)
-    if "CustomRole:" in touched.type and "permissions" in paths:
-        known = {text for _, text in texts(touched.was.get("permissions"))}
-        more = {text for _, text in texts(touched.becomes.get("permissions"))} - known
-        gives_roles = any(permission.endswith(".setIamPolicy") for permission in more)
-        return follows(f"edited-permits-{'any-role' if gives_roles else 'more' if more else 'less'}")
-    if unguarded(touched):
-        return follows("edited-unprotected")
-    # The condition of a workload identity provider tells which repositories may deploy as the stack's identity.
-    if any("attributeCondition" in each.path for each in edited):
-        return follows("edited-admitting")
-    if all(map(_FOR_PEOPLE.match, paths)) or (not edited and set(hidden.values()) == {_COMPUTED}):
-        return follows("edited-works-as-before")
-    if not hidden and all(each.path in GUARDS and GUARDS[each.path][0] == each.after for each in edited):
-        return follows("edited-guarded")
-    some = [word for each in edited for word in (f"{each.path} {each.sides[1]}", top(each.path))]
-    return UNRULED if hidden else follows(of_type("edited-unruled", touched, *some))
+    hidden = [path for path in unseen(touched.diffs, edited) if path not in touched.put_back]
+    hidden = [path for path in hidden if not _BY_ITSELF.fullmatch(path)]
+    secret = any(SECRET in str(touched.becomes.get(path, "")) for path in hidden)
+    so = unguarded(touched)
+    if so or edited or hidden:
+        # The condition of a workload identity provider tells which repositories may deploy as the stack's identity.
+        admits = any("attributeCondition" in each.path for each in edited)
+        guards = {path: value for path, (value, _) in GUARDS.items()}
+        mild = (_FOR_PEOPLE.match(each.path) or guards.get(each.path, UNKNOWN) == each.after for each in edited)
+        row = "edited-unprotected" if so else "edited-admitting" if admits else "edited-unruled"
+        worst = replace(follows(row), kind="resource-changed")
+        worst = replace(worst, grade=Grade.NOTE) if not (so or secret) and all(mild) else worst
+        details = [f"`{path}`, whose value nobody sees" for path in hidden]
+        yield told_by(worst, subject, so, who=who, edits=edits_of(edited), details=details)
 
 
 def fate(
@@ -143,7 +111,7 @@ def fate(
     `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = follows(of_type(f"{subject.what}-{touched.fate}", touched))
+    row = follows(ROWS_OF[subject.what][_FATES.index(touched.fate)])
     guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
@@ -164,12 +132,6 @@ def fate(
         *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
     )
     yield told_by(row, subject, edits=edits_of(because), details=details, **parts)
-
-
-def of_type(row: str, touched: Touched, *more: str) -> str:
-    """Return the first of a row's words for resources of this type, `more` behind them, or else the row itself."""
-    words = (f"{row} {title(touched)}{f' {word}' if word else ''}" for word in more or ("",))
-    return next((word for word in words if word in ROWS), row)
 
 
 def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:

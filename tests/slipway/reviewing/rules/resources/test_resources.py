@@ -1,7 +1,6 @@
 """Resources of types that nobody here knows, the catalog, and what is put back that somebody changed by hand.
 # N5 # N10 # D7 # P5"""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,6 @@ from slipway.reviewing.rules.resources.data import data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
-from slipway.reviewing.rules.table import ROWS
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
 from tests.slipway.reviewing.recordings import recorded
 
@@ -35,23 +33,6 @@ def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_si
     assert found(step("update", DATASET, "x", old=same, new=same, diffs=["etag", "lastModifiedTime"])) == []
     (computed,) = found(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"]))
     assert computed.grade is Grade.NOTE
-
-
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if re.match(r"(edited-unruled|resource-deleted|resource-created) ", row)]
-)
-def test_types_that_teams_have_are_told_by_what_follows(row: str) -> None:
-    fate, type_, *field = row.split()
-    key, value = field[0] if field else "size", {"true": True, "false": False}.get(field[-1] if field else "", 2)
-    old, new = {"name": "x"}, {"name": "x", key: value}
-    step_of: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-        "edited-unruled": ("update", {"old": old, "new": new}),
-        "resource-deleted": ("delete", {"old": old}),
-        "resource-created": ("create", {"new": new}),
-    }
-    op, sides = step_of[fate]
-    (told,) = found(step(op, f"gcp:{type_.replace('.', '/x:')}", "x", **sides))
-    assert (told.does, told.so) == (ROWS[row]["does"], ROWS[row]["so"])
 
 
 def test_a_package_that_nobody_keeps_is_told() -> None:
