@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.deploying.engine.preview import EngineStep
 from slipway.model.catalog.model import Catalog
 from tests.builders.clusters import asked_for
 from tests.review.case import BUSY, Case, World, hurts, silent, stack, stops, tells
@@ -37,12 +37,10 @@ def makes(op: str = "create", **inputs: Any) -> Steps:
     return steps
 
 
-def keeps(op: str = "same", *, retained: bool = False, protected: bool = False, **edits: Any) -> Steps:
+def edited_alive(**edits: Any) -> Steps:
     def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_, lives = catalog.clusters["h100"].id, requested(catalog)
-        resource = step(op, CLUSTER, id_, old=lives, new=lives, diffs=edits)
-        new = Resource({**lives, **edits}, retained=retained, protected=protected)
-        yield EngineStep(op, resource.urn, CLUSTER, id_, old=resource.old, new=new, diffs=resource.diffs)
+        yield step("update", CLUSTER, id_, old=lives, new={**lives, **edits}, diffs=edits)
 
     return steps
 
@@ -164,7 +162,7 @@ CASES = (
     Case(
         "The engine would update a living cluster, which the service can't do",
         names=(stops("cluster-unsaid", "cluster h100-", "while it lives", "tune-27b-x1", "`labels`"),),
-        steps=keeps("update", labels={"team": "b"}),
+        steps=edited_alive(labels={"team": "b"}),
         world=BUSY,
         accident="an update in place that ended what ran",
     ),

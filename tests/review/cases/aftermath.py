@@ -194,7 +194,7 @@ CASES = (
     Case(
         "Each edit is to make a second cluster, for which there is no quota",
         (stack("replacement: in-place", "replacement: rollover"),),
-        (hurts("cluster-protection", "h100", "32 H100 GPUs of 24", "the second is refused"),),
+        (hurts("cluster-protection", "h100", "both are paid then, and draw quota"),),
         given=(stack("replacement: rollover", "replacement: in-place"),),
         world=World(limits={"nvidia_h100_gpus": 24}),
     ),

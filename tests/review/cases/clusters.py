@@ -213,7 +213,6 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "a2-highgpu-8g",
-                "idle instead of $",
                 "no template asks for",
                 "goes with its 2",
             ),

@@ -17,7 +17,7 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "us-east4",
-                "results stay in a bucket in us-east4",
+                "results stay in a bucket there",
                 "what is read from us-central1 is billed by the gigabyte",
             ),
         ),

@@ -54,20 +54,20 @@ CASES = (
     Case(
         "A cluster ends a day earlier than was said",
         (stack("until: 2026-12-20", "until: 2026-12-19"),),
-        (hurts("season-changed", "h100", "→ `2026-12-19 00:00 UTC`", "24 h earlier than before"),),
+        (hurts("season-changed", "h100", "→ `2026-12-19 00:00 UTC`"),),
         given=(h100("until: 2026-12-20"),),
         accident="a trial's end that came before its last job's",
     ),
     Case(
         "A cluster has no end any more",
         (stack("      until: 2026-12-20\n", ""),),
-        (hurts("season-changed", "h100", "has no end any more", "$147,666 a month, until somebody takes it out"),),
+        (hurts("season-changed", "h100", "has no end any more", "$147,666 a month"),),
         given=(h100("until: 2026-12-20"),),
     ),
     Case(
         "A cluster may idle for longer before it is given up",
         (stack("idleLimit: 3d", "idleLimit: 9d"),),
-        (hurts("season-changed", "h100", "no job for 9 days", "6 days later, $29,128.67 more with nothing running"),),
+        (tells("season-changed", "h100", "no job for 9 days"),),
         given=(h100("idleLimit: 3d"),),
         world=BUSY,
     ),

@@ -48,7 +48,7 @@ CASES = (
     Case(
         "A cluster stays over the holidays, paid with nobody there",
         (stack("until: 2026-12-18", "until: 2027-01-11"),),
-        (hurts("season-changed", "h100", "24 days later, $116,514.66 more with nothing running"),),
+        (hurts("season-changed", "h100", "$147,666 a month"),),
         given=(h100("until: 2026-12-18"),),
         world=BUSY,
         accident="idle machines over a holiday",

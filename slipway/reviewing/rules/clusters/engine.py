@@ -141,8 +141,8 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
             (cluster.region or catalog.region, step.becomes.get("location")),
             (catalog.project, step.becomes.get("project")),
         )
-        edits = departures(cluster, asked.spec, catalog.stack) if asked else ()
+        differing = departures(cluster, asked.spec, catalog.stack) if asked else ()
         # A cluster that it takes over keeps its names.
-        edits = [each for each in edits if not (step.fate is Fate.ADOPTED and each.key.startswith(NAMES))]
+        edits = [each for each in differing if not (step.fate is Fate.ADOPTED and each.key.startswith(NAMES))]
         if asked is None or edits or any(was != becomes for was, becomes in sides):
             yield by_row("cluster-unsaid", itself, edits=[Edit(each.key, each.before, each.after) for each in edits])

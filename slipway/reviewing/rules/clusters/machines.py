@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What, Why
-from slipway.model.catalog.clusters import Cluster, PricedAlternative
+from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import Alternative
-from slipway.model.cluster_fields import compare_pools, machines_in_words, same_pools
+from slipway.model.cluster_fields import same_pools
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import Price, dollars, signed
+from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change, come_by_time
-from slipway.reviewing.change.usual import machine_types, timeout_of, without_cluster
+from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.templates.usage import facts
-from slipway.reviewing.rules.words import have_ended, machines, named
+from slipway.reviewing.rules.words import have_ended, machines
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -104,43 +103,32 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     made = not cluster.new_in_cloud and (cluster.gone or not cluster.stays)
     if not (made or (cluster.stays and listed != before)):
         return
-    may = [_option(new, number, other) for number, other in enumerate(listed, 1)]
     templates = change.new.templates.values()
     asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
-    most = Price(max(price(other).known for other in listed))
-    dearer = Price(most.known - price(new).known)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
-    unfit = f"no template asks for {lacking}, so up to {dollars(most)} is paid for machines that run nothing"
-    then = [f"then {line}" for line in without_cluster(change.new, name) if lacking]
+    most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
-    regions = dict.fromkeys(other.region for other in listed if other.region)
-    others = join([*(f"of `{kind}`" for kind in types if kind not in own), *(f"in {region}" for region in regions)])
+    regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
+    of = join(f"`{kind}`" for kind in types if kind not in own)
     lost = machines(cluster.held) if cluster.is_replaced else ""
-    so = facts(
-        unfit if lacking else "",
-        f"up to {signed(dearer.known)}" if dearer.known > 0 else "",
-        _far(change.new.region, f"in a bucket in {join(regions, 'or')}") if regions else "",
-        "" if made else "a deployment that makes it anew decides that by itself; the one that runs stays as it is",
-        "" if made else "once made so it stays so, also when its own can be had again",
-        f"it stays so until another is declared, and the old one goes with its {lost}" if lost else "",
-    )
-    was = change.old.clusters.get(name) or cluster.dormant_before
-    row, grade = f"cluster-may-become{'-and-old-goes' if lost else ''}", None
-    if not made:
-        row = "alternatives-unfit" if lacking else "alternatives-changed"
-        grade = Grade.WARNING if not before and (regions or dearer.known > 0) else None
-    elif was and alike(listed, was.alternatives):
+    was, dearer = change.old.clusters.get(name) or cluster.dormant_before, Price(most.known - price(new).known)
+    warns = made or lacking or (not before and (regions or dearer.known > 0))
+    row = "alternatives-far" if regions else "cluster-may-become"
+    if made and was and alike(listed, was.alternatives):
         row = "cluster-may-still-become"
-    if lacking and lost and cluster.scarce:
-        grade = Grade.BLOCKING
+    elif lacking:
+        row = "alternatives-unfit-and-old-goes" if lost else "alternatives-unfit"
     yield of_cluster(
         row,
         name,
-        so=so,
-        others=others or "of more or fewer machines",
-        details=(*may, *then),
-        grade=grade,
+        others=join(filter(None, (of and f"of {of}", regions and f"in {regions}"))) or "of more or fewer machines",
+        lacking=lacking,
+        most=dollars(most),
+        lost=lost,
+        regions=regions,
+        home=change.new.region,
+        grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,
         key="alternatives",
         cost=dearer if made else None,
     )
@@ -149,7 +137,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
 def standing_alternatives(change: Change) -> Iterator[str]:
     for cluster in change.new.clusters.values():
         if cluster.alternative:
-            far = f" in {cluster.region}, whose jobs' {_far(change.new.region, 'there')}" if cluster.region else ""
+            far = f" in {cluster.region}, where results stay" if cluster.region else ""
             yield (
                 f"`{cluster.name}` is there as its alternative {cluster.alternative}{far}, and stays until the stack "
                 "file says otherwise: take that out of `alternatives` to have it made as asked for first"
@@ -162,17 +150,3 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
         option.region == was.region and same_pools(was.pools, option.pools)
         for option, was in zip(listed, before, strict=True)
     )
-
-
-def _option(first: Cluster, number: int, other: PricedAlternative) -> str:
-    """Return `alternative 2 in us-east4: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h`."""
-    where = f" in {other.region}" if other.region else ""
-    differing = (pool for pool in other.pools if compare_pools(pool.name, first.pool(pool.name), pool))
-    differs = named(f"{pool.name} {machines_in_words(pool)}" for pool in differing)
-    first_idle, idle = price(first), price(other)
-    more = "" if idle == first_idle else f" instead of {dollars(first_idle)}"
-    return f"alternative {number}{where}: {differs or 'the same machines'}, {dollars(idle)} idle{more}"
-
-
-def _far(home: str, where: str) -> str:
-    return f"results stay {where}, and what is read from {home} is billed by the gigabyte"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
-from slipway.google.quota.metrics import drawn_by
 from slipway.google.quota.seasons import Readiness
-from slipway.model.capacity import ON_DEMAND
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.cluster import CREATE_WITHIN_S, PROTECT, ROLLOVER
+from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import dollars, is_steep
+from slipway.model.prices import dollars
 from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -29,9 +26,23 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
-from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import in_words, machines, named
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a cluster's entry, with the rows of what follows."""
+
+    key: str
+    of: Callable[[Cluster], Any]
+    #: It has no value any more, it has another one, and that takes something from people, which `harms` tells of the
+    #: new value and the one before.
+    none: str
+    any: str
+    harmful: str | None = None
+    harms: Callable[[Any, Any], bool] = lambda *_: False
+
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
@@ -40,16 +51,33 @@ _DATED = ("until", "idleLimit", "from")
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
-_SETTINGS: tuple[tuple[str, Callable[[Cluster], Any], Callable[[Any, Any], bool] | None], ...] = (
-    ("until", lambda of: of.season.ends, operator.lt),
-    ("idleLimit", lambda of: of.season.idle_limit, operator.lt),
-    ("from", lambda of: of.season.begins, operator.gt),
-    ("replacement", lambda of: of.replacement, lambda mode, was: mode not in (was, PROTECT)),
-    ("retireWithin", lambda of: of.retire_within, None),
-    ("createWithin", lambda of: of.create_within or _DEFAULT, lambda wait, _: wait >= _TOO_LONG),
+_SETTINGS: tuple[Setting, ...] = (
+    Setting("until", lambda of: of.season.ends, "until-none", "until-any", "until-harmful", operator.lt),
+    Setting(
+        "idleLimit",
+        lambda of: of.season.idle_limit,
+        "idleLimit-none",
+        "idleLimit-any",
+        "idleLimit-harmful",
+        operator.lt,
+    ),
+    Setting("from", lambda of: of.season.begins, "from-none", "from-any", "from-harmful", operator.gt),
+    Setting("replacement", lambda of: of.replacement, "replacement-any", "replacement-any"),
+    Setting("retireWithin", lambda of: of.retire_within, "retireWithin-none", "retireWithin-any"),
+    Setting(
+        "createWithin",
+        lambda of: of.create_within or _DEFAULT,
+        "createWithin-any",
+        "createWithin-any",
+        "createWithin-harmful",
+        lambda wait, _: wait >= _TOO_LONG,
+    ),
 )
-"""By key, a setting's value, and whether that takes something from people, compared with the one before. It
-has rows for no value and for any, or for each value."""
+_REPLACEMENTS = {
+    ROLLOVER: "replacement-rollover",
+    IN_PLACE: "replacement-in-place",
+    PROTECT: "replacement-protect",
+}
 
 
 def settings(change: Change) -> Iterator[Consequence]:
@@ -89,40 +117,38 @@ def _edited(
 ) -> Iterator[Consequence]:
     """Yield the settings that differ. `fresh`: the cluster is new, so that nobody had it without them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
-    for key, value_of, takes in _SETTINGS:
-        was, value, dated = value_of(old), value_of(new), key in _DATED
+    for setting in _SETTINGS:
+        key, was, value, dated = setting.key, setting.of(old), setting.of(new), setting.key in _DATED
         if was == value or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
-        harms = takes is not None and value is not None and (was is None or takes(value, was))
-        harms = harms and not fresh and not (dated and was_asleep and asleep)
-        so, dearer = ("", False) if fresh else _shift(key, was, value, new, change.now)
-        soon = harms and key == "until" and value - change.now < _SOON
+        asked = value is not None and not fresh and not (dated and was_asleep and asleep)
+        harms = asked and setting.harmful is not None and (was is None or setting.harms(value, was))
+        row = setting.none if value is None else setting.any
+        row = setting.harmful if harms and setting.harmful else _REPLACEMENTS.get(value, row)
+        row = "replacement-protect-rollover" if (was, value) == (PROTECT, ROLLOVER) else row
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
-        then = "until then" if key == "from" else "then"
-        away = [f"{then} {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
-        away = [f"{then} nobody can submit {alone}, for lack of other machines", *away] if alone else away
-        edit = Edit(key, _words(was), _words(value))
-        worse = f"{key}-harmful" if harms and not (dated and asleep) else ""
-        if worse and key in ("until", "idleLimit"):
-            told = [*away[:1], so, _given_back(new)]
-            # Machines that may not come again weigh more than what others cost.
-            so, away = facts(*(told if alone or not of.scarce(new) else [*told[1:], *told[:1]])), away[1:]
-        rows = (worse, f"{key}-{edit.before}-{edit.after}", f"{key}-{edit.after or 'none'}", f"{key}-any")
+        away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
+        longer = key == "until" and was and value and value - was > _SOON
+        endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
+        paid = not (asleep or fresh) and (longer or endless)
+        if harms and key in ("until", "idleLimit") and not asleep:
+            lost = f"then nobody can submit {alone}, for lack of other machines" if alone else ""
+            so, away = facts(lost, _given_back(new), *away[:1]), away[1:]
+        else:
+            so = of.costs(new) if paid else _reason(new) if dated else ""
+        soon = harms and key == "until" and value - change.now < _SOON
         yield of_cluster(
-            next(row for row in rows if row in ROWS),
+            row,
             new.name,
             part=key,
-            value=edit.after,
-            before=edit.before,
+            value=_words(value),
+            before=_words(was),
             so=so,
-            first=f"first list another capacity type that can be had, under `capacity_types` of {alone}; or "
-            if alone
-            else "",
-            quota=_of_both(new, change) if value == ROLLOVER else "",
-            edits=[edit],
+            first=f"first list another capacity type under `capacity_types` of {alone}; or " if alone else "",
+            edits=[Edit(key, _words(was), _words(value))],
             details=(*away, *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
+            grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid else None,
             key=key,
         )
 
@@ -141,32 +167,6 @@ def _words(value: Any) -> str:
 
 def _lacks(cluster: Cluster) -> set[str]:
     return set(cluster.lacks or ()) if isinstance(cluster, DormantCluster) else set()
-
-
-def _of_both(cluster: Cluster, change: Change) -> str:
-    """Return the quota that two generations draw at least, where one more of a cluster does not fit."""
-    for need in drawn_by(ON_DEMAND, of.minimum_machines(cluster)):
-        limit = change.live.limit(need.metric)
-        if limit and limit.limit < 2 * need.amount:
-            needed = f"at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}"
-            return f" ({needed}, so the second is refused)"
-    return ""
-
-
-def _shift(key: str, was: Any, value: Any, new: Cluster, now: datetime) -> tuple[str, bool]:
-    """Return how much longer a cluster is wanted, or why it is dormant; and whether that costs notably more."""
-    if key in _DATED and was and value and (key == "from" or not isinstance(new, DormantCluster)):
-        longer = (value - was).total_seconds()
-        if longer < 0 or key == "from":
-            return f"{span(abs(longer))} {'earlier' if longer < 0 else 'later'} than before", False
-        so_far = was - now if key == "until" else was
-        before, more = (price(new) * (Decimal(max(seconds, 0)) / 3600) for seconds in (so_far.total_seconds(), longer))
-        steep = is_steep(before.known, (before + more).known)
-        return f"{span(longer)} later, {dollars(more, per='')} more with nothing running", steep
-    bound = key not in _DATED or value or new.season.ends or new.season.idle_limit
-    if bound or key == "from" or isinstance(new, DormantCluster):
-        return _reason(new), False
-    return f"{of.costs(new)}, until somebody takes it out", price(new).known > 0
 
 
 def _reason(cluster: Cluster) -> str:

@@ -201,7 +201,7 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N1
 
 def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
     (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
-    assert line.startswith("`gpu` is there as its alternative 1 in us-east4, whose jobs' results stay there, and what")
+    assert line.startswith("`gpu` is there as its alternative 1 in us-east4, where results stay, and")
     assert line.endswith("take that out of `alternatives` to have it made as asked for first")
 
 
