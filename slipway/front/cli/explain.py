@@ -29,8 +29,13 @@ def command(file: str, output: str) -> None:
     from slipway.google.provider_errors import meanings, own_errors
 
     own, lines = own_errors(text_of(file, _FIX))
-    known = {meaning.fix for meaning in own}
-    meant = own + [meaning for meaning in meanings(lines, os.environ) if meaning.fix not in known]
+    # A deployment tells the same behind the resource's name, with lines of the stack file in its fix.
+    known = tuple(fault.what for fault in own)
+    meant = own + [
+        meaning
+        for meaning in meanings(lines, os.environ)
+        if not any(what.endswith(f": {meaning.what}") for what in known)
+    ]
     if output == "json":
         screen.out_json("explanation", {"meanings": [meaning._asdict() for meaning in meant]})
         return

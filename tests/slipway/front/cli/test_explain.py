@@ -50,7 +50,7 @@ def test_an_error_of_the_provider_that_slipway_has_explained_is_not_explained_ag
 ) -> None:  # N4
     meaning = meaning_of("googleapi: Error 429: slower", {})
     what = f"Bucket work could not be made: {meaning.what}"
-    beside = f"    error: {what}\n      why: {meaning.why}\n      fix: {meaning.fix}\n"
+    beside = f"    error: {what}\n      why: {meaning.why}\n      fix: {meaning.fix} (stacks/Pulumi.dev.yaml:8)\n"
     foreign = "    error: creating urn:x: googleapi: Error 429: slower\n"
     (tmp_path / "up.txt").write_text(beside + foreign + SAID)
     assert main(["explain", str(tmp_path / "up.txt"), "--output", "json"]) == 0
