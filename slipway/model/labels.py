@@ -59,6 +59,9 @@ RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS)
 """The variables of a job that record its submission, as JSON."""
 ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
 """The address of a bucket, or of what is in it."""
+HUB_ADDRESS = re.compile(r"hf://((datasets|spaces)/)?[\w.-]+/[\w.-]+(@[^/\s]+)?(/.*)?")
+"""The address of a repository of the Hugging Face hub, or of what is in it."""
+INPUT_ADDRESS = re.compile(f"{ADDRESS.pattern}|{HUB_ADDRESS.pattern}")
 INPUT = "SLIPWAY_INPUT_"
 """The beginning of a variable with the address of an input. The code finds there the launcher's copy of it."""
 MOST_BYTES = 32 * 1024

@@ -54,13 +54,15 @@ def call(
     body: Any = None,
     headers: Mapping[str, str] | None = None,
     timeout: float = TIMEOUT_S,
+    send: Callable[..., Any] = urllib.request.urlopen,
 ) -> Any:
     """Return the outcome of `take` on the answer to one request. Raises OSError for trouble that may pass,
     StorageError for a refusal."""
-    sent = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain", **(headers or {})}
+    identity = {"Authorization": "Bearer " + bearer} if bearer else {}
+    sent = {**identity, "Content-Type": "text/plain", **(headers or {})}
     try:
         request = urllib.request.Request(url, data=body, headers=sent, method=method)
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
+        with send(request, timeout=timeout) as answer:
             return take(answer)
     except urllib.error.HTTPError as refusal:
         with refusal:

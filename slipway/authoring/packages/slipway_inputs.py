@@ -1,7 +1,8 @@
 """Copies the inputs of a job to the machine's disk, before its code starts.
 
-An input is a variable SLIPWAY_INPUT_NAME that comes as `gs://BUCKET/PREFIX`. The code finds there the folder with the
-copy, which is complete: the copy is made beside it, with sizes compared, and the folder gets its name at the end.
+An input is a variable SLIPWAY_INPUT_NAME that comes as `gs://BUCKET/PREFIX`, or as `hf://ORG/MODEL` of the hub. The
+code finds there the folder with the copy, which is complete: the copy is made beside it, with sizes compared, and the
+folder gets its name at the end.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_http import NO_ROOM, StorageError, account
+from slipway.authoring.packages.slipway_hub import SCHEME, Hub
 from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import RefusedError, ReplacedError, Storage, split
 
 INPUT = "SLIPWAY_INPUT_"
+SOURCES = ("gs://", SCHEME)
 TOLD_EVERY_S = 5.0
 REFUSED = "the inputs of this job can't be copied, so it does not start"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -24,6 +27,10 @@ DISK = "give the job's machines a larger disk, or name fewer files"
 READER = (
     "gcloud storage buckets add-iam-policy-binding gs://{} --role=roles/storage.objectViewer "
     "--member=serviceAccount:{}, then submit again"
+)
+TOKEN = (
+    "see that it is there, accept the licence on its page, and give the job a token that may read it: "
+    "--secret HF_TOKEN=SECRET"
 )
 AGAIN = "correct the address, or what is there, and submit again"
 LATER = "submit again once nothing replaces or deletes what is there"
@@ -55,12 +62,12 @@ def size(count: float) -> str:
 
 def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] = say) -> dict[str, str]:
     """Return the folder of each input in `place`, by its variable, once all are there. Raises RefusedError."""
-    addresses = {name: uri for name, uri in environ.items() if name.startswith(INPUT) and uri.startswith("gs://")}
-    storage, found, sizes, uri = Storage(environ), {}, {}, ""
+    addresses = {name: uri for name, uri in environ.items() if name.startswith(INPUT) and uri.startswith(SOURCES)}
+    storage, hub, found, sizes, uri = Storage(environ), Hub(environ), {}, {}, ""
     part, whole = place / "inputs.part", place / "inputs"
     try:
         for name, uri in addresses.items():
-            found[name] = storage.found(uri)
+            found[name] = (hub if uri.startswith(SCHEME) else storage).found(uri)
             sizes[name] = sum(int(entry["size"]) for entry in found[name].values())
             if not found[name]:
                 raise RefusedError(REFUSED, f"nothing is at {uri}", AGAIN)
@@ -71,7 +78,8 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
         for name, uri in addresses.items():
             count = f"{len(found[name])} object{'s' * (len(found[name]) != 1)}"
             tell(f"copies {uri} to ${name}: {count}, {size(sizes[name])}")
-            storage.bring(found[name], part / name[len(INPUT) :].lower(), progress.add)
+            source = hub if uri.startswith(SCHEME) else storage
+            source.bring(found[name], part / name[len(INPUT) :].lower(), progress.add)
         if addresses:
             part.rename(whole)
     except (OSError, StorageError) as error:
@@ -85,6 +93,8 @@ def fix(error: OSError | StorageError, uri: str, environ: Mapping[str, str]) -> 
         return DISK if error.errno in NO_ROOM else "submit again"
     if isinstance(error, ReplacedError):
         return LATER
+    if error.code in (401, 403) and uri.startswith(SCHEME):
+        return TOKEN
     if error.code in (401, 403):
         return READER.format(split(uri)[0], account("email", environ))
     return AGAIN

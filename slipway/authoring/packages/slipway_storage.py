@@ -8,6 +8,7 @@ import random
 import threading
 import time
 import urllib.parse
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Callable, Iterable, Iterator, Mapping  # noqa: UP035 (Python 3.8)
@@ -71,6 +72,23 @@ def state(entry: Any) -> str:
     return str(entry.get("metadata", {}).get(STATE, ""))
 
 
+def written(place: Path, start: int, count: int) -> Callable[[Any], None]:
+    """A function that writes an answer into a file, where it has so many bytes. Raises OSError for another number."""
+
+    def take(answer: Any) -> None:
+        came = 0
+        with place.open("r+b") as file:
+            file.seek(start)
+            while block := answer.read(BLOCK):
+                came += len(block)
+                if came <= count:
+                    file.write(block)
+        if came != count:
+            raise OSError(f"{came} of {count} bytes came")
+
+    return take
+
+
 class Body:
     """An object and its metadata as one request. The last bytes, without which there is no object, are sent once
     `check` has not raised."""
@@ -104,6 +122,7 @@ class Storage:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
         self.base = storage_base(environ)
+        self.open: Callable[..., Any] = urllib.request.urlopen
         self._token = (float("-inf"), "")
 
     def token(self) -> str:
@@ -128,7 +147,7 @@ class Storage:
             if isinstance(data, Body):
                 sent["Content-Type"] = f"multipart/related; boundary={data.border}"
                 sent["Content-Length"] = str(data.length)
-            return call(method, self.base + path, self.token(), take, data, sent, timeout=60)
+            return call(method, self.base + path, self.token(), take, data, sent, timeout=60, send=self.open)
 
         return patiently(once, sleep)
 
@@ -202,29 +221,21 @@ class Storage:
             for start in range(0, int(entry["size"]), PART):
                 yield entry, place, start
 
+    @staticmethod
+    def part(whole: int, start: int) -> tuple[int, dict[str, str]]:
+        """The bytes of a part, and the headers of a request for it."""
+        count = min(PART, whole - start)
+        return count, {"Range": f"bytes={start}-{start + count - 1}"} if count < whole else {}
+
     def _bring(self, entry: Any, place: Path, start: int) -> int:
         """Put a part of an object into its file; return the bytes. All are of the version in the list."""
-        whole = int(entry["size"])
-        count, query = min(PART, whole - start), f"alt=media&generation={entry['generation']}"
+        count, headers = self.part(int(entry["size"]), start)
+        query = f"alt=media&generation={entry['generation']}"
         # What is stored compressed is not unpacked: it has the size of the list.
-        headers = {"Accept-Encoding": entry.get("contentEncoding") or "identity"}
-        if count < whole:
-            headers["Range"] = f"bytes={start}-{start + count - 1}"
-
-        def take(answer: Any) -> None:
-            came = 0
-            with place.open("r+b") as file:
-                file.seek(start)
-                while block := answer.read(BLOCK):
-                    came += len(block)
-                    if came <= count:
-                        file.write(block)
-            if came != count:
-                raise OSError(f"{came} of {count} bytes came")
-
+        headers["Accept-Encoding"] = entry.get("contentEncoding") or "identity"
         path = f"/storage/v1/b/{quoted(entry['bucket'])}/o/{quoted(entry['name'])}"
         try:
-            self.send("GET", f"{path}?{query}", take, headers=headers)
+            self.send("GET", f"{path}?{query}", written(place, start, count), headers=headers)
         except StorageError as error:
             if error.code != 404:
                 raise

@@ -21,7 +21,7 @@ from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.model.cluster import SERVICE_ACCOUNT
 from slipway.model.kinds import KINDS, PIPELINE_JOB
-from slipway.model.labels import ADDRESS, INPUT, RECORDS, RESERVED, excess
+from slipway.model.labels import INPUT, INPUT_ADDRESS, RECORDS, RESERVED, excess
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.code import ENV_NAME
 from slipway.model.rules.job import label_problems
@@ -57,7 +57,8 @@ class JobTemplate(Declaration):
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
       for it and sets NAME.
     - `inputs`: by name, files that the launcher copies to each machine's disk before the code starts: `gs://BUCKET/PREFIX`,
-      or `${name}` of a str parameter, which may be empty. The code finds the folder in SLIPWAY_INPUT_NAME.
+      `hf://ORG/NAME` of the Hugging Face hub, or `${name}` of a str parameter, which may be empty. The code finds the
+      folder in SLIPWAY_INPUT_NAME.
     - `trainer`: whom its jobs run as, by a name under `slipway:trainers` of the stack file; the workspace's trainer
       when None. `service_account`: an account's address instead, which the stack neither makes nor grants anything.
     - `network` projects/NUMBER/global/networks/NAME; `tensorboard` an id or its full name, not together with
@@ -332,8 +333,8 @@ def _inputs(template: Declaration) -> Iterator[str]:
             yield f"{where}: an address is a str, and no command: so must parameter {filler.name} be"
             continue
         texts = (filler.default, *filler.choices) if filler else () if whole(address) else (address,)
-        if wrong := [text for text in texts if (text or not filler) and not ADDRESS.fullmatch(str(text))]:
-            yield f"{where}: {wrong[0]!r} is neither gs://BUCKET/PREFIX nor '${{name}}' of a str parameter"
+        if wrong := [text for text in texts if (text or not filler) and not INPUT_ADDRESS.fullmatch(str(text))]:
+            yield f"{where}: {wrong[0]!r} is no gs://BUCKET/PREFIX, hf://ORG/NAME or '${{name}}' of a str parameter"
     if template.inputs:
         yield from _unlaunched(template.codes, "inputs: the launcher copies them, and an image here")
 

@@ -16,7 +16,7 @@ from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Offer
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import DOLLAR, fill
-from slipway.model.labels import ADDRESS, INPUT, inputs_in
+from slipway.model.labels import ADDRESS, HUB_ADDRESS, INPUT, INPUT_ADDRESS, inputs_in
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate
 
@@ -25,12 +25,15 @@ MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
 _GB = 10**9
+_HUB_PAGE = re.compile(r"(?:https://)?(?:huggingface\.co|hf\.co)/((?:datasets/|spaces/)?[\w.-]+/[\w.-]+)(?:/.*)?")
 _SAME = re.compile(r"(?:/gcs/|https://storage\.(?:googleapis|cloud\.google)\.com/)([^/\s]+(?:/.*)?)")
 """An address of Cloud Storage as a mount or a browser has it."""
 
 
 def contents(storage: Storage, address: str) -> tuple[int, str]:
     """Return the bytes at an address, as far as was looked, and what to tell of it. Raises ConfigError for nothing."""
+    if HUB_ADDRESS.fullmatch(address):
+        return 0, "fetched from the Hugging Face hub by each machine; not known: whether it is there, and fits the disk"
     at = Location.parse(address)
     folder = at.name.rstrip("/")
     try:
@@ -57,6 +60,8 @@ def contents(storage: Storage, address: str) -> tuple[int, str]:
 
 def _instead_of(address: str) -> str:
     """Return what to name in the place of what is no address of Cloud Storage."""
+    if repository := _HUB_PAGE.fullmatch(address):
+        return f"hf://{repository[1]}, as the hub's files are named here"
     if there := _SAME.fullmatch(address):
         return f"gs://{there[1]}, as an input is gs://BUCKET/FOLDER"
     if address.startswith(("s3://", "./", "../", "~/", "/")):
@@ -88,7 +93,7 @@ class InputCheck:
             return None
         filled = [fill(declared, {**values, DOLLAR: "$"}) for values in runs]
         for variable, address in (entry for run in filled for entry in run.items()):
-            if address and not ADDRESS.fullmatch(address):
+            if address and not INPUT_ADDRESS.fullmatch(address):
                 raise ConfigError(
                     f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}",
                     why="it names files in Cloud Storage, which are copied to each machine before the code starts",

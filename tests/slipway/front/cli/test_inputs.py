@@ -170,3 +170,11 @@ def test_inputs_of_runs_that_are_sent_need_not_be_there_any_more(with_input: Sta
     again = with_input.well(*sweep, "--retry-cancelled")
     assert f"input {addresses[1]}: 2 objects" in again.err and addresses[0] not in again.err
     assert len(every_job(with_input)) == 3
+
+
+def test_files_of_the_hub_are_the_job_s_to_fetch(with_input: Stack) -> None:  # N25
+    told = with_input.well(*SUBMIT, "-p", "data=hf://datasets/acme/words@v1/train", "--dry-run").err
+    assert "input hf://datasets/acme/words@v1/train: fetched from the Hugging Face hub by each machine" in told
+    for page, right in (("huggingface.co/acme/tiny/tree/main", "hf://acme/tiny"), ("hf://tiny", "gs://BUCKET/FOLDER")):
+        refused = with_input.run(*SUBMIT, "-p", f"data={page}")
+        assert refused.code == 2 and f"fix: {right}" in refused.err and not with_input.jobs(), refused.err
