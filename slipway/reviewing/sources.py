@@ -32,5 +32,5 @@ def preview_of(source: str, text: str) -> Preview:
         return preview
     raise ConfigError(
         f"{source} has no events of a preview",
-        fix="make events STACK=NAME, which writes .slipway/NAME.events",
+        fix="make events STACK=NAME, which writes .slipway/NAME.events; or docs/your-program.md",
     )
