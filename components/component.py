@@ -10,7 +10,7 @@ from typing import Any, cast
 import pulumi
 
 from .composition import composition
-from .entries import refuse_other
+from .entries import refuse_other, refuse_unfit
 from .group import Group
 from .member import Member
 from .options import ChildrenToCome, dependencies, lasting_name, provider_of
@@ -35,6 +35,7 @@ class Component(Member):
         self.options = opts or pulumi.ResourceOptions()
         self.name = lasting_name(name, self.options)
         refuse_other(type(self), self.name, args)
+        refuse_unfit(self)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)

@@ -25,6 +25,17 @@ from .resolution import Given
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
 _CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
 _KINDS = {"workspace": "workspace", "clusters": "cluster", "templates": "template", "quota": "quota"}
+_UNFIT = {
+    "ignore_changes": (
+        "each edit of its arguments makes a new generation, whatever the engine ignores",
+        'leave the argument as it is; `replacement="protect"` refuses an edit',
+    ),
+    "retain_on_delete": (
+        "the old generation of an edited cluster would run on, and cost, for good",
+        "leave it out; `protect=True` refuses a deletion",
+    ),
+}
+"""Pulumi's options that no cluster can have."""
 _SIGN_IN = ("impersonate_service_account", "billing_project", "access_token", "credentials")
 A_NUMBER = "123456789012"
 """The number of any project, where none is read."""
@@ -47,7 +58,7 @@ def config_of(given: Mapping[Member, Given], place: tuple[str, str]) -> dict[str
         write(config, component.args, arguments.values, _root(component))
         if component.kind == "template":
             templates.append(component.template)
-        if component.kind == "cluster" and component.options.protect:  # An edit's old generation could never go.
+        if component.kind == "cluster" and component.protected:  # An edit's old generation could never go.
             clusters[component.name]["replacement"] = PROTECT
     # No label of the provider ever reaches a cluster.
     return {**config, "gcp:project": place[0], "gcp:region": place[1], "gcp:addPulumiAttributionLabel": "false"}
@@ -137,6 +148,14 @@ async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | 
                 why="a deployment has one identity, by which its components read what is there and delete as well",
                 fix=f"leave it out, and set gcp:{camel(argument)} in the stack's configuration, or Google's variables",
             )
+
+
+def refuse_unfit(component: Member) -> None:
+    """Raise ArgumentError for an option of a cluster that would break its promise in silence."""
+    for option, (why, fix) in _UNFIT.items() if component.kind == "cluster" else ():
+        if getattr(component.options, option):
+            who = f"{type(component).__name__} {component.name}"
+            raise ArgumentError(f"{who}: {option} is no option of a cluster", why=why, fix=fix)
 
 
 def refuse_alternatives(stack: Stack) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,6 @@ class Surroundings:
     #: Asked before a deletion. Without any a cluster is deleted whoever uses it.
     hooks: pulumi.ResourceHookBinding | None = None
     opts: pulumi.ResourceOptions | None = None
-    #: Fields of the resource whose changes are ignored, beside those that move by themselves.
-    ignored: Sequence[str] = ()
     #: The stack in the clusters' labels, where a program may have several.
     stack: str = ""
 
@@ -62,7 +60,8 @@ class Generation(pulumi.ComponentResource):
         super().__init__(GENERATION, id, dict(facts), opts)
         self.id: pulumi.Input[str] = id
         if cloud is not None:
-            every = pulumi.ResourceOptions(parent=self, custom_timeouts=_TIMEOUTS)
+            # What a parent retains would run on: each generation goes when it is idle.
+            every = pulumi.ResourceOptions(parent=self, custom_timeouts=_TIMEOUTS, retain_on_delete=False)
             made = pulumi.ResourceOptions.merge(every, cloud_opts)
             self.id = vertex.AiPersistentResource(id, name=id, opts=made, **cloud).name
         self.register_outputs({"id": self.id, **outputs})
@@ -82,7 +81,7 @@ def current(
     spec = cluster.marked(stack)
     full, place, outputs = _place(cluster.id, spec.region, around)
     options = pulumi.ResourceOptions(
-        import_=full if cluster.import_ else None, ignore_changes=[*_MOVES, *around.ignored], hooks=around.hooks
+        import_=full if cluster.import_ else None, ignore_changes=_MOVES, hooks=around.hooks
     )
     if creation and not cluster.import_:
         options = pulumi.ResourceOptions.merge(options, creation.taken_over(cluster.id, full))

@@ -220,14 +220,14 @@ class Group:
         self.creation.declare(self.child(workspace, NAME), self.hooks, workspace.catalog_bucket, workspace, after)
         return self.creation
 
-    def around(self, id_: str, opts: pulumi.ResourceOptions, ignored: Sequence[str] | None = None) -> Surroundings:
+    def around(self, id_: str, opts: pulumi.ResourceOptions) -> Surroundings:
         """Return what the group's clusters have in common. `opts`: Pulumi's options of this one. The state knows a
         generation again whoever declared it: the program itself, as in 0.1.0, or a component by any name."""
         known = self.state.urns.get((GENERATION, id_)) if isinstance(self.state, State) else None
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         stack = "" if self.name == self.run.name else self.name
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, ignored or (), stack)
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, stack)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

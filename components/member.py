@@ -30,6 +30,11 @@ class Member(pulumi.ComponentResource):
     folder: Path = Path("templates")
 
     @property
+    def protected(self) -> bool:
+        """Tell whether the engine protects it: by its own options, or a parent's once it is constructed."""
+        return bool(vars(self).get("_protect", self.options.protect))
+
+    @property
     def workspaces(self) -> Iterator[Member]:
         """The workspaces that the arguments name, themselves or by their clusters and templates."""
         if self.kind == "workspace":

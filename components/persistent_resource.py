@@ -95,7 +95,7 @@ class PersistentResource(Component):
                 cluster,
                 group.name,
                 made.facts.clusters[cluster.id],
-                group.around(cluster.id, opts, self.options.ignore_changes),
+                group.around(cluster.id, opts),
                 creation,
             )
             for cluster in made.plan.current

@@ -106,8 +106,8 @@ class Stack(pulumi.ComponentResource):
             )
         super().__init__(TYPE, name, {}, opts)
         given = opts or pulumi.ResourceOptions()
-        # The components look for these among their own options.
-        below = pulumi.ResourceOptions(parent=self, protect=given.protect, depends_on=given.depends_on)
+        # The components look for it among their own options.
+        below = pulumi.ResourceOptions(parent=self, depends_on=given.depends_on)
         name = lasting_name(name, given)
         self._composed = compose(parts, workspace=name, quota=name, catalog=name, opts=below)
         nothing = dict.fromkeys(("catalog", "work", "trainer"), pulumi.Output.from_input(None))

@@ -65,7 +65,8 @@ class Origin:
     def back_to(self, former: str) -> str:
         """Return the way back to a former name of the stack."""
         return (
-            f"pulumi stack rename {former} --stack {self.stack}, with the stack file called {Origin(former).file} again"
+            f"pulumi stack rename {former} --stack {self.stack}, with the stack file called {Origin(former).file} "
+            f"again; after that {self.stack} may be a stack of its own"
         )
 
     def command(self, verb: str, *flags: str) -> str:
@@ -123,7 +124,10 @@ class Program(Origin):
         return f"{self.assign(key, value)} of {self.key(part)}"
 
     def back_to(self, former: str) -> str:
-        return f"give the engine's stack and the workspace the names again that {former} is made of"
+        if former != self.stack and not former.startswith(f"{self.stack}-"):
+            return f"give the engine's stack and the workspace the names again that {former} is made of"
+        name = former.removeprefix(self.stack).removeprefix("-") or "workspace"
+        return f'`aliases=[pulumi.Alias(name="{name}")]` of Workspace {self.workspace}, or its former name again'
 
     def command(self, verb: str, *flags: str) -> str:
         return " ".join((_COMMANDS.get(verb, f"pulumi {verb}"), *flags, "--stack", self.stack))

@@ -342,9 +342,9 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
 def renamed(old: str, new: str, origin: Origin) -> ConfigError:
     """Return the error of a stack that was deployed under another name: its resources can't be renamed."""
     return ConfigError(
-        f"stack {new} was called {old} and can't be renamed, so nothing was changed",
+        f"{origin.unit} {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
-        fix=f"{origin.back_to(old)}; after that {new} may be a stack of its own",
+        fix=origin.back_to(old),
     )
 
 

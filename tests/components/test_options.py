@@ -129,16 +129,19 @@ def test_a_retiring_generation_of_a_protected_cluster_may_go_after_its_last_job(
     assert flags.pop(f"AiPersistentResource {old.id}") is False and len(flags) == 1
 
 
-@pytest.mark.parametrize("by_option", [True, False])
-def test_an_edit_of_a_protected_cluster_is_refused_with_what_to_type_in_the_program(by_option: bool) -> None:
+@pytest.mark.parametrize("by", ["option", "parent", "argument"])
+def test_an_edit_of_a_protected_cluster_is_refused_with_what_to_type_in_the_program(by: str) -> None:
     declared(lambda: None)  # names the stack
     old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
 
     def build() -> None:
         slipway.Workspace("ml", slipway.WorkspaceArgs())
         pools = {"workers": slipway.PoolArgs(machine="n1-standard-8", replicas=1)}
-        args = slipway.PersistentResourceArgs(pools=pools, replacement=None if by_option else "protect")
-        slipway.PersistentResource("research", args, opts=pulumi.ResourceOptions(protect=by_option))
+        args = slipway.PersistentResourceArgs(pools=pools, replacement="protect" if by == "argument" else None)
+        opts = pulumi.ResourceOptions(protect=True if by == "option" else None)
+        if by == "parent":
+            opts.parent = pulumi.ComponentResource("team:Team", "vision", {}, pulumi.ResourceOptions(protect=True))
+        slipway.PersistentResource("research", args, opts=opts)
 
     with testing.living(old), pytest.raises(pulumi.RunError, match="cluster research is protected") as refusal:
         declared(build)
@@ -147,15 +150,36 @@ def test_an_edit_of_a_protected_cluster_is_refused_with_what_to_type_in_the_prog
     assert "stacks/Pulumi" not in said and "replacement: " not in said
 
 
-def test_changes_to_ignore_reach_buckets_accounts_and_clusters() -> None:
-    asked = made(lambda: program(with_each(pulumi.ResourceOptions(ignore_changes=["labels"]))))
+def test_changes_to_ignore_reach_buckets_and_accounts() -> None:
+    options = {
+        kind: pulumi.ResourceOptions(ignore_changes=["labels"]) for kind in KINDS if kind != "PersistentResource"
+    }
+    asked = made(lambda: program(options))
     ignoring = {
         name.partition(" ")[0]
-        for kind in KINDS
+        for kind in options
         for name, each in below(asked, kind).items()
         if "labels" in each.request.ignoreChanges
     }
-    assert ignoring == {"Bucket", "Account", "AiPersistentResource"}, "what is published follows the program"
+    assert ignoring == {"Bucket", "Account"}, "what is published follows the program"
+
+
+@pytest.mark.parametrize(
+    "options", [pulumi.ResourceOptions(ignore_changes=["pools"]), pulumi.ResourceOptions(retain_on_delete=True)]
+)
+def test_options_that_would_break_a_clusters_promise_are_refused(options: pulumi.ResourceOptions) -> None:
+    (option,) = (key for key in ("ignore_changes", "retain_on_delete") if getattr(options, key))
+    with pytest.raises(pulumi.RunError, match=f"PersistentResource research: {option}"):
+        made(lambda: program({"PersistentResource": options}))
+
+
+def test_what_a_parent_retains_leaves_no_generation_of_a_cluster_behind() -> None:
+    def build() -> None:
+        lab = pulumi.ComponentResource("team:Lab", "lab", {}, pulumi.ResourceOptions(retain_on_delete=True))
+        program({"PersistentResource": pulumi.ResourceOptions(parent=lab)})
+
+    (cluster,) = below(made(build), "PersistentResource").values()
+    assert cluster.request.HasField("retainOnDelete") and not cluster.request.retainOnDelete
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -226,6 +250,20 @@ def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None
         return [(each.name, each.inputs) for each in declared(build) if each.type in (BUCKET, CLUSTER)]
 
     assert sorted(map(str, resources(renamed))) == sorted(map(str, resources(before)))
+
+
+def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> None:
+    declared(lambda: None)  # names the stack
+    old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
+
+    def renamed() -> None:
+        slipway.Workspace("ground", slipway.WorkspaceArgs())
+        slipway.PersistentResource("research", slipway.PersistentResourceArgs(pools=POOLS))
+
+    with testing.living(old), pytest.raises(pulumi.RunError, match="was called dev-ml") as refusal:
+        declared(renamed)
+    said = str(refusal.value)
+    assert 'aliases=[pulumi.Alias(name="ml")]' in said and "Workspace ground" in said and "stacks/" not in said
 
 
 def test_who_depends_on_a_component_that_is_refused_does_not_wait_for_ever() -> None:
