@@ -45,6 +45,8 @@ class Consequence:
     details: tuple[str, ...] = ()
     #: The key of the stack file or the template that caused it.
     field: str = ""
+    #: Its address: the row of `rules/table.json`, or of another table, that its words stand in.
+    row: MaybeText = ""
     #: USD an hour.
     cost: Annotated[float, At("costPerHour")] = 0.0
 

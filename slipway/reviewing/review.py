@@ -38,8 +38,6 @@ from slipway.reviewing.rules.templates.templates import templates
 
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
-_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""The errors of reading a publication that Slipway itself never writes."""
 
 COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     clusters,
@@ -129,15 +127,17 @@ class Review:
 
 
 def review(change: Change) -> Review:
-    """Return the review. Never raises for a program under review: parts that can't be compared are told."""
+    """Return the review. A rule that raises is a fault of Slipway's: it is told as one, with all that others find, and
+    opens no gate."""
     unable: list[str] = []
 
     def told(look: Callable[[Change], Iterable[T]], name: str = "") -> tuple[T, ...]:
         try:
             return tuple(look(change))
-        except _ODD as problem:
+        except Exception as problem:
             name = name or look.__name__.replace("_", " ")
-            unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
+            fault = f"{type(problem).__name__}: {problem}"
+            unable.append(f"{name} could not be compared, by a fault of Slipway itself: report it ({fault})")
             return ()
 
     every = (part for compare in COMPARISONS for part in told(compare))

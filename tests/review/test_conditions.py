@@ -212,9 +212,9 @@ GROUPS = (
         ),
         clusters,
         {
-            "further": lambda low, more, to, most, _: to <= low and to + most > low + more,
-            "more": lambda low, more, to, most, _: to > low and to + most <= low + more,
-            "more-and-further": lambda low, more, to, most, _: to > low and to + most > low + more,
+            "pool-further": lambda low, more, to, most, _: to <= low and to + most > low + more,
+            "pool-more": lambda low, more, to, most, _: to > low and to + most <= low + more,
+            "pool-more-and-further": lambda low, more, to, most, _: to > low and to + most > low + more,
             "fewer-machines-scarce": lambda low, more, to, most, scarce: to < low and scarce,
             "fewer-machines-plain": lambda low, more, to, most, scarce: to < low and not scarce,
             "capacity-lower-maximum": lambda low, more, to, most, _: 0 < to + most < low + more,

@@ -1,16 +1,18 @@
 """Kinds of findings stand in their table and in the rule that finds them: all else asks the table's columns. # N5"""
 
 import ast
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
 
 import slipway
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.rules.table import ROWS
+from tests.review import row_names
 
 PRODUCT = Path(slipway.__file__).parent
+REQUESTS = PRODUCT / "reviewing/rules/templates/requests.json"
 RULES = PRODUCT / "reviewing/rules"
 _NAMED = re.compile(rf'"({"|".join(map(re.escape, KINDS))})"')
 _DECIDES = re.compile(rf'kind\b\s*(?:[!=]=|(?:not )?in)\s*[({{]?\s*"({"|".join(map(re.escape, KINDS))})"')
@@ -34,35 +36,25 @@ def test_nothing_decides_by_the_name_of_a_kind() -> None:
     assert lines_with(_DECIDES, PRODUCT) == []
 
 
-def pattern(node: ast.AST) -> str:
-    """Return what a text of the code may be, with `.*` for what it fills in."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return re.escape(text)
-        case ast.JoinedStr(values=parts):
-            return "".join(map(pattern, parts))
-        case ast.FormattedValue(value=value):
-            return pattern(value)
-        case ast.IfExp(body=body, orelse=other):
-            return f"(?:{pattern(body)}|{pattern(other)})"
-        case _:
-            return ".*"
+def places() -> Mapping[str, frozenset[str]]:
+    """Return where each text of the rules stands: a function, or a value, of a file; or `requests.json`."""
+    found: dict[str, set[str]] = {}
+    for file in sorted((PRODUCT / "reviewing/rules").rglob("*.py")):
+        for statement in ast.parse(file.read_text(encoding="utf-8")).body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and file != row_names.FILE:
+                    found.setdefault(node.value, set()).add(f"{file.name}:{statement.lineno}")
+    for row in json.loads(REQUESTS.read_text(encoding="utf-8")):
+        for says in (row.get(key) for key in ("changes", "appears", "goes")):
+            for name in [says] if isinstance(says, str) else says.values() if isinstance(says, dict) else ():
+                found.setdefault(name, set()).add("requests.json")
+    return {name: frozenset(some) for name, some in found.items()}
 
 
-def named() -> set[str]:
-    files = sorted((PRODUCT / "reviewing/rules").rglob("*.py"))
-    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
-    found = {pattern(node) for node in nodes if isinstance(node, ast.Constant | ast.JoinedStr)}
-    return {name for name in found if len(re.sub(r"\W", "", name)) > 2}
+def test_each_row_is_returned_by_one_place() -> None:
+    found = places()
+    assert {row: found.get(row) for row in ROWS if len(found.get(row, ())) != 1} == {}
 
 
-def test_each_row_has_a_rule() -> None:
-    names = named()
-    assert [row for row in ROWS if not any(re.fullmatch(name, row) for name in names)] == []
-
-
-@pytest.mark.parametrize("call", ["by_row", "follows", "of_cluster", "_of_pool", "tells"])
-def test_each_named_row_is_there(call: str) -> None:
-    texts = "\n".join(file.read_text(encoding="utf-8") for file in (PRODUCT / "reviewing/rules").rglob("*.py"))
-    rows = re.findall(rf'\b{call}\(\s*"([^"]+)"', texts)
-    assert rows and [row for row in rows if row not in ROWS] == []
+def test_names_of_rows_are_those_of_the_table() -> None:
+    assert row_names.FILE.read_text(encoding="utf-8") == row_names.text(), "python -m tests.review.row_names writes it"

@@ -51,7 +51,8 @@ def _rule(of: str, field: str, value: Callable[[Any], Any] | None = None, text: 
 
 def _effect(row: Mapping[str, str]) -> Effect:
     grade = Grade[row.get("grade", "note").upper()]
-    return Effect(row["does"], row.get("so", ""), grade, row.get("instead", ""), row.get("kind", "bucket-changed"))
+    kind, name = row.get("kind", "bucket-changed"), f"fields.json: {row['of']} {row['field']} {row['when']}"
+    return Effect(row["does"], row.get("so", ""), grade, row.get("instead", ""), kind, row=name)
 
 
 def _seconds(key: str, default: float = 0.0) -> Callable[[Any], float]:
@@ -84,13 +85,14 @@ def _storage_class(before: Any, after: Any) -> Iterator[Effect]:
     old, new = str(before or _USUAL), str(after or _USUAL)
     if old != new:
         grade = Grade.WARNING if LEAST_DAYS.get(new, 0) > LEAST_DAYS.get(old, 0) else Grade.NOTE
-        yield Effect(f"stores new objects as {said(new)}, until now as {said(old)}", cost_of_class(new), grade)
+        does = f"stores new objects as {said(new)}, until now as {said(old)}"
+        yield Effect(does, cost_of_class(new), grade, row="fields.py: _storage_class")
 
 
 def _policy(before: Any, after: Any) -> Iterator[Effect]:
     if "PREVENT" not in (before, after):  # `fates.unguarded` reports that.
         does = "stays in the cloud" if after == "ABANDON" else "is deleted"
-        yield Effect(f"{does} when it leaves the stack")
+        yield Effect(f"{does} when it leaves the stack", row="fields.py: _policy")
 
 
 def _rules(of: str, **rules: Rule) -> Mapping[str, Rule]:

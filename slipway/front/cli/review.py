@@ -62,6 +62,7 @@ EXIT_SHUT = 5
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
 @click.option("--base", default="", help="The commit whose code makes this review.")
 @click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
+@click.option("--explain-rows", is_flag=True, help="Name behind the review the row of each sentence, as rules have it.")
 @click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
 @click.pass_context
 def command(
@@ -79,6 +80,7 @@ def command(
     tree: str,
     base: str,
     redact: bool,
+    explain_rows: bool,
     no_live: bool,
 ) -> None:
     from slipway.model.findings.kinds import KINDS
@@ -89,7 +91,7 @@ def command(
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
-    from slipway.reviewing.told.headline import plain_text
+    from slipway.reviewing.told.headline import addresses, plain_text
     from slipway.reviewing.told.redaction import hidden, redacted
     from slipway.using.context import Clock
 
@@ -117,6 +119,8 @@ def command(
         screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(review) for review in shown))
+    if explain_rows and output != "json":
+        screen.out(f"\n{addresses(shown)}")
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
         result = result or forge_of(os.environ, folder).merge_result()
         shut = obstacles(reviews, result)

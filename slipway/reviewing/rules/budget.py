@@ -1,14 +1,13 @@
-"""The effect of a change on a stack's budget: its limits, the share that the pools take, and the day it is spent."""
+"""The effect of a change on a stack's budget: its limits, and pools that spend it by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
-from slipway.model.budget import WARNS_AT, Budget
-from slipway.model.catalog.model import Catalog
+from slipway.model.budget import Budget
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
@@ -21,6 +20,18 @@ from slipway.reviewing.rules.money import Money, money
 from slipway.reviewing.rules.table import by_row, moves
 from slipway.reviewing.rules.words import named
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
+_ROWS: Mapping[tuple[str, bool], RowName] = {
+    ("set", True): "budget-set-refused",
+    ("set", False): "budget-set-warned",
+    ("raised", True): "budget-raised-refused",
+    ("raised", False): "budget-raised-warned",
+    ("lowered", True): "budget-lowered-refused",
+    ("lowered", False): "budget-lowered-warned",
+}
+"""By how a limit moves, and whether submissions beyond it are refused."""
 _DAYS = HOURS_OF_A_MONTH / 24
 
 
@@ -29,7 +40,7 @@ def budgets(change: Change) -> Iterator[Consequence]:
     if not change.first:
         yield from _limits(old, new, _teams(change.after), {*change.old.teams, *change.new.teams})
     if not change.unknown and new.stack:
-        yield from _share(old, new, money(change), change.new)
+        yield from _spent_by_pools(old, new, money(change))
 
 
 def _teams(facts: Facts) -> frozenset[str]:
@@ -51,23 +62,25 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collectio
             edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
             # A user is self-declared, and never refused.
             of_user = key.startswith("users.")
-            end = "-refused" if new.enforce and not of_user else "-warned"
-            row = f"budget-{moves(was, now)}{'' if now is None else end}"
+            refuses = new.enforce and not of_user
+            row: RowName = _ROWS.get((moves(was, now), refuses), "budget-dropped")
             if now is None and key != "stack" and new.stack is not None:
                 row = "budget-dropped-within"
             elif key.startswith("teams.") and now is not None and teams and key.removeprefix("teams.") not in teams:
                 row = "budget-for-nobody"
-            elif now == 0 and end == "-refused":
+            elif now == 0 and refuses:
                 row = "budget-nothing"
             values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
             values |= {"teams": join(f"`{team}`" for team in sorted(teams)), "stack": usd(new.stack or 0)}
             values["field"] = f"slipway:{key}.budget" if key.partition("teams.")[2] in declared else ""
             freed = now is None and not of_user and old.enforce and not _in_words(new)
-            yield by_row(row, Subject("budget", key), edits=[edit], grade=Grade.BLOCKING if freed else None, **values)
+            much_less = was is not None and now is not None and now <= was / 2
+            grade = Grade.BLOCKING if freed else Grade.WARNING if much_less and now else None
+            yield by_row(row, Subject("budget", key), edits=[edit], grade=grade, **values)
     if old.enforce != new.enforce and (new.enforce or _in_words(new)):
         edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
-        enforced = "budget-enforced" if _in_words(new) else "budget-enforced-on-nobody"
-        row = enforced if new.enforce else "budget-only-warns"
+        row = "budget-enforced" if _in_words(new) else "budget-enforced-on-nobody"
+        row = row if new.enforce else "budget-only-warns"
         yield by_row(row, Subject("budget", "enforce"), edits=edits, limits=_in_words(new))
 
 
@@ -77,35 +90,19 @@ def _in_words(budget: Budget) -> str:
     return told and f"{told} a month"
 
 
-def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator[Consequence]:
-    """Find a changed share that the pools take by themselves, and the day from which nothing can be sent."""
-    before = _part(costs.idle.before, old.stack)
-    idle, most = (_part(amount.after, new.stack) for amount in (costs.idle, costs.most))
-    stops = new.enforce and idle > 1
-    stopped = old.enforce and before > 1
-    if before == idle and costs.most.before == costs.most.after and stops == stopped:
-        return
-    passes = next((mark for mark in (1, WARNS_AT) if before < mark <= idle), 0)
-    clusters = (cluster for cluster in catalog.clusters.values() if not cluster.adopted)
-    pools = (
-        (pool.price_per_hour.known, pool.min, f"`{each.name}/{pool.name}`") for each in clusters for pool in each.pools
-    )
-    each, kept, pool = max(pools, key=lambda pool: pool[0] * pool[1], default=(0, 0, ""))
-    monthly, spares = (float(amount) * HOURS_OF_A_MONTH for amount in (costs.idle.after.known, each))
-    suffices = kept > 1 and monthly - spares * (kept - 1) <= (new.stack or 0) * (passes or 1)
-    end = "-stops" if stops else {1: "-spent", WARNS_AT: "-warns"}.get(passes, "")
-    yield by_row(
-        f"budget-share{end}",
-        Subject("budget", "share"),
-        share=percent(idle),
-        most=percent(most),
-        day=int(_DAYS * (1 if stops else passes) / idle) + 1 if idle else 0,
-        daily=usd(float(costs.idle.after.known) * 24),
-        enough=usd(monthly / (passes or 1)),
-        fewer=f", or keep fewer machines of {pool} ready, at {usd(spares)} a month each" if suffices else "",
-        edits=(Edit("idle pools, of the budget", percent(before), percent(idle)),) if old.stack else (),
-        grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,
-    )
+def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
+    """Find pools that newly spend an enforced budget by themselves, so that nothing can be sent at the month's end."""
+    before, idle = _part(costs.idle.before, old.stack), _part(costs.idle.after, new.stack)
+    if new.enforce and idle > 1 and not (old.enforce and before > 1):
+        hourly = float(costs.idle.after.known)
+        yield by_row(
+            "budget-share",
+            Subject("budget", "share"),
+            share=percent(idle),
+            day=int(_DAYS / idle) + 1,
+            daily=usd(hourly * 24),
+            enough=usd(hourly * HOURS_OF_A_MONTH),
+        )
 
 
 def _part(price: Price, limit: float | None) -> float:

@@ -56,7 +56,7 @@ class Rule:
 
 def read_rules(file: Path, short: Mapping[str, str]) -> tuple[Rule, ...]:
     """Return the rules of a table. `short`: patterns by the words that stand for them in paths."""
-    return tuple(_rule(row, short) for row in json.loads(file.read_text("utf-8")))
+    return tuple(_rule(row, short, file.name) for row in json.loads(file.read_text("utf-8")))
 
 
 def rule_of(path: str, rules: tuple[Rule, ...]) -> tuple[Rule, Mapping[str, str]]:
@@ -66,15 +66,16 @@ def rule_of(path: str, rules: tuple[Rule, ...]) -> tuple[Rule, Mapping[str, str]
     return next((rule, match.groupdict("")) for rule, match in matches if match)
 
 
-def _rule(row: dict[str, Any], short: Mapping[str, str]) -> Rule:
+def _rule(row: dict[str, Any], short: Mapping[str, str], file: str) -> Rule:
     path, kind = row["path"], row["kind"]
     for word, pattern in short.items():
         path = path.replace(word, pattern)
-    cases = {key: _cases(row.get(key, row["changes"]), kind) for key in ("changes", "appears", "goes")}
+    address = {"row": f"{file}: {row['path']}", "kind": kind}
+    cases = {key: _cases(row.get(key, row["changes"]), address) for key in ("changes", "appears", "goes")}
     return Rule(path, kind, row["what"], **cases)
 
 
-def _cases(told: str | list[str] | dict[str, str], kind: str) -> Mapping[str, Told]:
+def _cases(told: str | list[str] | dict[str, str], address: Row) -> Mapping[str, Told]:
     if isinstance(told, list):
-        return {"": {"kind": kind, **dict(zip(_PARTS, told, strict=False))}}
+        return {"": {**address, **dict(zip(_PARTS, told, strict=False))}}
     return {"": told} if isinstance(told, str) else told

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
@@ -26,9 +26,12 @@ from slipway.reviewing.change.usual import by, cost, filled, misfits, posted_poo
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
-from slipway.reviewing.rules.table import by_row, moves
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.parameters import divided
 from slipway.reviewing.rules.words import jobs, named, owned
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -43,10 +46,9 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
-_INSTEAD = {
-    "idle-cost": "lower the pools' `min`: they grow to `max` while jobs wait",
-    "most-cost": "lower the pools' `max`: jobs beyond it wait",
-}
+_IDLE: tuple[RowName, ...] = ("idle-cost", "idle-cost-bounded", "idle-cost-unknown")
+_MOST: tuple[RowName, ...] = ("most-cost", "most-cost-bounded", "most-cost-unknown")
+"""The rows of an amount, of one that is bounded, and of none."""
 _ROBOT = "serviceAccount:"
 
 
@@ -113,8 +115,8 @@ def costs(change: Change) -> Iterator[Consequence]:
         return
     costs_now = money(change)
     steep = not change.first and costs_now.idle.steep
-    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle, steep=steep)
-    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most, steep=False)
+    yield from _shift(change, _IDLE, "with nothing running", costs_now.idle, steep=steep)
+    yield from _shift(change, _MOST, "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
@@ -129,26 +131,29 @@ def _total(catalog: Catalog, *, most: bool) -> Price:
     return dearest(sums)
 
 
-def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
+def _shift(
+    change: Change, rows: tuple[RowName, ...], when: str, amount: Amount, *, steep: bool
+) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
     month = abs(amount.monthly)
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
     # A rise that is only bounded may be above the sum: a person decides.
-    most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
+    most = asks_above((change.before.policy, change.after.policy), rows[0]) if edited else None
     asks = most is not None and float(amount.monthly) > most
-    yield by_row(
-        kind if amount.told else f"{kind}-{'bounded' if amount.bounded else 'unknown'}",
+    told, bounded, unknown = rows
+    part = by_row(
+        told if amount.told else bounded if amount.bounded else unknown,
         Subject("stack"),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         difference=signed(amount.difference) + (f"; above ${most:,.0f} a month it needs an approval" if asks else ""),
-        instead=_INSTEAD[kind] if steep or asks else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),
     )
+    yield part if steep or asks else replace(part, instead="")
 
 
 def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequence]:
@@ -157,8 +162,9 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
     stricter = new < old
+    row: RowName = "spending-limit-lowered-for-scripts" if robots else "spending-limit-lowered"
     yield by_row(
-        f"spending-limit-{moves(old, new)}{'-for-scripts' if robots and stricter else ''}",
+        row if stricter else "spending-limit-raised",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
@@ -204,7 +210,7 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
             if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
         )
         subject, details = Subject("reservation", path), (f"`{path}`", *templates, *jobs(on_it, change.now))
-        row = "reservation-paid-in-use" if on_it else "reservation-paid"
+        row: RowName = "reservation-paid-in-use" if on_it else "reservation-paid"
         yield by_row(row, subject, last=last_part(path), held=held, jobs=owned(on_it, ""), details=details)
 
 

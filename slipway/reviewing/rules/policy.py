@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
@@ -21,6 +21,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import key_of
 from slipway.reviewing.rules.table import ROWS, by_row, moves, usual_grade
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
@@ -28,6 +31,17 @@ _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
+_BROKEN: Mapping[bool, RowName] = {True: "policy-violated", False: "policy-advice"}
+"""By whether a broken rule refuses the deployment."""
+_LEVELS: Mapping[tuple[str, str], RowName] = {
+    ("", MANDATORY): "rule-none-mandatory",
+    ("", ADVISORY): "rule-none-advisory",
+    (ADVISORY, MANDATORY): "rule-advisory-mandatory",
+    (MANDATORY, ADVISORY): "rule-mandatory-advisory",
+    (MANDATORY, ""): "rule-mandatory-none",
+    (ADVISORY, ""): "rule-advisory-none",
+}
+"""By a rule's level before and after, the row."""
 _LETS_IN = {
     "regions": "from now on jobs, data and results may be outside the regions that it named",
     "reviewedCodeOnly": "nothing refuses `code: true` from now on, and code that nobody reviewed runs as the jobs do",
@@ -44,7 +58,8 @@ def policy(change: Change) -> Iterator[Consequence]:
     for key, breach in after.items():
         if key not in before:
             rule, mend = f"`{breach.subject.name}`", _loosened(breach, change.after.policy)
-            yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field, instead=mend)
+            row = _BROKEN[breach.grade is Grade.BLOCKING]
+            yield by_row(row, breach.subject, rule=rule, so=breach.sentence, field=breach.field, instead=mend)
     strict = _broken(replace(change.after, policy=change.before.policy))
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
@@ -53,8 +68,9 @@ def policy(change: Change) -> Iterator[Consequence]:
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        what = "approval" if Grade.BLOCKING in (was, becomes) else "warning"
-        row = f"grade-{'drops' if was > becomes else 'asks'}-{what}"
+        row = "grade-drops-warning" if was > becomes else "grade-asks-warning"
+        if Grade.BLOCKING in (was, becomes):
+            row = "grade-drops-approval" if was > becomes else "grade-asks-approval"
         yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
@@ -115,7 +131,7 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
         told = [f"`{short(each.about, _LONGEST)}`: {short(each.message, _LONGEST_MESSAGE)}" for each in objections]
         alone = len(told) == 1
         yield by_row(
-            "policy-violated" if refuses else "policy-advice",
+            _BROKEN[refuses],
             Subject("policy", rule, pack),
             rule=f"`{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
             so=told[0] if alone else f"{len(told)} resources break it",
@@ -130,13 +146,16 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
             continue
-        row = f"rule-{level or 'none'}-{becomes or 'none'}"
         so = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
-        if level == becomes:
+        row = _LEVELS.get((level, becomes), "rule-asks")
+        asks = level == becomes
+        if asks:
             less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
             lists = isinstance(less, list) and isinstance(more, list)
-            row = f"rule-{level}-allows" if (not {*more} <= {*less} if lists else more > less) else "rule-asks"
-        if level == MANDATORY and row != "rule-asks":
+            if not {*more} <= {*less} if lists else more > less:
+                asks = False
+                row = "rule-mandatory-allows" if level == MANDATORY else "rule-advisory-allows"
+        if level == MANDATORY and not asks:
             so = _LETS_IN.get(key, so)
         lets = f"as it was, it objects to this change: {let_in[key]}" if key in let_in else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))

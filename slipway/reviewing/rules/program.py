@@ -4,8 +4,8 @@ has."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
@@ -15,19 +15,20 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import NO_SIGN, Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import ROWS, by_row
 from slipway.reviewing.rules.words import named
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-_LATER = {
+_LATER: Mapping[str, RowName] = {
     r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": "used-later-initial",
     r"slipway:reservations\.(?P<name>.+)\.machines": "used-later-machines",
 }
 """By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_MOVES = ("pins-gone", "pins-open", "pins-major", "pins-older", "pins-new", "pins-changed")
-"""The rows of packages' moves, the gravest first."""
 _OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
 """Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
@@ -48,7 +49,7 @@ def program(change: Change) -> Iterator[Consequence]:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
         if match := STACK_FILE.fullmatch(file):
-            row = "this-stack-gone" if match[1] == change.stack and not change.first else "stack-gone"
+            row: RowName = "this-stack-gone" if match[1] == change.stack and not change.first else "stack-gone"
             yield by_row(row, Subject("stack", match[1]), file=file, stack=match[1])
     yield from _edited(change.files)
 
@@ -72,23 +73,29 @@ def _edited(files: Files) -> Iterator[Consequence]:
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:
-        row = min((_move(pin) for pin in pins), key=_MOVES.index)
-        yield by_row(row, Subject("program", "packages"), pins=named(map(str, pins)), file=min(files.pins), edits=pins)
+        yield by_row(
+            min((_move(pin) for pin in pins), key=[*ROWS].index),
+            Subject("program", "packages"),
+            pins=named(map(str, pins)),
+            file=min(files.pins),
+            edits=pins,
+        )
 
 
-def _move(pin: Edit) -> str:
-    """Return the row of a package's move."""
+def _move(pin: Edit) -> RowName:
+    """Return the row of a package's move; in the table the gravest stands first."""
     versions = [[int(number) for number in re.findall(r"\d{1,9}", side)] for side in (pin.before, pin.after)]
     exact = [re.fullmatch(r"\d[\w.+-]*", side) for side in (pin.before, pin.after)]
     if not pin.after:
         return "pins-gone"
-    if not exact[1]:
-        return "pins-changed" if pin.before and pin.after.startswith(pin.before) else "pins-open"
-    if not exact[0]:
-        return "pins-changed" if pin.before else "pins-new"
-    if versions[1] < versions[0]:
+    if not exact[1] and not (pin.before and pin.after.startswith(pin.before)):
+        return "pins-open"
+    if not pin.before:
+        return "pins-new"
+    if all(exact) and versions[1] < versions[0]:
         return "pins-older"
-    return "pins-major" if versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key) else "pins-changed"
+    major = all(exact) and versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key)
+    return "pins-major" if major else "pins-changed"
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
@@ -138,7 +145,7 @@ def deploying(change: Change) -> Iterator[Consequence]:
     """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
-            row = "deploying-key"
+            row: RowName = "deploying-key"
             if edit.key == "gcp:impersonateServiceAccount":
                 row = "deploying-as" if edit.after else "deploying-as-oneself"
             before, after = f"`{edit.before}`", f"`{edit.after}`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
@@ -22,8 +22,11 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
-from slipway.reviewing.rules.table import ROWS, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import ask, in_words, named
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,21 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return f"or ask Google for {enough:,} ({how})"
 
 
+_SETTINGS: Mapping[str | bool, RowName] = {
+    "warn": "quota-mode-warn",
+    "request": "quota-mode-request",
+    "enforce": "quota-mode-enforce",
+    False: "quota-strict-false",
+    True: "quota-strict-true",
+}
+"""By the new value of `mode`, or of `strict`."""
+_SHORT: Mapping[str, tuple[RowName, RowName]] = {
+    "quota": ("quota-short-now", "quota-short-in-overlap"),
+    "season": ("season-short-now", "season-short-in-overlap"),
+    "warn": ("quota-short-now-allowed", "quota-short-in-overlap-allowed"),
+}
+"""By why it is short, or what lets it be: the rows of now, and of two generations that overlap."""
+_REQUESTED: Mapping[str, RowName] = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
 _OUTCOMES = {
     "hopeless": ", nothing granted of what was asked for",
     "partly": ", less granted than asked for",
@@ -135,8 +153,8 @@ def quota(change: Change) -> Iterator[Consequence]:
         what = named(sorted({draw.what for draw in fresh}))
         yield by_row("quota-unknown", Subject("quota"), what=what, so=so)
     for key, was, becomes in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
-        row = f"quota-{key}-{becomes}".lower()
-        if was != becomes and old.mode and row in ROWS:
+        row = _SETTINGS.get(becomes)
+        if was != becomes and old.mode and row:
             subject = Subject("quota", "check" if key == "mode" else key)
             edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
             yield by_row(row, subject, key=key, before=was, edits=edits)
@@ -190,15 +208,15 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     line, was = draw.line, draw.was
     if not line.short or (was.short >= line.short and was.drawn == line.drawn):
         return
-    kind, when = "quota", "in-overlap" if draw.old >= line.short else "now"
+    kind, overlaps = "quota", draw.old >= line.short
     so, grade = "the deployment is refused", Grade.BLOCKING
     if draw.asked >= line.short + (line.limit or 0):
         so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
         kind = "season" if drawn_why(change, line.metric) == "season" else kind
     if kind == "quota" and change.after.quota.mode == "warn":
-        yield _of(draw, f"quota-short-{when}-allowed")
+        yield _of(draw, _SHORT["warn"][overlaps])
     else:
-        yield _of(draw, f"{kind}-short-{when}", so=so, grade=grade)
+        yield _of(draw, _SHORT[kind][overlaps], so=so, grade=grade)
 
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
@@ -211,7 +229,7 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     beside_old = line.ceiling if room is None else max(room - draw.old, 0)
     if draw.at_most:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
-        row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
+        row: RowName = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, **_in_machines(change.new, line, draw.most.room or 0))
     elif draw.old and line.ceiling > beside_old and not (lacks or lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
@@ -241,7 +259,7 @@ def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, A
     }
 
 
-def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:
+def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: Any) -> Consequence:
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
@@ -273,7 +291,7 @@ def _requested(change: Change) -> Iterator[Consequence]:
             continue
         why = drawn_why(change, metric)
         yield by_row(
-            f"{why}-quota-requested" if why else "quota-requested",
+            _REQUESTED.get(why, "quota-requested"),
             Subject("quota", metric),
             asked=asked,
             what=in_words(metric),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade, Subject
@@ -18,6 +18,9 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 _PARTS = ("who", "does", "so", "instead", "field")
 Row = Mapping[str, str]
@@ -27,7 +30,7 @@ ROWS: Mapping[str, Row] = {
 
 
 def by_row(
-    row: str,
+    row: RowName,
     subject: Subject,
     *,
     edits: Iterable[Edit] = (),
@@ -35,22 +38,26 @@ def by_row(
     grade: Grade | None = None,
     cost: Price | None = None,
     field: str = "",
+    as_kind: str = "",
     **values: object,
 ) -> Consequence:
-    """Return the consequence of a row, with these values in its phrases. `grade` and `field`: where they are not the
-    row's; `cost`: USD an hour."""
-    told = ROWS[row]
-    parts: dict[str, Any] = {"edits": edits, "details": details, "cost": float(cost.known) if cost else 0.0}
+    """Return the consequence of a row, with these values in its phrases. `grade`, `field` and `as_kind`: where they are
+    not the row's; `cost`: USD an hour."""
+    told = {**ROWS[row], **({"kind": as_kind} if as_kind else {})}
+    parts: dict[str, Any] = {"row": row, "edits": edits, "details": details, "cost": float(cost.known) if cost else 0.0}
     parts |= {part: told[part].format_map({"it": IT, **values}) for part in _PARTS if part in told}
     parts |= {"field": field} if field else {}
     return consequence(told["kind"], subject, grade=grade or usual_grade(told), **parts)
 
 
-def follows(row: str | Row, *, grade: Grade | None = None, details: tuple[str, ...] = (), **words: object) -> Effect:
+def follows(
+    row: RowName | Row, *, grade: Grade | None = None, details: tuple[str, ...] = (), **words: object
+) -> Effect:
     """Return a row's phrases with these values in them. `grade`: where it is not the row's."""
     told = ROWS[row] if isinstance(row, str) else row
     does, so, instead = (told.get(part, "").format_map({"it": IT, **words}) for part in ("does", "so", "instead"))
-    return Effect(does, so, grade or usual_grade(told), instead, told["kind"], details=details)
+    name = told.get("row", told["kind"])
+    return Effect(does, so, grade or usual_grade(told), instead, told["kind"], details=details, row=name)
 
 
 def usual_grade(told: Row) -> Grade:

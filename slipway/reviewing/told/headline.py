@@ -86,6 +86,13 @@ def brief(amount: Decimal) -> str:
     return f"{sign}${most:.0f}"
 
 
+def addresses(reviews: Sequence[Review]) -> str:
+    """Return a line for each consequence: its row, and its sentence."""
+    parts = [part for review in reviews for part in review.consequences]
+    width = max((len(part.row) for part in parts), default=0)
+    return "\n".join(f"{part.row:{width}}  {part.sentence.replace('`', '')}" for part in parts)
+
+
 def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) -> str:
     """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))

@@ -142,7 +142,7 @@ CASES = (
                 "lora",
                 "what was pushed last, which no review sees",
                 "whether the image has git",
-                "whether earlier checkpoints can be read",
+                "may be unable to read its checkpoint",
                 "40 digits",
             ),
         ),

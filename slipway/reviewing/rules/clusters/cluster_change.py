@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import Action, What, Why
@@ -26,6 +26,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,7 @@ def key_of(name: str, key: str) -> str:
     return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
 
 
-def of_cluster(row: str, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
+def of_cluster(row: RowName, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
     """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry."""
     field = "" if key is None else key_of(name, key)
     return by_row(row, Subject("cluster", name, part), field=field, entry=key_of(name, ""), **parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.published_clusters import departures
@@ -21,6 +22,9 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, machines, owned
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -76,9 +80,9 @@ def _destruction(
     declared = id_ in after.kept or after.catalog.cluster_named(id_) is not None
     also = f", and {lacks}" if (lacks := _lacks(there)) else ""
     if declared and gone:
-        row, field = "deleted" if gone.fate is Fate.DELETED else "replaced", next(iter(gone.replaces), "")
-        itself, details = Subject("cluster", name), _causes(gone)
-        yield by_row(f"{row}-declared", itself, also=also, details=details, field=field)
+        row: RowName = "deleted-declared" if gone.fate is Fate.DELETED else "replaced-declared"
+        field, itself, details = next(iter(gone.replaces), ""), Subject("cluster", name), _causes(gone)
+        yield by_row(row, itself, also=also, details=details, field=field)
     elif retired and not declared:
         yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
     elif gone and was is None:
@@ -132,7 +136,7 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
         groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
         has = machines(groups) or ("no machine yet" if pools else "machines that nobody can tell")
         cost = per_hour(groups, str(step.becomes.get("location") or catalog.region)) if pools else UNKNOWN
-        row = f"unsaid-{'adopted' if step.fate is Fate.ADOPTED else 'made'}"
+        row: RowName = "unsaid-adopted" if step.fate is Fate.ADOPTED else "unsaid-made"
         yield by_row(row, itself, machines=has, cost_of=dollars(cost), cost=cost)
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)

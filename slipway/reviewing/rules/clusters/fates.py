@@ -4,6 +4,8 @@ made, and of those that retire or failed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from slipway.base.formatting import last_part, short, span
 from slipway.deploying.generations.action import What
@@ -20,15 +22,71 @@ from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.machines import new_machines, time_left
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.table import ROWS, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended, jobs, machines, named
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
-_FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
-"""Fates by which machines must be found with nothing in their place."""
+_NEEDS: Mapping[str, tuple[RowName, RowName | None, RowName | None]] = {
+    "encryption.kmsKey": ("needs-key", "loses-key", "needs-other-key"),
+    "network": ("needs-network", "loses-network", None),
+    "reservedIpRanges": ("needs-ranges", None, None),
+    "pscInterface.networkAttachment": ("needs-attachment", "loses-attachment", "needs-other-attachment"),
+    "pscInterface.dnsPeeringConfigs": ("needs-dns-peering", "loses-dns-peering", None),
+}
+"""By field, the rows of a cluster that has a value, has none any more, and has another one, where that differs."""
+
+
+class Paid(Enum):
+    """Whose price a fate has. FOUND: the new one's, whose machines must be found with nothing in their place."""
+
+    FOUND = "found"
+    NEW = "new"
+    OLD = "old"
+    NONE = "none"
+
+
+class Fate(Enum):
+    """What becomes of the cluster of a name: its row, and whose price it has."""
+
+    MADE = "fate-made", Paid.FOUND
+    SEASON = "fate-season", Paid.FOUND
+    AWAITED = "fate-awaited", Paid.FOUND
+    WANTED = "fate-wanted", Paid.FOUND
+    BY_HAND = "fate-by-hand", Paid.FOUND
+    FIRST = "fate-first", Paid.FOUND
+    CUT_SHORT = "fate-cut-short", Paid.FOUND
+    FAILED = "fate-failed", Paid.FOUND
+    SPENT = "fate-spent", Paid.FOUND
+    THERE = "fate-there", Paid.NEW
+    BESIDE = "fate-beside", Paid.NEW
+    WASTED = "fate-wasted", Paid.NEW
+    FOLLOWED = "fate-followed", Paid.NONE
+    TAKEN = "fate-taken", Paid.NONE
+    TAKEN_IDLE = "fate-taken-idle", Paid.NONE
+    RETURNS = "fate-returns", Paid.NONE
+    FALLS_BACK = "fate-falls-back", Paid.NONE
+    GONE = "fate-gone", Paid.NONE
+    CLEARED = "fate-cleared", Paid.OLD
+    RETIRES = "fate-retires", Paid.OLD
+    DELETED = "fate-deleted", Paid.OLD
+    IN_PLACE = "fate-in-place", Paid.OLD
+    IN_PLACE_BUSY = "fate-in-place-busy", Paid.OLD
+
+    def __init__(self, row: RowName, paid: Paid) -> None:
+        self.row, self.paid = row, paid
+
+
+_REVIVED = (Fate.RETURNS, Fate.FALLS_BACK)
+_SUCCEEDED = (Fate.BESIDE, Fate.WASTED, Fate.FOLLOWED, Fate.TAKEN, Fate.TAKEN_IDLE)
+_IN_PLACE = (Fate.IN_PLACE, Fate.IN_PLACE_BUSY)
+_LAST = {Fate.RETIRES: "it", Fate.RETURNS: "the newer cluster"}
+"""By fate, where jobs finish that are not on `the old cluster`."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -41,12 +99,12 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
-            paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
-            paid = cluster.new if fate in (*_FOUND, "there", "beside", "wasted") else paid
-            edited = f"fate-{fate}-edited"
+            new = fate.paid in (Paid.FOUND, Paid.NEW)
+            paid = cluster.new if new else cluster.old if fate.paid is Paid.OLD else None
             yield of_cluster(
-                edited if cluster.edits and edited in ROWS else f"fate-{fate}",
+                fate.row,
                 cluster.name,
+                as_kind="cluster-new-generation" if fate.paid is Paid.FOUND and cluster.edits else "",
                 edits=cluster.edits,
                 details=_details(cluster, fate, change),
                 grade=_grade(cluster, fate),
@@ -56,37 +114,41 @@ def clusters(change: Change) -> Iterator[Consequence]:
             )
         yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            last = {"retires": "it", "returns": "the newer cluster"}.get(fate, "the old cluster")
+            last = _LAST.get(fate, "the old cluster")
             yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
 
-def _fate(cluster: ClusterChange, change: Change) -> str:
+def _fate(cluster: ClusterChange, change: Change) -> Fate:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
-        return "gone" if cluster.gone else "cleared" if cluster.failed else "retires" if retires else "deleted"
+        return (
+            Fate.GONE if cluster.gone else Fate.CLEARED if cluster.failed else Fate.RETIRES if retires else Fate.DELETED
+        )
     if old is None and dormant:
-        begun = "season" if new.season.begins else "made"
-        return "awaited" if dormant.awaited else "wanted" if dormant.why == "idle" else begun
+        begun = Fate.SEASON if new.season.begins else Fate.MADE
+        return Fate.AWAITED if dormant.awaited else Fate.WANTED if dormant.why == "idle" else begun
     if old is None:
-        return "there" if cluster.new_in_cloud else "made"
+        return Fate.THERE if cluster.new_in_cloud else Fate.MADE
     if cluster.returns:
         # Otherwise the edit is a revert, and the machines of the newer one go.
-        return "falls-back" if lost and (not cluster.edits or old.alternative != new.alternative) else "returns"
+        return Fate.FALLS_BACK if lost and (not cluster.edits or old.alternative != new.alternative) else Fate.RETURNS
     if cluster.gone:
         by_deployment = change.published is not None and cluster.name in replacing(change.published)
-        return "cut-short" if by_deployment else "first" if old.alternative and not new.alternative else "by-hand"
+        return (
+            Fate.CUT_SHORT if by_deployment else Fate.FIRST if old.alternative and not new.alternative else Fate.BY_HAND
+        )
     if cluster.failed or not cluster.edits:
-        return "failed" if cluster.failed else "spent"
+        return Fate.FAILED if cluster.failed else Fate.SPENT
     if cluster.in_place:
-        return "in-place-busy" if cluster.jobs and retires else "in-place"
+        return Fate.IN_PLACE_BUSY if cluster.jobs and retires else Fate.IN_PLACE
     if cluster.new_in_cloud:
-        return "taken" if retires else "taken-idle"
+        return Fate.TAKEN if retires else Fate.TAKEN_IDLE
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
     wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
-    return "followed" if not retires else "wasted" if wasteful else "beside"
+    return Fate.FOLLOWED if not retires else Fate.WASTED if wasteful else Fate.BESIDE
 
 
 def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
@@ -146,34 +208,34 @@ def _end(cluster: ClusterChange, when: str) -> str:
     return f"is idle and is deleted {when}" if cluster.read else "is deleted if nothing runs on it"
 
 
-def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]:
+def _details(cluster: ClusterChange, fate: Fate, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if dormant and old and new is None and not dormant.awaited:
         yield "had no job for its `idleLimit`" if dormant.why == "idle" else dormant.reason().of("it")
-    if fate in ("returns", "falls-back") and new:
+    if fate in _REVIVED and new:
         yield f"its id is `{new.id}`"
-    elif fate in ("beside", "wasted", "followed", "taken", "taken-idle") and old:
+    elif fate in _SUCCEEDED and old:
         yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
-    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate in _FOUND:
-        yield of.within(new, for_season=fate == "season")
-    if fate.startswith("in-place"):
+    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate.paid is Paid.FOUND:
+        yield of.within(new, for_season=fate is Fate.SEASON)
+    if fate in _IN_PLACE:
         yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, fate: str) -> Grade | None:
+def _grade(cluster: ClusterChange, fate: Fate) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     doomed = cluster.jobs and not cluster.retires
     match fate:
-        case "wasted":
+        case Fate.WASTED:
             return Grade.BLOCKING if new and price(new).known >= _WASTE else None
-        case "in-place" | "in-place-busy":
+        case Fate.IN_PLACE | Fate.IN_PLACE_BUSY:
             return None if cluster.scarce or cluster.jobs else Grade.WARNING
-        case "retires" | "deleted" if dormant and old and dormant.season == old.season:
+        case Fate.RETIRES | Fate.DELETED if dormant and old and dormant.season == old.season:
             return Grade.NOTE  # The stack file announced it.
-        case "retires" | "deleted":
+        case Fate.RETIRES | Fate.DELETED:
             return None if (old and scarce(old)) or doomed else Grade.WARNING
         case _:
             return None
@@ -186,8 +248,8 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     for field in CLUSTER:
         was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
         known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
-        ways = ("needs-other", "needs") if was and value else ("needs",) if value else ("loses",)
-        row = next((row for way in ways if (row := f"{way}-{field.key}") in ROWS), "")
+        needs, loses, needs_other = _NEEDS.get(field.key, (None, None, None))
+        row: RowName | None = ((was and needs_other) or needs) if value else loses
         if row and was != value and not known:
             new, old = last_part(value), last_part(was)
             details = () if cluster.old else (f"`{value}`",)
@@ -204,7 +266,8 @@ def adoption(change: Change) -> Iterator[Consequence]:
         old, new = before.get(name), after.get(name)
         same = old is not None and new is not None and old.id == new.id
         if new and new.adopted and not same:
-            row, was = ("cluster-adopted-instead", old.id) if old else ("cluster-adopted", "")
+            row: RowName = "cluster-adopted-instead" if old else "cluster-adopted"
+            was = old.id if old else ""
             yield of_cluster(row, name, id=new.id, old=was, details=of.pools_of(new), key="id")
         elif old and new and new.adopted:
             seen = [edit for edit in of.edits(old, new) if not edit.key.startswith(NAMES)]
@@ -214,7 +277,8 @@ def adoption(change: Change) -> Iterator[Consequence]:
             lives, here = change.live.clusters, ("", change.old.region)
             # Another region may have a different cluster with that id.
             there = isinstance(lives, Unknown) or any(each.id == old.id and each.region in here for each in lives)
-            row, on_it = "cluster-left" if there or change.live.skipped else "cluster-left-gone", change.jobs_on(old.id)
+            row = "cluster-left" if there or change.live.skipped else "cluster-left-gone"
+            on_it = change.jobs_on(old.id)
             yield of_cluster(row, name, id=old.id, details=jobs(on_it, change.now), key="")
 
 
@@ -233,7 +297,7 @@ def retiring(change: Change) -> Iterator[Consequence]:
         subject = Subject("cluster", action.id)
         on_it = [f"`{job.display_name}`" for job in action.jobs]
         if action.id not in known:
-            row = "taken-over-at-first" if change.first else "taken-over"
+            row: RowName = "taken-over-at-first" if change.first else "taken-over"
             yield by_row(row, subject, end=of.ends(action), details=on_it)
         if action.overdue and not (action.id in before and before[action.id].overdue):
             field = key_of(action.cluster, "retireWithin")

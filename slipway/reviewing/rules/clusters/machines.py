@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What, Why
@@ -17,6 +18,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
 from slipway.reviewing.rules.words import have_ended, machines
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -34,7 +38,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
         for other, old in going:
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
-            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else "renamed-beside"
+            row: RowName = "renamed" if old.id in change.ids(What.DELETE_FIRST) else "renamed-beside"
             yield of_cluster(
                 "renamed-in-turn" if cluster.name in come and other.name in gone else row,
                 cluster.name,
@@ -51,7 +55,8 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, anew, up = cluster.name, machines(of.minimum_machines(new)), machines(cluster.held)
     if anew or up:
-        row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
+        row: RowName = "found-or-alternatives" if new.alternatives else "found-beside"
+        row = "found-in-place" if cluster.in_place else row if anew else "found-later"
         row, grade = row if anew else "found-later", None if scarce(new) else Grade.NOTE
         yield of_cluster(row, name, grade=grade, key=cluster.key, found=anew, up=up, within=of.within(new))
     yield of_cluster("image-cache-empty", name)
@@ -61,7 +66,8 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if cluster.held and not cluster.in_place and (cluster.retires or not short):
         more = price(new)
         paid = more if more.known else cluster.held_price
-        row = f"generations-overlap{('-short' if short else '') if more.known else '-unpriced'}"
+        row = "generations-overlap-short" if short else "generations-overlap"
+        row = row if more.known else "generations-overlap-unpriced"
         left, whose = time_left(cluster, change), "their" if cluster.jobs[1:] else "its"
         in_all = f"{usd(float(paid.known) * left / 3600)} at most in all"
         yield of_cluster(
@@ -114,7 +120,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     lost = machines(cluster.held) if cluster.is_replaced else ""
     was, dearer = change.old.clusters.get(name) or cluster.dormant_before, Price(most.known - price(new).known)
     warns = made or lacking or (not before and (regions or dearer.known > 0))
-    row = "alternatives-far" if regions else "cluster-may-become"
+    row: RowName = "alternatives-far" if regions else "cluster-may-become"
     if made and was and alike(listed, was.alternatives):
         row = "cluster-may-still-become"
     elif lacking:

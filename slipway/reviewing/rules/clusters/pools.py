@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import unused_pools
@@ -22,6 +22,9 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_o
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.replay import again
 from slipway.reviewing.rules.words import machines, named, owned
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 _MUCH = 10
 """USD an hour from which machines without GPUs are grave, too."""
@@ -54,13 +57,13 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
         for pool in fresh if len(fresh) < len(new.pools) else ():
             if pool.machine.accelerator or scarce:
-                row = "joins-others" if pool.machine.accelerator else "joins-gpus"
+                row: RowName = "joins-others" if pool.machine.accelerator else "joins-gpus"
                 yield _of_pool(row, (cluster.name, pool.name))
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
 
-def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values: Any) -> Consequence:
+def _of_pool(row: RowName, place: _Place, *, key: str = "", part: str = "", **values: Any) -> Consequence:
     cluster, pool = place
     field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
@@ -84,7 +87,9 @@ def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Cons
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     gpus, held = bool(pool.machine.accelerator), machines([MachineGroup(pool.machine, pool.min)])
-    row = f"{'unused-' if unused else ''}pool-gone-{'scarce' if gpus else 'plain'}"
+    row: RowName = "pool-gone-scarce" if gpus else "pool-gone-plain"
+    if unused:
+        row = "unused-pool-gone-scarce" if gpus else "unused-pool-gone-plain"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     paid = pool.price_per_hour * pool.min
@@ -97,8 +102,12 @@ def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator
         room = _room(change, place, old.min, new.min)
         fixed = f"{room}; others wait" if room else "jobs beyond that wait"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
+        scarce = bool(old.machine.accelerator)
+        row: RowName = "other-machines-scarce" if scarce else "other-machines-plain"
+        if not other:
+            row = "fewer-machines-scarce" if scarce else "fewer-machines-plain"
         yield _of_pool(
-            f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
+            row,
             place,
             given=machines([MachineGroup(old.machine, old.min if other else old.min - new.min)]),
             new=new.machine,
@@ -118,7 +127,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
     alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
     if alike and (further or more):
-        row = "more-and-further" if more and further else "more" if more else "further"
+        row: RowName = "pool-more" if more else "pool-further"
+        row = "pool-more-and-further" if more and further else row
         saved = with_month(new.price_per_hour * max(new.min - old.min, 0))
         yield _of_pool(row, place, saved=saved, edits=_both(old, new), key=_size(new, "max" if further else "min"))
     if new.max >= old.max:
@@ -190,7 +200,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
         lost = place in before and (gpus or paid.known >= _MUCH)
-        row = "pool-unused-misfit" if misfit else "pool-unused-unlisted" if fits else "pool-unused"
+        row: RowName = "pool-unused-misfit" if misfit else "pool-unused-unlisted" if fits else "pool-unused"
         yield _of_pool(
             row,
             place,

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
@@ -29,6 +29,9 @@ from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import in_words, machines, named
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -38,9 +41,9 @@ class Setting:
     of: Callable[[Cluster], Any]
     #: It has no value any more, it has another one, and that takes something from people, which `harms` tells of the
     #: new value and the one before.
-    none: str
-    any: str
-    harmful: str | None = None
+    none: RowName
+    any: RowName
+    harmful: RowName | None = None
     harms: Callable[[Any, Any], bool] = lambda *_: False
 
 
@@ -73,7 +76,7 @@ _SETTINGS: tuple[Setting, ...] = (
         lambda wait, _: wait >= _TOO_LONG,
     ),
 )
-_REPLACEMENTS = {
+_REPLACEMENTS: Mapping[str, RowName] = {
     ROLLOVER: "replacement-rollover",
     IN_PLACE: "replacement-in-place",
     PROTECT: "replacement-protect",
@@ -123,7 +126,7 @@ def _edited(
             continue
         asked = value is not None and not fresh and not (dated and was_asleep and asleep)
         harms = asked and setting.harmful is not None and (was is None or setting.harms(value, was))
-        row = setting.none if value is None else setting.any
+        row: RowName = setting.none if value is None else setting.any
         row = setting.harmful if harms and setting.harmful else _REPLACEMENTS.get(value, row)
         row = "replacement-protect-rollover" if (was, value) == (PROTECT, ROLLOVER) else row
         ways = list(ways_without(change.new, new.name)) if harms and dated else []

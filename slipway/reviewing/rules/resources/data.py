@@ -36,7 +36,7 @@ from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.resources import UNRULED, fate, title, told_by, unguarded
+from slipway.reviewing.rules.resources.resources import UNRULED, fate, row_of, title, told_by, unguarded
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows
@@ -128,7 +128,9 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for region, name in old.items():
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
-            yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _UNREADABLE, details=details)
+            yield told_by(
+                follows(row_of("bucket", Fate.FORGOTTEN)), Subject("bucket", name), _UNREADABLE, details=details
+            )
 
 
 def _encrypted(change: Change) -> Iterator[Consequence]:
@@ -158,7 +160,7 @@ def _let_go(touched: Touched) -> Iterator[tuple[str, Effect]]:
         grade, keep = KINDS["force-destroy"].usual, "keep it protected until the deployment that is to delete it"
         if touched.fate is Fate.ADOPTED and _role(touched) == CATALOG:
             grade, keep = Grade.NOTE, ""  # Every catalog's bucket is declared so; an adopted one is for the first time.
-        yield key, Effect("may be deleted with everything in it from now on", why, grade, keep, "force-destroy")
+        yield key, replace(follows("bucket-unprotected"), so=why, grade=grade, instead=keep)
 
 
 def _effects(touched: Touched, fields: Mapping[str, Rule]) -> Iterator[tuple[str, Effect]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
@@ -18,6 +19,15 @@ from slipway.reviewing.rules.resources.trainers import secrets, submitting_as
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
+_SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
+    "code": ("code-on", "code-off"),
+    "board": ("board-on", "board-off"),
+    "shell": ("shell-on", "shell-off"),
+    "notify": ("notify-on", "notify-off"),
+}
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -30,8 +40,8 @@ def people(change: Change) -> Iterator[Consequence]:
     sides = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **sides}.items():
         if (was or False) != (now or False):
-            row = f"{key}-{'on' if now else 'off'}"
-            yield by_row(row, Subject("workspace", key), so=so, allow=allow, secret=f"`{now or was}`")
+            on, off = _SWITCHES[key]
+            yield by_row(on if now else off, Subject("workspace", key), so=so, allow=allow, secret=f"`{now or was}`")
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -48,13 +58,14 @@ def _gone(member: AccessChange) -> Consequence:
     others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
-        row = "submitter-gone-covered" + "-group" * (kind == "group")
+        row: RowName = "submitter-gone-covered-group" if kind == "group" else "submitter-gone-covered"
         return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
-    end = "-unless" if others else "-script" if kind == "serviceAccount" else ""
+    row = "submitter-gone-script" if kind == "serviceAccount" else "submitter-gone"
+    row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else row
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
     return by_row(
-        f"submitter-gone{end if needed is None else '-here'}",
+        row,
         Subject("member", member.member),
         so=_end(member, goes_on=bool(sent or of_many)),
         other=next(iter(others), ""),
@@ -88,9 +99,12 @@ def _added(member: AccessChange) -> Consequence:
     alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
     readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
     so = f"any code of theirs can read {readable}{', once that account may' * bool(alone)}" if readable else ""
+    row: RowName = "submitter-added-alone" if alone else "submitter-added"
+    if who:
+        row = "domain-added-alone" if alone else "domain-added"
     less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
-        f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
+        row,
         Subject("member", member.member),
         so=so,
         field=field_of(change.new, member.member),
@@ -153,13 +167,13 @@ def _other(member: AccessChange) -> Consequence:
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
             *(f"loses {grant.words}" for grant in member.loses),
-            *(jobs(member.theirs(member.change.jobs), member.change.now) if row == "submitter-crippled" else ()),
+            *(jobs(member.theirs(member.change.jobs), member.change.now) if member.was and member.stays else ()),
         ),
         grade=grade,
     )
 
 
-def _judged(member: AccessChange, runs: str) -> tuple[str, Grade | None, str]:
+def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str]:
     """Return a member's row, its grade where that is not the kind's, and its end. `runs`: whose jobs run as it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
@@ -171,9 +185,11 @@ def _judged(member: AccessChange, runs: str) -> tuple[str, Grade | None, str]:
             return "role-above-table-by-grant", None, so
         if crowd(member.member):
             return "domain-access-by-grant", None, so
-        on_one = "-on-one" if all(grant.place for grant in member.gets) else ""
+        row: RowName = (
+            "access-added-on-one-by-grant" if all(grant.place for grant in member.gets) else "access-added-by-grant"
+        )
         # Templates ask for the trainer's roles on the project.
-        return f"access-added{on_one}-by-grant", Grade.NOTE if all(map(usual, member.gets)) else None, so
+        return row, Grade.NOTE if all(map(usual, member.gets)) else None, so
     if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
         return "submitter-crippled", None, ""
     if ours and all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.deploying.engine.grants import form
 from slipway.deploying.engine.lifecycle import Effect
@@ -34,6 +34,9 @@ from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
 from slipway.reviewing.rules.table import by_row, follows
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
     "deletionPolicy": ("PREVENT", "nothing prevents its deletion any more"),
@@ -48,7 +51,7 @@ _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreferenc
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
 _FATES = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED, Fate.DELETED, Fate.FORGOTTEN)
-ROWS_OF = {
+_ROWS_OF: Mapping[str, tuple[RowName, ...]] = {
     "bucket": ("bucket-created", "bucket-adopted", "bucket-replaced", "bucket-deleted", "bucket-forgotten"),
     "account": ("account-created", "account-adopted", "account-replaced", "account-deleted", "account-forgotten"),
     "resource": ("resource-created", "resource-adopted", "resource-replaced", "resource-deleted", "resource-forgotten"),
@@ -96,11 +99,15 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
         admits = any("attributeCondition" in each.path for each in edited)
         guards = {path: value for path, (value, _) in GUARDS.items()}
         mild = (_FOR_PEOPLE.match(each.path) or guards.get(each.path, UNKNOWN) == each.after for each in edited)
-        row = "edited-unprotected" if so else "edited-admitting" if admits else "edited-unruled"
-        worst = replace(follows(row), kind="resource-changed")
+        worst = follows("edited-unprotected") if so else follows("edited-admitting") if admits else UNRULED
+        worst = replace(worst, kind="resource-changed")
         worst = replace(worst, grade=Grade.NOTE) if not (so or secret) and all(mild) else worst
         details = [f"`{path}`, whose value nobody sees" for path in hidden]
         yield told_by(worst, subject, so, who=who, edits=edits_of(edited), details=details)
+
+
+def row_of(what: str, fate: Fate) -> RowName:
+    return _ROWS_OF[what][_FATES.index(fate)]
 
 
 def fate(
@@ -111,7 +118,7 @@ def fate(
     `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = follows(ROWS_OF[subject.what][_FATES.index(touched.fate)])
+    row = follows(row_of(subject.what, touched.fate))
     guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
@@ -137,7 +144,7 @@ def fate(
 def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:
     """Return the consequence of an effect. `so`: its end, where that is not the effect's. A subject's own word names
     who is hit, where `parts` don't."""
-    parts = {"who": f"{subject.what.capitalize()} {IT}", "instead": effect.instead, **parts}
+    parts = {"who": f"{subject.what.capitalize()} {IT}", "instead": effect.instead, "row": effect.row, **parts}
     return consequence(effect.kind, subject, effect.does, grade=effect.grade, so=so or effect.so, **parts)
 
 

@@ -6,7 +6,7 @@ A member who may act as a trainer may run any code as it, and so read every secr
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.facts import Facts, TrainerFacts
@@ -17,6 +17,9 @@ from slipway.reviewing.change.usual import account_of, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -105,7 +108,8 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     so = so if read else f"so they may do all that `{new.account}` may"
     values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "so": so}
     values |= {"field": listed_at(new), "list": listed_at(new)}
-    gone = "trainer-access-gone" if runs and new.submitters else f"trainer-access-gone-{'all' if runs else 'unused'}"
+    gone: RowName = "trainer-access-gone" if runs and new.submitters else "trainer-access-gone-all"
+    gone = gone if runs else "trainer-access-gone-unused"
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject = Subject("member", member, part)

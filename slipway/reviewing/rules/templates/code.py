@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -20,6 +21,9 @@ from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.images import PREBUILT
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 _REQUIREMENTS = "requirements.txt"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
@@ -27,11 +31,6 @@ _HASH = re.compile(r"(\s+--hash[ =]\S+)+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
-_REQUIREMENT = "requirement-"
-_DIRECTIONS = [row.removeprefix(_REQUIREMENT) for row in ROWS if row.startswith(_REQUIREMENT)]
-"""The moves of a requirement, the gravest first, as their rows stand."""
-_OTHERS = ("moving", "git", "url", "loosened", "extras", "unfinished", "major", "older", "other", "newer")
-"""The moves to another version, of which not everything is known."""
 _SAVES = (
     *("torch", "tensorflow", "keras", "jax", "flax", "transformers", "pytorch-lightning", "lightning", "deepspeed"),
     *("scikit-learn", "xgboost", "lightgbm", "joblib", "accelerate"),
@@ -80,7 +79,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
-    row = "code-changed" if edited else "code-unseen"
+    row: RowName = "code-changed" if edited else "code-unseen"
     row = "code-tests" if edited and all(map(_TESTS.search, edited)) else row
     # Another file may name the place.
     forgets = template.keeps_nothing and not files.forgetting.isdisjoint(edited)
@@ -102,7 +101,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
 def _arguments(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
     """Find arguments that a worker pool is given and its code does not know, and those that this requires and does not
     get, where either side was edited."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[RowName, str], list[str]] = {}
     before = {role: given for role, _, given in _started(template.old)}
     for role, module, given in _started(template.new):
         code = template.change.files.code.get(module)
@@ -137,23 +136,22 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
-    worst = min(moves.values(), key=_DIRECTIONS.index)
+    worst = min(moves.values(), key=[*ROWS].index)
     alike = [name for name, direction in moves.items() if direction == worst]
     lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
     return template.tells(
-        f"{_REQUIREMENT}{worst}",
+        worst,
         part="requirements",
         before=lines[0] or "none",
         after=lines[1],
         field=field,
         edits=[
-            Edit(f"{move.partition('-')[0]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
+            Edit(f"{move.split('-')[1]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
             for name, move in moves.items()
         ],
         details=[
-            *("not known: whether earlier checkpoints can be read",) * (template.new.checkpoints and worst in _OTHERS),
             *(
-                f"`{_shown(after[name])}`: {ROWS[f'{_REQUIREMENT}{direction}']['so']}"
+                f"`{_shown(after[name])}`: {ROWS[direction]['so']}"
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
@@ -184,14 +182,14 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     )
 
 
-def _direction(before: str, after: str, name: str, *, of_image: bool) -> str:
+def _direction(before: str, after: str, name: str, *, of_image: bool) -> RowName:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
     if after and "git+" in after:
-        return "git" if _COMMIT.search(after) else "moving"
+        return "requirement-git" if _COMMIT.search(after) else "requirement-moving"
     if "://" in after:
-        return "url"
+        return "requirement-url"
     if not after:
-        return "gone-of-image" if of_image else "gone"
+        return "requirement-gone-of-image" if of_image else "requirement-gone"
     # Needed only where requirements differ: importing it costs time.
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.version import Version
@@ -200,32 +198,36 @@ def _direction(before: str, after: str, name: str, *, of_image: bool) -> str:
         new = Requirement(after)
     except InvalidRequirement:
         # Lines of a package that differ by their markers are joined.
-        return "other" if ", " in after else "unread"
+        return "requirement-other" if ", " in after else "requirement-unread"
     try:
         old = Requirement(before or after)
     except InvalidRequirement:
-        return "other"
+        return "requirement-other"
     was, now = (
         [Version(spec.version) for spec in line.specifier if spec.operator == "==" and not spec.version.endswith(".*")]
         for line in (old, new)
     )
     if now and now[0].local and before != after:
-        return "local"
+        return "requirement-local"
     if not before:
-        return "new"
+        return "requirement-new"
     if str(old.marker) != str(new.marker):
-        return "marker" if new.marker else "other"
+        return "requirement-marker" if new.marker else "requirement-other"
     if old.extras != new.extras or old.url:
-        return "extras" if new.extras - old.extras else "other"
+        return "requirement-extras" if new.extras - old.extras else "requirement-other"
     if was and now:
         if now[0].is_prerelease:
-            return "unfinished"
-        moved = "newer" if was[0] < now[0] else "older" if now[0] < was[0] else "other"
-        moved = "major" if was[0].major < now[0].major < _CALENDAR else moved
-        return f"{moved}-saves" if name in _SAVES and was[0].release[:2] != now[0].release[:2] else moved
+            return "requirement-unfinished"
+        saves = name in _SAVES and was[0].release[:2] != now[0].release[:2]
+        if was[0].major < now[0].major < _CALENDAR:
+            return "requirement-major-saves" if saves else "requirement-major"
+        if was[0] < now[0]:
+            return "requirement-newer-saves" if saves else "requirement-newer"
+        older: RowName = "requirement-older-saves" if saves else "requirement-older"
+        return older if now[0] < was[0] else "requirement-other"
     if was:
-        return "loosened"
-    return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"
+        return "requirement-loosened"
+    return "requirement-pinned" if now and old.specifier.contains(now[0], prereleases=True) else "requirement-other"
 
 
 def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:

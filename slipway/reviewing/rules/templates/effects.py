@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
@@ -26,6 +27,9 @@ from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
@@ -42,12 +46,15 @@ def machines(difference: Difference) -> Effect:
             return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
         limit = difference.template.limit
         if new.gpus != old.gpus:
-            row = "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
+            row: RowName = (
+                "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
+            )
             return follows(row, does=does, old=whole[1], one=new.one_gpu, was=old.one_gpu, new=new.gpus, limit=limit)
         (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
         alike = family == former and size.isdigit() and was.isdigit()
-        row = "smaller" if alike and int(size) < int(was) else "larger" if alike else "other"
-        return follows(f"machine-{row}", does=does, old=whole[1], size=size, was=was, limit=limit)
+        row = "machine-larger" if alike else "machine-other"
+        row = "machine-smaller" if alike and int(size) < int(was) else row
+        return follows(row, does=does, old=whole[1], size=size, was=was, limit=limit)
     if old.count != new.count:
         return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
     if old.disk_type != new.disk_type:
@@ -73,7 +80,7 @@ def arguments(difference: Difference) -> Effect:
         of = join(f"`{name}`" for each in together for name in names(each))
         anew = difference.template.on_spot and difference.template.new.checkpoints
         own = all(f"gs://({WORK_BUCKET})" in each for each in together)
-        row = "arguments-shared" if own else "arguments-shared-elsewhere"
+        row: RowName = "arguments-shared" if own else "arguments-shared-elsewhere"
         return follows(
             row if together else "arguments-results",
             flags=_flags(lost),
@@ -94,8 +101,9 @@ def arguments(difference: Difference) -> Effect:
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
     strange = more and not difference.template.reads(map(flag, more))
-    row = "unheard" if ignored else "fewer" if less else "more" if strange else "other"
-    return follows(f"arguments-{row}", how=join(parts), ignored=ignored)
+    row = "arguments-more" if strange else "arguments-other"
+    row = "arguments-unheard" if ignored else "arguments-fewer" if less else row
+    return follows(row, how=join(parts), ignored=ignored)
 
 
 def command(difference: Difference) -> Effect:
@@ -128,13 +136,13 @@ def secret(difference: Difference) -> Effect:
         old, new = sides
     # An image without the launcher reads the reference itself.
     launched = all(map(Launched.of, containers(difference.offers)))
-    row = "version" if old == new else "other"
+    row: RowName = "secret-version" if old == new else "secret-other"
     if not new:
-        row = "plain" if name in dict(variables(difference.offers)) else "gone"
+        row = "secret-plain" if name in dict(variables(difference.offers)) else "secret-gone"
     elif not old:
-        row = "known" if new in secrets_of(difference.template.old.offers) else "new"
+        row = "secret-known" if new in secrets_of(difference.template.old.offers) else "secret-new"
     given = name if launched else f"{name}__SECRET"
-    return follows(f"secret-{row}", name=name, given=given, old=shown(old), new=shown(new), version=version, was=was)
+    return follows(row, name=name, given=given, old=shown(old), new=shown(new), version=version, was=was)
 
 
 def unlaunched(difference: Difference) -> Effect:
@@ -163,7 +171,9 @@ def account(difference: Difference) -> Effect:
     )
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
-    row = f"account{'-new' * fresh}{'-secrets' * bool(own)}"
+    row: RowName = "account-new" if fresh else "account-unknown"
+    if own:
+        row = "account-new-secrets" if fresh else "account-secrets"
     if own and becomes and not becomes.name:
         row = "account-common"
     elif was and becomes and not own:
@@ -191,7 +201,7 @@ def shell(difference: Difference) -> Effect:
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
     who = f"may act as {who}" if who else "may see them"
-    return follows("shell-secrets" if secrets else "shell", who=who, secrets=secrets)
+    return follows("shell-secrets" if secrets else "shell-opened", who=who, secrets=secrets)
 
 
 def timeout(difference: Difference) -> Effect:
@@ -200,8 +210,10 @@ def timeout(difference: Difference) -> Effect:
         return follows("timeout-none", old=span(old))
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
-        row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
-        return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
+        row: RowName = "timeout-longer-pool" if held else "timeout-longer"
+        if new >= 2 * old:
+            row = "timeout-much-longer-pool" if held else "timeout-much-longer"
+        return follows(row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
     ran = [
         ((end - job.start_time).total_seconds(), owned([job], ""), job.ended)
@@ -234,7 +246,7 @@ def wait(difference: Difference) -> Effect:
     )
     offers = [offer for offer in difference.offers if offer in after.values() and now != "for ever"]
     ends = "".join(after_wait(offer, after, becomes) for offer in offers[:1])
-    return follows("wait", now=now, before=before, ends=ends)
+    return follows("wait-changed", now=now, before=before, ends=ends)
 
 
 def goal(difference: Difference) -> Effect:
@@ -248,11 +260,14 @@ def goal(difference: Difference) -> Effect:
     if of and difference.before:
         trials = template.new.study and whole(template.new.study.max_trials, template.new)
         paid, goal = f"{trials or 'all'} trials a study", str(difference.before).lower()
-        return follows("goal", after=best, before=was.partition(" `")[0], paid=paid, goal=goal)
+        return follows("goal-turned", after=best, before=was.partition(" `")[0], paid=paid, goal=goal)
     turned = not sides[1].endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
     unreported = template.reports and (template.reports_no(metric) or not template.names(metric))
+    row: RowName = "metric-other" if difference.before else "metric-new"
+    if turned:
+        row = "metric-other-turned" if difference.before else "metric-new-turned"
     return follows(
-        f"metric-{'other' if difference.before else 'new'}{'-turned' if turned else ''}",
+        row,
         grade=Grade.BLOCKING if unreported else Grade.WARNING,
         details=template.reports,
         metric=metric,

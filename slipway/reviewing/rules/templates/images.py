@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from slipway.base.formatting import last_part
 from slipway.deploying.engine.lifecycle import Effect
@@ -12,6 +14,9 @@ from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import containers, posted_pools
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.difference import Difference
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 PREBUILT = re.compile(r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)")
 """The parts of the name of one of Google's images."""
@@ -31,18 +36,20 @@ def image(difference: Difference) -> Effect:
     gpus = any(spec.get("acceleratorType") for spec in specs)
     differs = {name for name in new if old and new[name] != old[name]}
     versions = [[int(number) for number in re.findall(r"\d{1,9}", side.get("version", ""))] for side in (old, new)]
-    rows = {
-        "for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
-        "elsewhere": was_at != at,
-        "framework": "framework" in differs,
-        "moving": other == "latest" or not other,
-        "for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
-        "older": "version" in differs and versions[1] < versions[0],
-        "newer": "version" in differs,
+    rows: Mapping[RowName, object] = {
+        "image-for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
+        "image-elsewhere": was_at != at,
+        "image-framework": "framework" in differs,
+        "image-moving": other == "latest" or not other,
+        "image-for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
+        "image-older": "version" in differs and versions[1] < versions[0],
+        "image-newer": "version" in differs,
     }
-    row = next((row for row, holds in rows.items() if holds), "other")
-    grade = Grade.NOTE if row == "other" and was == becomes else None
-    return follows(f"image-{row}", grade=grade, new=_last(after), old=_last(before), place=shown(at), was=shown(was_at))
+    row: RowName | None = next((row for row, holds in rows.items() if holds), None)
+    grade = Grade.NOTE if row is None and was == becomes else None
+    return follows(
+        row or "image-other", grade=grade, new=_last(after), old=_last(before), place=shown(at), was=shown(was_at)
+    )
 
 
 def _parts(name: str) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import What
@@ -32,6 +32,9 @@ from slipway.reviewing.rules.templates.replay import is_case
 from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
@@ -62,7 +65,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
             yield from _kept(template, after[label], old, before[old], after)
 
 
-def _tells(template: TemplateChange, row: str, offer: Offer, **values: Any) -> Consequence:
+def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:
     """Return a row's consequence for the jobs of an offer."""
     jobs = f"{JOBS}{whose([offer], template.new) or whose([offer], template.old)}"
     part = offer.label(template.new.kind, with_cluster=True)
@@ -106,9 +109,10 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         short = too_short(offer, template.becomes)
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
         alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
+        row: RowName = "fallback-wait-ends" if rest else "fallback-wait-nowhere"
         yield _tells(
             template,
-            f"fallback-wait{'' if flexible or (rest and before) else '-ends' if rest else '-nowhere'}",
+            "fallback-wait" if flexible or (rest and before) else row,
             offer,
             details=[alone] if flexible and rest and now is not None else (),
             now=words[1],

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
@@ -37,6 +37,9 @@ from slipway.reviewing.rules.templates.replay import first_way
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
 
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
+
 _TEXT = re.compile(r"'[^']*'")
 """A text of a request that is written as Python's."""
 
@@ -47,7 +50,8 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
     renamed = renames(old, new)
     for name, parameter in before.items():
         if name not in after:
-            row, usual = "parameter-renamed" if name in renamed else "parameter-gone", parameter.default
+            row: RowName = "parameter-renamed" if name in renamed else "parameter-gone"
+            usual = parameter.default
             used = template.used.giving(name, lambda value, usual=usual: value not in (None, usual))  # type: ignore[misc]
             yield _tells(template, row, name, other=renamed.get(name, ""), used=used)
     for name, parameter in after.items():
@@ -86,7 +90,7 @@ def _alike(old: Template, was: Parameter, new: Template, now: Parameter) -> bool
     return replace(was, name="", help="") == replace(now, name="", help="") or (places[0] == places[1] != set())
 
 
-def _tells(template: TemplateChange, row: str, name: str, **rest: Any) -> Consequence:
+def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Consequence:
     return template.tells(row, part=f"parameter {name}", name=name, **rest)
 
 
@@ -96,7 +100,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     if was.type != new.type:
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
-        row = "parameter-type-list" if new.each.type == was.type else "parameter-type"
+        row: RowName = "parameter-type-list" if new.each.type == was.type else "parameter-type"
         row = "parameter-type-wider" if (was.type, new.type) == ("int", "float") else row
         used = template.used if row == "parameter-type" else None
         yield _tells(template, row, name, was=was.type, type=f"{new.type}{of}", used=used)
@@ -206,7 +210,8 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
         takes_more = facts(_at_most(template, old, new), waits)
         unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
         keep = f"keep its `max` {f'below {full}, so that others find room' if full else f'at {plain(old.max or 0)}'}"
-        row, instead = ("bounds-reach", keep) if takes_more else ("bounds-widened", "")
+        row: RowName = "bounds-reach" if takes_more else "bounds-widened"
+        instead = keep if takes_more else ""
         yield _tells(template, row, new.name, values=join(widened), so=takes_more or unknown, instead=instead)
 
 

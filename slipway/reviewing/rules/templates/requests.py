@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
@@ -31,7 +32,7 @@ from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
-from slipway.reviewing.rules.table import follows
+from slipway.reviewing.rules.table import Row, follows
 from slipway.reviewing.rules.templates import effects, images
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
@@ -39,6 +40,9 @@ from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)|labels/slipway-commit(-dirty)?"
@@ -76,7 +80,8 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     )
     old, new = whole if short[0] == short[1] else short
     name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
-    return follows(says, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
+    row = cast("RowName | Row", says)
+    return follows(row, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:

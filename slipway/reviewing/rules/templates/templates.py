@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
@@ -33,6 +34,9 @@ from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, req
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
 from slipway.reviewing.rules.words import owned
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -73,7 +77,8 @@ def _shape(template: Template) -> tuple[object, ...]:
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    row = f"template-added{'-brings' if can and brings else '' if can else '-idle'}"
+    row: RowName = "template-added-brings" if brings else "template-added"
+    row = row if can else "template-added-idle"
     run = [f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}" for offer in can[:1]]
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
@@ -116,8 +121,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         # Otherwise it is reported for the stack.
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
             lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
-            used = template.used if row == "code_flag-off" else None
-            yield template.tells(row, part=rule.what, used=used, lost=lost)
+            used = template.used if path == "codeFlag" and after is None else None
+            yield template.tells(cast("RowName", row), part=rule.what, used=used, lost=lost)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:

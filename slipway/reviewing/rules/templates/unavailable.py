@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
@@ -14,6 +15,9 @@ from slipway.reviewing.change.usual import compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
+
+if TYPE_CHECKING:
+    from slipway.reviewing.rules.row_names import RowName
 
 GRANTED = "once it is granted, "
 _ALIKE = "keep machines, disks and account of the template and of a pool alike"
@@ -31,8 +35,11 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
     mends = dict.fromkeys(filter(None, (mend(offer, template) for offer in lost)))
     rests = any(offer.dormant for offer in lost)
+    row: RowName = "no-offer-left-now" if rests else "no-offer-left"
+    if at_all:
+        row = "no-usual-offer-left-now" if rests else "no-usual-offer-left"
     yield template.tells(
-        f"no-{'usual-' if at_all else ''}offer-left{'-now' if rests else ''}",
+        row,
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead=" or ".join(mends),
         details=[*why, *([] if template.is_new else [template.used.words()])],
