@@ -154,7 +154,7 @@ bootstrap: setup ## once, by who owns the projects: CI's identities, states and 
 	pulumi stack output settings --stack ci >../.slipway/settings.sh; \
 	echo 'Read .slipway/settings.sh, which tells your forge; then type: bash .slipway/settings.sh'
 
-shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL [STACK=dev])"
+shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL|group:EMAIL [STACK=dev])"
 	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" $(OF_STACK)
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]

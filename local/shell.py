@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from vertex_local.environment import of_shell
-from vertex_local.identities import HOME, ROLES, Project
+from vertex_local.identities import HOME, ROLES, SUBMITTER, Project
 from vertex_local.server import daemon, named_project
 from vertex_local.server.cloud_file import Record, read_record, state_folder
 
@@ -26,13 +26,19 @@ from .errors import as_slipways
 from .plugin import installation
 from .stack_file import LaptopStack, read
 
+_GROUP = "group:"
+
 
 def variables(who: str, stack: str | None) -> dict[str, str]:
-    """Return the variables of a shell that acts as `who` on a stack of this project's folder. Raises SlipwayError."""
+    """Return the variables of a shell that acts as `who` on a stack of this project's folder. Of a group that is the
+    submitter, who is in it from then on. Raises SlipwayError."""
     played = read(project_folder(), stack) if stack else None
     folder = state_folder()
     with as_slipways():
         record, project = _cloud(folder, played)
+        if who.startswith(_GROUP):
+            named_project.name(record, {"project": project.id, "groups": {who: [SUBMITTER]}})
+            who = "submitter"
         who = played.submitter if played and who == "submitter" else who
         if who not in project.principals:
             raise ConfigError(
@@ -73,7 +79,7 @@ def _engine(folder: Path) -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make shell", description=__doc__)
-    parser.add_argument("--as", dest="who", default="deployer", metavar="|".join((*ROLES, "EMAIL")))
+    parser.add_argument("--as", dest="who", default="deployer", metavar="|".join((*ROLES, "EMAIL", f"{_GROUP}EMAIL")))
     parser.add_argument("--stack", metavar="NAME", help="the project of a stack file, with the people it names")
     options = parser.parse_args()
     try:

@@ -1,5 +1,6 @@
 """Types that this provider does not know, taken as declared: their inputs are their outputs, and nothing is made."""
 
+import re
 from threading import Lock
 from typing import Any
 
@@ -8,6 +9,14 @@ from .protos import messages
 from .provider import type_and_name
 
 _KINDS = messages.PropertyDiff
+_IDS = {
+    "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
+    "gcp:compute/networkAttachment:NetworkAttachment": "projects/{project}/regions/{region}/networkAttachments/{name}",
+    "gcp:kms/cryptoKey:CryptoKey": "{keyRing}/cryptoKeys/{name}",
+    "gcp:kms/keyRing:KeyRing": "projects/{project}/locations/{location}/keyRings/{name}",
+    "gcp:secretmanager/secret:Secret": "projects/{project}/secrets/{secretId}",
+}
+"""The ids that the real provider gives what a cluster or a job names; others have their names for ids."""
 
 
 class AsDeclared:
@@ -49,11 +58,19 @@ class AsDeclared:
             hasDetailedDiff=True,
         )
 
-    def create(self, request: Any) -> Any:
-        """Give the inputs back, with the name for an id."""
+    def create(self, request: Any, project: str) -> Any:
+        """Give the inputs back, with an id. `project`: the provider's."""
         state = declared_state(request.urn, request.properties)
-        id = "" if request.preview else state.fields["name"].string_value or type_and_name(request.urn)[1]
-        return messages.CreateResponse(id=id, properties=state)
+        return messages.CreateResponse(id="" if request.preview else _id(request.urn, state, project), properties=state)
+
+
+def _id(urn: str, state: Any, project: str) -> str:
+    token, logical = type_and_name(urn)
+    known = {"project": project} | {
+        key: value.string_value for key, value in state.fields.items() if value.string_value
+    }
+    parts = re.findall(r"\{(\w+)\}", form := _IDS.get(token, ""))
+    return form.format(**known) if form and known.keys() >= {*parts} else known.get("name", logical)
 
 
 def declared_state(urn: str, inputs: Any) -> Any:

@@ -85,7 +85,7 @@ class Provider:
     """A configured provider. Safe to use from several threads."""
 
     def __init__(self, settings: Settings, pace: Pace) -> None:
-        self._settings = settings
+        self.settings = settings
         self._pace = pace
         self._transport = Transport(settings, pace)
         self._kinds = kinds()
@@ -103,7 +103,7 @@ class Provider:
     def plan(self, token: str, old: Properties | None, inputs: Properties) -> dict[str, Any]:
         """Return the state to come."""
         kind = self.kind(token)
-        planned = planning.plan(kind.schema, old, inputs, self._settings)
+        planned = planning.plan(kind.schema, old, inputs, self.settings)
         return planned | kind.drift(old or {}, planned)
 
     def difference(self, token: str, old: Properties, inputs: Properties) -> Difference:
@@ -120,7 +120,7 @@ class Provider:
     def read(self, token: str, id: str, state: Properties, inputs: Properties) -> Reading | None:
         """Read a resource again, or for the first time (an import: no state); None when it is not there."""
         kind = self.kind(token)
-        known = Found(id, dict(state)) if state else kind.locate(id, self._settings)
+        known = Found(id, dict(state)) if state else kind.locate(id, self.settings)
         read = kind.read(self._cloud(kind, 0), known.id, known.state)
         if read is None:
             return None
@@ -145,7 +145,7 @@ class Provider:
 
     def _cloud(self, kind: Kind, timeout: float) -> Cloud:
         seconds = timeout or kind.schema.default_timeout
-        return Cloud(self._transport, self._settings, self._pace, seconds, self._pace.now() + seconds)
+        return Cloud(self._transport, self.settings, self._pace, seconds, self._pace.now() + seconds)
 
 
 def type_and_name(urn: str) -> tuple[str, str]:

@@ -99,7 +99,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
         if not _knows(request.urn):
-            return self._declared.create(request)
+            return self._declared.create(request, self._configured(context).settings.project)
         provider, token = self._configured(context), type_and_name(request.urn)[0]
         inputs = decode(request.properties)
         doing = f"creating {request.urn}"

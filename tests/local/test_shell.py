@@ -65,6 +65,19 @@ def test_it_prints_what_a_shell_needs(
 
 
 @pytest.mark.journey
+def test_for_a_group_somebody_in_it_signs_in(
+    on_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = "group:divers@acme.example"
+    code, out, err = printed(monkeypatch, capsys, "--as", group)
+    assert code == 0 and f"GOOGLE_OAUTH_ACCESS_TOKEN={on_cloud.token('submitter')}" in out, err
+    on_cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": "acme-dive-logs"})
+    reads = {"bindings": [{"role": "roles/storage.objectViewer", "members": [group]}]}
+    on_cloud.rest("PUT", "/storage/v1/b/acme-dive-logs/iam", reads)
+    assert on_cloud.rest("GET", "/storage/v1/b/acme-dive-logs/o", role="submitter").get("items", []) == []
+
+
+@pytest.mark.journey
 @pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
 def test_a_stack_file_names_its_project_and_people(
     on_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -199,6 +199,21 @@ def test_other_types_are_taken_as_declared_and_said_once(provider: Any, recorder
     assert recorder.asked == []
 
 
+def test_what_a_cluster_or_a_job_names_has_the_id_that_the_real_provider_gives(provider: Any) -> None:
+    def id_of(token: str, **given: Any) -> str:
+        made = provider.Create(messages.CreateRequest(urn=_urn(token), properties=encode(given)))
+        return str(made.id)
+
+    network = id_of("gcp:compute/network:Network", project="acme", name="training")
+    assert network == "projects/acme/global/networks/training"
+    ring = id_of("gcp:kms/keyRing:KeyRing", project="acme", location="us-central1", name="ml")
+    assert ring == "projects/acme/locations/us-central1/keyRings/ml"
+    key = id_of("gcp:kms/cryptoKey:CryptoKey", keyRing=ring, name="training")
+    assert key == f"{ring}/cryptoKeys/training"
+    secret = id_of("gcp:secretmanager/secret:Secret", secretId="room")
+    assert secret == "projects/p1/secrets/room", "the provider's own project, where the program names none"
+
+
 def test_an_import_of_another_type_agrees_with_its_program(provider: Any) -> None:
     urn = _urn("gcp:bigquery/dataset:Dataset")
     read = provider.Read(messages.ReadRequest(urn=urn, id="events"))
