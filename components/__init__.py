@@ -16,6 +16,7 @@ from .args import (
     PscInterfaceArgs,
     ReplicasArgs,
     ReservationArgs,
+    SessionsArgs,
     TeamArgs,
     TrainerArgs,
 )
@@ -45,6 +46,7 @@ __all__ = (
     "QuotaCheckArgs",
     "ReplicasArgs",
     "ReservationArgs",
+    "SessionsArgs",
     "TeamArgs",
     "TrainerArgs",
     "Workspace",

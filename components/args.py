@@ -208,6 +208,17 @@ class BudgetArgs:
     """Refuse a job beyond the budget; False by default."""
 
 
+@told
+@dataclass(kw_only=True)
+class SessionsArgs:
+    """The limits of a workspace's sessions. A change holds for the next one."""
+
+    max: Text | None = None
+    """The longest, as 8h; as long as a job may by default."""
+    pools: pulumi.Input[Sequence[Text]] | None = None
+    """The only pools that they may run on, as CLUSTER/POOL; wherever a job may by default."""
+
+
 def key_of(declared: Field[Any]) -> str:
     """Return a field's key in its entry of a stack file."""
     return declared.metadata.get(_KEY) or camel(declared.name)

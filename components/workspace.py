@@ -30,6 +30,7 @@ from .args import (
     Entry,
     MachineArgs,
     ReservationArgs,
+    SessionsArgs,
     Switch,
     TeamArgs,
     Text,
@@ -94,6 +95,8 @@ class WorkspaceArgs:
     """Reserved machines by the name that templates use."""
     budget: pulumi.Input[BudgetArgs | Entry] | None = at_key("slipway:budget")
     """Limit of its cost a month; none by default."""
+    sessions: pulumi.Input[SessionsArgs | Entry] | None = at_key("slipway:sessions")
+    """Limits of sessions; those of jobs by default."""
     project: Text | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
     region: Text | None = at_key("gcp:region")

@@ -165,7 +165,18 @@ class Facts:
         """The facts of the catalog beside its clusters and templates, which are named."""
         catalog, written = self.catalog, codec.write(self.catalog)
         always = ("stack", "project", "region", "commit", "dirty", "confirmAbove")
-        if_any = ("teams", "budget", "board", "shell", "notify", "otherRegions", "formerRegions", "dormant", "program")
+        if_any = (
+            "teams",
+            "budget",
+            "board",
+            "shell",
+            "notify",
+            "sessions",
+            "otherRegions",
+            "formerRegions",
+            "dormant",
+            "program",
+        )
         return {
             **{key: written[key] for key in always if key in written},
             "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},

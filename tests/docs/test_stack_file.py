@@ -40,6 +40,7 @@ TITLES = {
     "ServiceAccountEntry": "`serviceAccount`",
     "WorkspaceEntry": "`slipway:workspace`",
     "BudgetEntry": "`slipway:budget`",
+    "SessionsEntry": "`slipway:sessions`",
     "TrainerEntry": "One of `slipway:trainers`",
     "QuotaEntry": "`slipway:quota`",
     "TeamEntry": "One of `slipway:teams`",

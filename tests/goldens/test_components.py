@@ -22,10 +22,11 @@ FIELDS = {
     "QuotaCheckArgs": "clusters templates mode contact_email justification strict workspace",
     "ReplicasArgs": "min max initial",
     "ReservationArgs": "path machine accelerator machines",
+    "SessionsArgs": "max pools",
     "TeamArgs": "submitters clusters budget machines",
     "TrainerArgs": "account submitters",
     "WorkspaceArgs": "submitters catalog_bucket work_bucket kms_key trainer code shell confirm_above board notify "
-    "trainers teams machines reservations budget project region",
+    "trainers teams machines reservations budget sessions project region",
 }
 COMPONENTS = {"Catalog", "JobTemplate", "PersistentResource", "QuotaCheck", "Workspace"}
 

@@ -13,7 +13,7 @@ from slipway.google.worker_pools import WorkerPool
 from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
 from slipway.model.catalog.forms import Removed
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Study, Template
+from slipway.model.catalog.model import Catalog, Offer, Parameter, SessionLimits, Study, Template
 from slipway.model.cluster import Adoption, DnsPeering, PscInterface, Reservation
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,
@@ -108,6 +108,7 @@ WHOLE = replace(
     board=True,
     code=True,
     shell=True,
+    sessions=SessionLimits(timedelta(hours=8), ("cpu/workers",)),
 )
 STACK = """config:
   gcp:project: acme-ml-dev

@@ -121,6 +121,8 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
         "  slipway:policy:\n",
         "  slipway:trainers: { ml: { submitters: [user:ada@acme.example] } }\n  slipway:policy:\n",
     ),
+    "SessionsEntry.max": stack("sessions: { max: 8h }", "sessions: { max: 4h }"),
+    "SessionsEntry.pools": stack("sessions: { max: 8h }", "sessions: { max: 8h, pools: [cpu/workers] }"),
     "WorkspaceEntry.submitters": stack("      - user:ada@acme.example\n", ""),
     "WorkspaceEntry.catalogBucket": stack("acme-catalog", "acme-other"),
     "WorkspaceEntry.workBucket": stack("acme-work", "acme-other"),
@@ -157,7 +159,9 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "PolicyRulesEntry.longestTimeout": stack("longestTimeout: 48", "longestTimeout: 12"),
     "PolicyRulesEntry.reviewedCodeOnly": stack("reviewedCodeOnly: true", "reviewedCodeOnly: false"),
 }
+SESSIONS = stack("  slipway:policy:\n", "  slipway:sessions: { max: 8h }\n  slipway:policy:\n")
 GIVEN: dict[str, tuple[Edit, ...]] = {
+    **{f"SessionsEntry.{key}": (SESSIONS,) for key in ("max", "pools")},
     **{f"BudgetEntry.{key}": (BUDGET,) for key in ("stack", "teams", "users", "enforce")},
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,

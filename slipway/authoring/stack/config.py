@@ -184,6 +184,20 @@ class BudgetEntry(Entry):
     )
 
 
+class SessionsEntry(Entry):
+    """Limits of `slipway session start`, which holds machines for one person's commands."""
+
+    max: Annotated[str, bounds.IDLE_LIMIT] | None = Field(
+        default=None, description="The longest; a session ends that long after its start.", examples=["8h"]
+    )
+    pools: Annotated[tuple[str, ...], Strict(False)] | None = Field(
+        default=None,
+        description="The only pools that sessions may hold machines of; no session at all where the list is empty, and "
+        "wherever a job may run when left out.",
+        examples=["[cpu/workers]"],
+    )
+
+
 class ConfigEntry(BaseModel):
     """Configuration of the stack. Slipway reads no keys of other namespaces."""
 
@@ -235,6 +249,9 @@ class ConfigEntry(BaseModel):
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
     budget: BudgetEntry | None = Field(
         default=None, alias="slipway:budget", description="What the stack may cost a month; no limit when left out."
+    )
+    sessions: SessionsEntry | None = Field(
+        default=None, alias="slipway:sessions", description="Limits of sessions; those of jobs when left out."
     )
 
 

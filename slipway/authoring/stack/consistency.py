@@ -61,6 +61,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     _teams(config)
+    _sessions(config)
     with_submitters = (part for key in ("slipway:trainers", "slipway:teams") for _, part in config[key].items())
     check_crowd((config["slipway:workspace"], *with_submitters))
     return tuple(root.mistakes)
@@ -193,6 +194,16 @@ def _teams(config: DocumentPart) -> None:
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under `teams`")
             budget.wrong(f"there is no team {quoted(name)}", fix)
+
+
+def _sessions(config: DocumentPart) -> None:
+    """Check that sessions are limited to pools of the stack."""
+    clusters = config["slipway:persistentResources"].items()
+    pools = [f"{name}/{pool}" for name, cluster in clusters for pool, _ in cluster["pools"].items()]
+    for part in config["slipway:sessions"]["pools"].entries():
+        if (named := part.of(str)) is not None and named not in pools:
+            other = f"one of {', '.join(pools)}" if pools else "declare it under slipway:persistentResources"
+            part.wrong(f"there is no pool {quoted(named)}", meant(named, pools, other))
 
 
 def check_secrets(document: Document) -> tuple[FileMistake, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -14,8 +15,10 @@ from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json
+from slipway.base.formatting import seconds
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.budget import Budget
+from slipway.model.catalog.model import SessionLimits
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.origin import Origin, Program
 
@@ -43,6 +46,7 @@ class Stack:
     #: The teams. Their members are among the workspace's submitters, and their budgets in `budget`.
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
     budget: Budget | None = None
+    sessions: SessionLimits | None = None
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The program that declares it; None for its stack file.
@@ -143,6 +147,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         templates=tuple(config.templates),
         workspace=_completed(config.workspace, usual).model_copy(update={"submitters": submitters}),
         budget=_budget(config),
+        sessions=_sessions(config),
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),
         trainers={
@@ -164,6 +169,13 @@ def _budget(config: ConfigEntry) -> Budget | None:
     # A key of the budget is a field by the same name.
     budget = Budget(**config.budget.model_dump()) if config.budget else Budget()
     return replace(budget, teams={**budget.teams, **of_teams})
+
+
+def _sessions(config: ConfigEntry) -> SessionLimits | None:
+    asked = config.sessions
+    if asked is None:
+        return None
+    return SessionLimits(timedelta(seconds=seconds(asked.max)) if asked.max else None, asked.pools)
 
 
 def _completed(entry: T, usual: Mapping[str, str]) -> T:

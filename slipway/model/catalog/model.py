@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
-from slipway.base.formatting import plain, unfit
+from slipway.base.formatting import join, plain, span, unfit
 from slipway.model.budget import Budget
 from slipway.model.catalog import command_line
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -25,6 +25,7 @@ from slipway.model.catalog.forms import (
     Hourly,
     Metrics,
     Removed,
+    Seconds,
     Text,
     Texts,
 )
@@ -262,6 +263,21 @@ class Team:
 
 
 @dataclass(frozen=True)
+class SessionLimits:
+    """Where the stack lets sessions run, and for how long."""
+
+    #: After its start; None for as long as a job may.
+    max: Seconds = None
+    #: `cluster/pool`; None for wherever a job may.
+    pools: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        """Return `on cpu/workers for up to 8 h`."""
+        where = "anywhere" if self.pools is None else f"on {join(self.pools, 'or')}" if self.pools else "nowhere"
+        return f"{where} for up to {span(self.max.total_seconds())}" if self.max else where
+
+
+@dataclass(frozen=True)
 class Catalog:
     """The offers of one stack."""
 
@@ -307,6 +323,7 @@ class Catalog:
     code: bool | None = None
     #: A submission may ask for shells in its job's machines.
     shell: bool | None = None
+    sessions: SessionLimits | None = None
     #: The full name of the secret with the address that is told how jobs go.
     notify: str | None = None
     #: The program that declares it; None for a stack file.

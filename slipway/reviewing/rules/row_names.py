@@ -4,8 +4,8 @@ from typing import Literal
 
 # fmt: off
 RowName = Literal[
-    "code-on", "code-off", "shell-on", "shell-off", "board-on", "board-off", "notify-on", "notify-off",
-    "submitter-gone", "submitter-gone-script", "submitter-gone-here", "submitter-gone-unless",
+    "code-on", "code-off", "shell-on", "shell-off", "sessions-limited", "board-on", "board-off", "notify-on",
+    "notify-off", "submitter-gone", "submitter-gone-script", "submitter-gone-here", "submitter-gone-unless",
     "submitter-gone-covered", "submitter-gone-covered-group", "submitter-added", "submitter-added-alone",
     "domain-added", "domain-added-alone", "public-access-by-grant", "role-above-table-by-grant",
     "domain-access-by-grant", "access-added-by-grant", "access-added-on-one-by-grant", "submitter-crippled",

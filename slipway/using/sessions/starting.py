@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.authoring.packages.slipway_exchange import LOOK_S
-from slipway.base.errors import ConfigError
-from slipway.base.formatting import quoted, seconds
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.formatting import join, quoted, seconds, span
 from slipway.google.storage import Location
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.model import SessionLimits, Template
 from slipway.model.labels import NAME_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.sessions.session import active_sessions, command_of, last_run, place_of
@@ -38,9 +39,19 @@ class SessionPlan:
     idle: float
     longest: float
     preload: str = ""
+    #: The only pools where it may run; None for any place.
+    pools: tuple[str, ...] | None = None
 
     def asked(self, request: SubmissionRequest) -> SubmissionRequest:
-        """Return the request of the session's job."""
+        """Return the request of the session's job. Raises PolicyError for another pool than it may have."""
+        if self.pools is not None and request.pool not in self.pools:
+            if request.pool or len(self.pools) != 1:
+                raise PolicyError(
+                    f"sessions may run on {join(self.pools, 'or') or 'no pool'} alone",
+                    why="slipway:sessions of the stack file says so",
+                    fix=({"pool": self.pools[0]},) if self.pools else "slipway run COMMAND, a job of its own",
+                )
+            request = replace(request, pool=self.pools[0])
         early = min(_EARLIER_S, _EARLIER * self.longest)
         command = command_of(self.at, self.idle, self.longest - early, self.preload)
         overrides = request.overrides
@@ -53,15 +64,23 @@ class SessionPlan:
 def plan_session(
     context: Context, template: Template, id_: str, *, idle: str, max_run: str | None, preload: str, name: str | None
 ) -> SessionPlan:
-    """Plan a session. Raises ConfigError for a time or modules that can't be, and where one of that name goes on, and
-    CloudError."""
+    """Plan a session. Raises ConfigError for a time or modules that can't be, and where one of that name goes on,
+    PolicyError for one that is longer than the stack allows, and CloudError."""
     if preload and not _MODULES.fullmatch(preload):
         raise ConfigError(
             f"invalid modules {quoted(preload)}",
             why="names with commas between",
             fix=({"preload": "torch,transformers"},),
         )
-    longest = min(_LONGEST_S, longest_run(template.offers)) if max_run is None else seconds(max_run)
+    limits = context.catalog.sessions or SessionLimits()
+    most = limits.max.total_seconds() if limits.max else math.inf
+    longest = min(_LONGEST_S, most, longest_run(template.offers)) if max_run is None else seconds(max_run)
+    if longest > most:
+        raise PolicyError(
+            f"a session may run {span(most)} at most, and {span(longest)} are asked for",
+            why="slipway:sessions of the stack file says so",
+            fix=({"max_run": f"{most:.0f}s"},),
+        )
     at = place_of(context.catalog.work_bucket, context.user, id_)
     name, storage = name or NAME, context.connection.storage
     others = (each for each in active_sessions(context) if each.name == name and each.at != at)
@@ -71,7 +90,7 @@ def plan_session(
             why="it holds its machine until it ends",
             fix=("slipway session run …, which uses it; slipway session stop; or ", {"job_name": f"{name}-2"}),
         )
-    return SessionPlan(at, id_, min(seconds(idle), longest), longest, preload)
+    return SessionPlan(at, id_, min(seconds(idle), longest), longest, preload, limits.pools)
 
 
 def idle_cost(replicas: int) -> Decimal:

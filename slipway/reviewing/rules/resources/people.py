@@ -10,8 +10,10 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.preview import UNKNOWN
+from slipway.model.catalog.model import SessionLimits
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -42,6 +44,10 @@ def people(change: Change) -> Iterator[Consequence]:
         if (was or False) != (now or False):
             on, off = _SWITCHES[key]
             yield by_row(on if now else off, Subject("workspace", key), so=so, allow=allow, secret=f"`{now or was}`")
+    limits = [str(side.sessions or SessionLimits()) for side in (change.old, change.new)]
+    if limits[0] != limits[1]:
+        edits = (Edit("sessions", *limits),)
+        yield by_row("sessions-limited", Subject("workspace", "sessions"), after=limits[1], edits=edits)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

@@ -1,5 +1,6 @@
 """`slipway session`: a machine that is held, and runs what its owner sends. # N25"""
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -137,3 +138,21 @@ def test_what_no_session_can_be_is_refused(open_to_commands: Stack) -> None:
     assert "no session" in open_to_commands.run("session", "stop").err
     open_to_commands.well("run", "-d", "--name", "one", "train.py")
     assert "is no session" in open_to_commands.run("submit", "--like", "one/1").err
+
+
+def test_a_stack_limits_sessions(open_to_commands: Stack) -> None:
+    stack = open_to_commands
+    stack.catalog["sessions"] = {"max": 3600.0, "pools": ["cpu/workers"]}
+    stack.publish()
+    for words, said in {
+        ("--max-run", "2h"): "error: a session may run 1 h at most, and 2 h are asked for",
+        ("--pool", "cpu/others"): "fix: --pool cpu/workers",
+    }.items():
+        refused = stack.run("session", "start", *words)
+        assert refused.code == 5 and said in refused.err and not stack.jobs(), refused.err
+    request = json.loads(stack.well("session", "start", "--dry-run").out)
+    assert request["jobSpec"]["scheduling"]["timeout"] == "3600s" and request["jobSpec"]["persistentResourceId"]
+    stack.catalog["sessions"] = {"pools": []}
+    stack.publish()
+    refused = stack.run("session", "start")
+    assert refused.code == 5 and "sessions may run on no pool" in refused.err and not stack.jobs(), refused.err
