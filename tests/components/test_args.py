@@ -358,7 +358,7 @@ def unknown(_: Any) -> pulumi.Output[Any]:
 
 
 class Cluster:
-    kind, name, args, options = "cluster", "research", FULL, pulumi.ResourceOptions()
+    kind, name, args, protected = "cluster", "research", FULL, False
 
 
 PLACES = [*places(FULL)]
