@@ -26,6 +26,7 @@ from slipway.model.origin import Origin
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
+from slipway.using.sessions.listing import SessionRow
 
 LONGEST_RUN = timedelta(hours=3)
 """The time after which CI ends a deployment; it is longer than the wait for any cluster."""
@@ -136,6 +137,8 @@ class Picture(Place):
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
     use: tuple[Series, ...] | Unknown = ()
+    #: Those of its jobs that are sessions, by the job's name, as far as they could be read.
+    sessions: Mapping[str, SessionRow] = field(default_factory=dict)
     #: The spent part of the stack's budget, or the reason why that is not known.
     ledger: Ledger | str | None = None
 

@@ -29,6 +29,7 @@ from slipway.operating.doctor.picture import Picture
 from slipway.using.jobs.demand import Demand, by_pool, last_end, on_pool
 from slipway.using.jobs.idle import IDLE_BELOW
 from slipway.using.jobs.verdict import Outcome, on_cluster
+from slipway.using.sessions.listing import SessionRow
 from slipway.using.submission.ending import recover
 from slipway.using.submission.team import barred
 
@@ -153,9 +154,13 @@ def read_utilization(monitoring: Monitoring, jobs: tuple[str, ...], now: datetim
 
 
 def idle_jobs(picture: Picture) -> Iterator[Finding]:
-    """Find jobs of which every replica was sampled for all of the idle time, and used next to nothing."""
+    """Find jobs of which every replica was sampled for all of the idle time, and used next to nothing; and sessions
+    that have run nothing for as long."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
+        if row := picture.sessions.get(job.name):
+            yield from _idle_session(row, picture)
+            continue
         recent, throughout = picture.now - 2 * _LATE, picture.now - _JOB_IDLE
         of_job = [series for series in use if series.job in job.run_ids and series.points[-1].at >= recent]
         sampled = [series for series in of_job if series.metric == CPU and series.points[0].at <= throughout]
@@ -167,6 +172,16 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
         means = f"shows what it waits for; slipway jobs cancel {job.typed}{picture.of_catalog} ends it"
         yield KINDS["job-idle"].of(Subject("job", job.name), f"{words} ({dollars(picture.cost(job))})", mend, means)
+
+
+def _idle_session(row: SessionRow, picture: Picture) -> Iterator[Finding]:
+    job, idle = row.session.job, row.idle or 0.0
+    if idle < _JOB_IDLE.total_seconds():
+        return
+    cost = dollars(picture.cost(job) * (Decimal(round(idle)) / 3600), per="")
+    words = f"session {row.session.name} of {job.user} holds {row.holds} idle for {span(idle)}, {cost}"
+    mend = f"slipway jobs cancel {job.typed}{picture.of_catalog}"
+    yield KINDS["job-idle"].of(Subject("job", job.name), words, mend, f"without a run it ends {row.ends}")
 
 
 def quota(picture: Picture) -> Iterator[Finding]:

@@ -45,6 +45,8 @@ from slipway.operating.doctor.place import Place
 from slipway.operating.doctor.pools import idle_candidates, read_utilization, words_submitted
 from slipway.operating.doctor.roles_left import strangers
 from slipway.using.context import Context
+from slipway.using.sessions.listing import SessionRow, session_rows
+from slipway.using.sessions.session import Session
 from slipway.using.submission.budget_check import read_ledger
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import JournalEntry, SubmissionJournal
@@ -108,6 +110,12 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         policies: tuple[Policy | UnseenPolicy, ...] = snapshot.found("who may do what", ())
         ids = idle_candidates(live.jobs, place.stack, now)
         used = partial(read_utilization, connection.monitoring(place.project), ids, now)
+        listed = () if isinstance(live.jobs, Unknown) else live.jobs
+        sessions = [each for each in map(Session.of, listed) if each and not each.job.ended]
+        rows: tuple[SessionRow, ...] | Unknown = ()
+        if sessions and catalog:
+            objects, role = f"storage.googleapis.com gs://{catalog.work_bucket}", "roles/storage.objectViewer"
+            rows = reader.asked(objects, role, lambda: session_rows(context, sessions, now), rows)
         return Picture(
             **vars(place),
             now=now,
@@ -133,6 +141,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             other_regions=others,
             ledger=snapshot.found(_BUDGET),
             use=snapshot.reader.asked(_SERIES, "roles/monitoring.viewer", used, ()) if ids else (),
+            sessions={} if isinstance(rows, Unknown) else {row.session.job.name: row for row in rows},
         )
 
 

@@ -12,7 +12,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, Event, Progress, Trouble, follower_of
 from slipway.using.sessions.sending import SentRun, ended
-from slipway.using.sessions.session import Session
+from slipway.using.sessions.session import Session, active_sessions
 
 INTERRUPTED = 130
 _LOOK_S, _LOOK_AT_JOB_S = 0.25, 10.0
@@ -119,7 +119,12 @@ class RunFollower:
             if message := self._contact.lost(problem):
                 self.tell(Trouble(message))
             return
-        if job.ended and not self._read_all():
+        if not job.ended or self._read_all():
+            return
+        others = (each for each in active_sessions(self.context) if each.at == self.session.at)
+        if other := next(others, None):  # A copy ends, and what it is a copy of goes on.
+            self.session = other
+        else:
             cause = read_causes(self.context, [job]).get(job.name, "") or f"its job has {job.outcome}"
             gone = ended(job, cause, fix=f"slipway session start; what it wrote: slipway jobs logs {job.typed}")
             gone.what += f", and run {self.run.number} with it"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from slipway.base.formatting import span
+from slipway.base.formatting import join, span
+from slipway.model.machines.table import all_accelerators
 from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost, job_cost
-from slipway.using.jobs.roles import machines_of
-from slipway.using.sessions.session import LastRun, Session, active_sessions, last_run
+from slipway.using.sessions.session import LastRun, Session, last_run
 
 _AT_ONCE = 8
 
@@ -25,7 +26,15 @@ class SessionRow:
 
     @property
     def holds(self) -> str:
-        return machines_of(self.session.job)
+        """Return `8 H100`, or `2 n1-standard-8` where its machines have no accelerators."""
+        models = {accelerator.name: accelerator.model for accelerator in all_accelerators()}
+        groups = ((group.count, group.machine) for group in self.session.job.machines)
+        return join(
+            f"{count * machine.accelerator_count} {models.get(machine.accelerator, machine.accelerator)}"
+            if machine.accelerator
+            else f"{count} {machine.type}"
+            for count, machine in groups
+        )
 
     @property
     def age(self) -> float | None:
@@ -81,14 +90,13 @@ class SessionRow:
         }
 
 
-def session_rows(context: Context, *, everybody: bool = False) -> list[SessionRow]:
-    """Return the sessions that have not ended, the newest first. Raises CloudError."""
-    sessions = list(active_sessions(context, of_all=everybody))
-    storage, now = context.connection.storage, context.now
+def session_rows(context: Context, sessions: Iterable[Session], now: datetime) -> tuple[SessionRow, ...]:
+    """Return how far sessions are. Raises CloudError."""
+    storage = context.connection.storage
 
     def row(session: Session) -> SessionRow:
-        account = job_cost(session.job, session.job.region or context.catalog.region, now)
+        account = job_cost(session.job, session.job.region, now)
         return SessionRow(session, last_run(storage, session), account, now)
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sessions") as threads:
-        return list(threads.map(row, sessions))
+        return tuple(threads.map(row, sessions))

@@ -122,7 +122,11 @@ def active_sessions(context: Context, *, of_all: bool = False) -> Iterator[Sessi
     """Yield sessions that have not ended, the newest first: one's own, or everybody's. Raises CloudError."""
     labels = {STACK_LABEL: context.catalog.stack, **({} if of_all else {USER_LABEL: label_value(context.user)})}
     wanted = f"{label_filter(labels)} AND labels.{SESSION_LABEL}:*"
-    yield from filter(None, map(Session.of, context.vertex.active_jobs(CUSTOM_JOB, wanted)))
+    seen = set[Location]()  # A submission may have a copy, or the attempt that it gives up.
+    for session in filter(None, map(Session.of, context.vertex.active_jobs(CUSTOM_JOB, wanted))):
+        if session.at not in seen:
+            seen.add(session.at)
+            yield session
 
 
 def find_session(context: Context, name: str | None) -> Session:

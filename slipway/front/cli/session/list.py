@@ -13,6 +13,7 @@ from slipway.google.jobs import state_word
 from slipway.model.prices import UNKNOWN_PRICE
 from slipway.using.context import Context
 from slipway.using.sessions.listing import SessionRow, session_rows
+from slipway.using.sessions.session import active_sessions
 
 
 @click.command()
@@ -20,7 +21,7 @@ from slipway.using.sessions.listing import SessionRow, session_rows
 @catalog_and_output
 def command(*, everybody: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    rows = session_rows(context, everybody=everybody)
+    rows = session_rows(context, active_sessions(context, of_all=everybody), context.now)
     if output == "json":
         screen.out_json("sessions", {"sessions": [row.document for row in rows]})
         return

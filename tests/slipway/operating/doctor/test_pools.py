@@ -8,16 +8,29 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.authoring.packages.slipway_exchange import Request
 from slipway.google.live import Unknown
 from slipway.google.monitoring import ACCELERATOR, Point, Series
 from slipway.google.monitoring import CPU as CPU_USE
+from slipway.google.storage import Location
 from slipway.google.trials import Trial
 from slipway.model.catalog.model import Team
 from slipway.model.findings.finding import Finding
 from slipway.model.kinds import TUNING_JOB
-from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEAM_LABEL
+from slipway.model.labels import (
+    CAPACITY_TYPE_LABEL,
+    NAME_LABEL,
+    STACK_LABEL,
+    TEAM_LABEL,
+    USER_LABEL,
+    VARIABLE,
+    recorded,
+)
 from slipway.model.season import Season
 from slipway.operating.doctor.pools import idle_candidates
+from slipway.using.jobs.cost import job_cost
+from slipway.using.sessions.listing import SessionRow
+from slipway.using.sessions.session import LastRun, Session, command_of
 from tests.slipway.operating.doctor.picture import CPU, FILE, found, lives, picture, published
 from tests.slipway.reviewing.builders import NOW, STACK, catalog, cluster, job, offer, template
 
@@ -134,6 +147,29 @@ def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs
 )
 def test_what_is_not_known_to_idle_is_not_told_as_idle(use: tuple[Series, ...]) -> None:
     assert told(*use) is None
+
+
+def test_a_session_is_idle_from_its_last_run_on() -> None:  # N25
+    command = command_of(Location("work", "sessions/ada/1"), 7200, 28800, "")
+    held = replace(
+        ALONE,
+        labels={**ALONE.labels, NAME_LABEL: "fox", USER_LABEL: "ada"},
+        worker_pools=tuple(
+            replace(pool, env=(f"{VARIABLE}={recorded({'command': command})}",)) for pool in ALONE.worker_pools
+        ),
+    )
+    session = Session.of(held)
+    assert session
+
+    def told_of(run: LastRun) -> Any:
+        row = SessionRow(session, run, job_cost(held, "us-central1", NOW), NOW)
+        return found(jobs=(held,), sessions={held.name: row}, use=(series(0), series(1))).get("job-idle")
+
+    finding = told_of(LastRun(2, None, NOW, NOW - timedelta(minutes=40)))
+    assert finding.sentence == "session fox of ada holds 2 n1-standard-8 idle for 40 min, $0.62"
+    assert (finding.fix, finding.means) == ("slipway jobs cancel alone", "without a run it ends in 1 h 20 min")
+    assert told_of(LastRun(2, None, NOW, NOW - timedelta(minutes=10))) is None
+    assert told_of(LastRun(2, Request("1", "ada", "python train.py"), NOW, None)) is None
 
 
 def test_only_a_stacks_own_jobs_that_have_run_for_long_are_looked_at() -> None:
