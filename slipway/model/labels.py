@@ -64,6 +64,8 @@ HUB_ADDRESS = re.compile(r"hf://((datasets|spaces)/)?[\w.-]+/[\w.-]+(@[^/\s]+)?(
 INPUT_ADDRESS = re.compile(f"{ADDRESS.pattern}|{HUB_ADDRESS.pattern}")
 INPUT = "SLIPWAY_INPUT_"
 """The beginning of a variable with the address of an input. The code finds there the launcher's copy of it."""
+IDLE = "SLIPWAY_IDLE"
+"""The variable that tells the launcher which use of GPUs ends a job, and after how many seconds: `0.05 1800`."""
 MOST_BYTES = 32 * 1024
 
 MARK = "\udc24"

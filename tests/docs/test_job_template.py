@@ -27,6 +27,7 @@ from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMA
 from slipway.template import (
     Condition,
     Disk,
+    Idle,
     Image,
     JobTemplate,
     Metric,
@@ -110,6 +111,7 @@ PLACES: Mapping[str, tuple[Any, Callable[[Any], JobTemplate]]] = {
         Scheduling(),
         lambda part: replace(BASE, scheduling=part, capacity_types=("on-demand", "flex-start"), variants=()),
     ),
+    "Idle": (Idle(1800), lambda part: replace(BASE, idle=part)),
     "NfsMount": (
         NfsMount("10.0.0.2", "/data", "data"),
         lambda part: replace(BASE, nfs_mounts=(part,), network=NETWORK),
@@ -228,6 +230,10 @@ REFUSED: Mapping[str, str] = {
         when={"size": "huge"}
         capacity_types=("cheap",)""",
     "Scheduling": "disable_retries=True, restart_job_on_worker_restart=True",
+    "Idle": """
+        after_s=10
+        below=0.0
+        below=1.5""",
     "NfsMount": """
         server=""
         path="more"
@@ -355,7 +361,7 @@ def _left_out(field: Field[Any]) -> str:
     value = field.default if field.default_factory is MISSING else field.default_factory()
     if value in (None, "", (), {}):
         return "–"
-    return f"`{value!r}`" if isinstance(value, str | int | tuple) else f"`{type(value).__name__}()`"
+    return f"`{value!r}`" if isinstance(value, str | int | float | tuple) else f"`{type(value).__name__}()`"
 
 
 def applied(owner: str, *fragments: str) -> JobTemplate:

@@ -104,6 +104,7 @@ FIELDS = (
     field(JobTemplate, "model", EVALS("a" * 64, "b" * 64), given=(imports("evals", "ModelUpload"), UPLOADS)),
     field(JobTemplate, "pipeline", Edit("pipelines/a.yaml", '"true"', '"false"'), given=PIPES),
     field(JobTemplate, "scheduling", *scheduling("disable_retries=True")),
+    field(JobTemplate, "idle", imports("evals", "Idle"), more("evals", "idle=Idle(1800)")),
     field(JobTemplate, "waits", LORA("7200", "600")),
     field(JobTemplate, "variants", LORA('("pool", "reservation", "spot")', '("spot", "pool", "reservation")')),
     field(JobTemplate, "secrets", EVALS('"judge-key"', '"other-key"')),

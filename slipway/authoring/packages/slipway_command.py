@@ -60,8 +60,13 @@ class Command:
                 os.killpg(self.group, signal.SIGTERM)
 
     def stop(self) -> None:
-        """End it for another attempt: with a notice, and by force where it does not heed that."""
+        """End it for another attempt."""
         self.stopped = True
+        self.end()
+
+    def end(self) -> None:
+        """End it, with a notice, and by force where it does not heed that."""
+        self.look()
         until = time.monotonic() + LAST_WORDS_S
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.group, signal.SIGTERM)

@@ -42,6 +42,7 @@ from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 
 from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
 from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, scripted
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
+from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied, fix
 from slipway.authoring.packages.slipway_notify import Teller
@@ -205,12 +206,15 @@ def run(
             if data := variables.get("SLIPWAY_INPUT_DATA"):
                 variables["SLIPWAY_DATA"] = data
         before: Command | None = None
+        idle = Idleness.asked_for(environ)
         while True:
             command = started(words, variables, results, folder, copied=bool(tells.asks))
             if before and before.noticed:
                 command.forward()
-            code = followed(command, results, attempts, told=script)
+            code = followed(command, results, attempts, idle, told=script)
             tells.noticed, tells.lines = command.noticed, command.errors
+            if idle and idle.why and not command.noticed:
+                raise IdleError("the job was ended", idle.why, USE_THEM)
             try:
                 if not attempts.again(command, code, chief=replica(environ) == CHIEF):
                     return code
@@ -260,11 +264,13 @@ def started(
         raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
 
 
-def followed(command: Command, results: Results, attempts: Attempts, *, told: bool) -> int:
+def followed(command: Command, results: Results, attempts: Attempts, idle: Idleness | None, *, told: bool) -> int:
     """The command's exit code at its end, with all results kept."""
     results.ending, over = command.ending, threading.Event()
     watcher = threading.Thread(target=watch, args=(command, results, over, attempts.called), daemon=True)
     watcher.start()
+    if idle:
+        threading.Thread(target=idle.watch, args=(command, over), daemon=True).start()
     code, killed = command.wait()
     over.set()
     watcher.join()
@@ -334,6 +340,9 @@ def begin(
         values = secrets(environ)
         tells.hidden = tuple(values.values())
         code = run(words, {**environ, **values}, asked, tells, attempts, again=again)
+    except IdleError as problem:
+        refuse(*problem.args)
+        code, why = ENDED, ": ".join(problem.args[:2])
     except (RefusedError, OSError) as problem:
         full = ("the files of this job can't be put on its machine, so it does not start", str(problem))
         refused = problem.args if isinstance(problem, RefusedError) else (*full, fix(problem, "", environ))

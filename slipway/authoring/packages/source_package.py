@@ -30,7 +30,20 @@ _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
 _SHOWN = 3
 _PARTS = (
-    *("attempts", "command", "exchange", "files", "growing", "http", "hub", "index", "inputs", "launcher", "notify"),
+    *(
+        "attempts",
+        "command",
+        "exchange",
+        "files",
+        "growing",
+        "http",
+        "hub",
+        "idle",
+        "index",
+        "inputs",
+        "launcher",
+        "notify",
+    ),
     *("results", "session", "storage", "warm"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"

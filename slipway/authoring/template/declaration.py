@@ -15,6 +15,9 @@ from slipway.model.catalog.placeholders import whole
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.kinds.settings import ModelUpload, Study
 
+LEAST_IDLE_S = 60
+"""The shortest time of idle GPUs that ends a job: code that loads data must not be taken for idle."""
+
 
 def file_of(name: str) -> str:
     """Return the name of the file in `templates/` that defines a template."""
@@ -108,6 +111,25 @@ class Scheduling:
 
 
 @dataclass(frozen=True)
+class Idle:
+    """When a job is ended because nobody uses its GPUs. Its log tells that after half of the time; then its code gets a
+    notice, as before a lost machine, and what it wrote is kept.
+
+    - `after_s`: seconds for which all GPUs of a machine were idle.
+    - `below`: the use below which a GPU is idle, a share from 0 to 1.
+    """
+
+    after_s: int
+    below: float = 0.05
+
+    def problems(self) -> Iterable[str]:
+        if self.after_s < LEAST_IDLE_S:
+            yield f"after_s: {self.after_s} is below {LEAST_IDLE_S}"
+        if not 0 < self.below <= 1:
+            yield f"below: {self.below} is not a share above 0 and up to 1"
+
+
+@dataclass(frozen=True)
 class NfsMount:
     """A mount of `server:path` at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
 
@@ -154,6 +176,7 @@ class Declaration:
     model: ModelUpload | None = None
     pipeline: str | None = None
     scheduling: Scheduling = field(default_factory=Scheduling)
+    idle: Idle | None = None
     waits: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)

@@ -52,7 +52,7 @@ class JobTemplate(Declaration):
     - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
       back to the next one.
     - `variants`: other machines and capacity types for some values of parameters.
-    - `timeout_s`, in seconds, ends the job.
+    - `timeout_s`, in seconds, ends the job. `idle` ends it where nobody uses its GPUs.
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
       for it and sets NAME.
@@ -118,6 +118,9 @@ def _problems(template: Declaration) -> Iterator[str]:
             yield from (f"study: {problem}" for problem in _count(template, where, count, "trials"))
         for search in study.parameters:
             yield from (f"study: {problem}" for problem in search.problems())
+    if template.idle:
+        yield from (f"idle.{problem}" for problem in template.idle.problems())
+        yield from _unlaunched(template.codes, "idle: the launcher ends it, and an image here")
     yield from _secrets(template)
     yield from _inputs(template)
     yield from _labels(template)

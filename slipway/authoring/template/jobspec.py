@@ -16,7 +16,7 @@ from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVA
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
-from slipway.model.labels import IMAGE_START, INPUT, Launched
+from slipway.model.labels import IDLE, IMAGE_START, INPUT, Launched
 from slipway.model.origin import Origin, Program
 from slipway.model.rules.reservations import NAME_KEY
 from slipway.model.secret import secret_version
@@ -167,7 +167,8 @@ def _code(
     assert code is not None and usual is not None, "checked when the template was made"
     secrets = {f"{name}__SECRET": secret_version(secret, context.project) for name, secret in template.secrets.items()}
     inputs = {f"{INPUT}{name.upper()}": address for name, address in template.inputs.items()}
-    variables = {**template.env, **worker.env, **inputs, **secrets}
+    idle = {IDLE: f"{template.idle.below:g} {template.idle.after_s}"} if template.idle else {}
+    variables = {**template.env, **worker.env, **inputs, **secrets, **idle}
     env = [{"name": name, "value": value} for name, value in variables.items()]
     claim = ["--claim", f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"]
     if isinstance(code, Image):

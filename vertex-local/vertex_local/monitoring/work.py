@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import files
 from ..clock import moment_of, timestamp
+from ..nodes import nvidia_smi
 from ..nodes.spec import CLAIM, STARTED
 from ..supply import machines
 from ..supply import records as scenarios
@@ -22,6 +23,7 @@ from .process_usage import Reading, Use
 from .records import Source
 
 _KEPT = timedelta(days=42)
+_GPU = "accelerator/utilization"
 
 Gauge = Callable[[int, float], Reading]
 """A session and a time to the session's use."""
@@ -62,11 +64,16 @@ class Sampler:
                 reading = self._read(int(claim["pid"]), self._seconds())
                 earlier, looked = before.get(folder, (None, ""))
                 self._before[folder] = reading, now if job.run.start_time else ""
+                taken: list[tuple[Source, float]] = []
                 if earlier and reading.cpu_s:
-                    readings[now] += _values(job.run, replica, earlier, reading, accelerated=recording is None)
+                    taken += _values(job.run, replica, earlier, reading, accelerated=recording is None)
+                    readings[now] += taken
                 for moment, source, value in _played(job.run, replica, recording) if recording else ():
                     if looked < moment <= now:
                         readings[moment].append((source, value))
+                        taken.append((source, value))
+                if uses := {source.part: value for source, value in taken if source.metric == _GPU}:
+                    nvidia_smi.show(folder, [*uses.values()])
         if readings:
             with self._world.store.transaction():
                 for moment, values in readings.items():
@@ -99,7 +106,7 @@ def _played(run: Run, replica: Replica, recording: GpuRecording) -> Iterator[tup
 
 
 def _accelerator(run: Run, replica: Replica, number: int, use: float, memory: float) -> Iterator[tuple[Source, float]]:
-    yield Source(run.id, replica.name, "accelerator/utilization", str(number)), use
+    yield Source(run.id, replica.name, _GPU, str(number)), use
     yield Source(run.id, replica.name, "accelerator/memory/utilization", str(number)), memory
 
 

@@ -22,7 +22,7 @@ from typing import IO
 from .. import files
 from ..clock import timestamp
 from ..images import cache, upkeep
-from . import environment, logfile, no_buckets, preparation, processes
+from . import environment, logfile, no_buckets, nvidia_smi, preparation, processes
 from . import spec as specs
 from .logfile import LogFile
 from .metadata_server import MetadataServer
@@ -77,6 +77,8 @@ class Runner:
         work = self._folder / "work"
         work.mkdir(exist_ok=True)
         specs.make_temporary(self._folder)
+        if self._spec.accelerators:
+            nvidia_smi.put(self._folder)
         metadata = MetadataServer(self._spec.host, self._spec.identity)
         variables = self._variables(home, work, metadata.address)
         command = self._command(home, variables)
@@ -145,7 +147,7 @@ class Runner:
         known = {
             **passed,
             **dict.fromkeys(environment.THREADS, str(self._spec.threads)),
-            "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "PATH": os.pathsep.join([str(home / "bin"), *self._programs(), os.environ.get("PATH", os.defpath)]),
             "VIRTUAL_ENV": str(home),
             "HOME": str(work),
             "TMPDIR": str(specs.temporary(self._folder)),
@@ -162,6 +164,9 @@ class Runner:
         for name, value in self._spec.user_variables.items():
             known[name] = environment.expanded(value, known | dict(self._spec.variables))
         return known | dict(self._spec.variables)
+
+    def _programs(self) -> list[str]:
+        return [str(nvidia_smi.place(self._folder))] if self._spec.accelerators else []
 
     def _reader(self, stream: IO[bytes] | None, severity: str) -> threading.Thread:
         assert stream is not None

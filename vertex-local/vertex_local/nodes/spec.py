@@ -12,7 +12,7 @@ from typing import Literal
 from .. import files, records
 from .mounts import Mount
 
-SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
+SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG, GPUS = (
     "spec.json",
     "claim.json",
     "started.json",
@@ -21,6 +21,7 @@ SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "kill",
     "runner.lock",
     "log.jsonl",
+    "gpus.csv",
 )
 _TEMPORARY = "temporary"
 Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped", "killed"]
@@ -69,6 +70,8 @@ class ReplicaSpec:
     user_variables: Mapping[str, str]
     threads: int
     grace_s: float
+    #: The accelerators of its machine, whose use `nvidia-smi` shows.
+    accelerators: int = 0
     #: It has mounts of its own, as the next two fields need.
     own_view: bool = False
     mounts: tuple[Mount, ...] = ()

@@ -51,6 +51,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_growing.py",
         "slipway_http.py",
         "slipway_hub.py",
+        "slipway_idle.py",
         "slipway_index.py",
         "slipway_inputs.py",
         "slipway_launcher.py",

@@ -86,6 +86,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
         threads=world.settings.replica_threads or max(1, (os.cpu_count() or 1) // len(run.replicas)),
         grace_s=world.settings.kill_grace_seconds,
+        accelerators=int(pool["machineSpec"].get("acceleratorCount", 0)),
         own_view=mounts.possible(),
         mounts=tuple(
             Mount(str(mounts.source(world.state_folder, mount["server"], mount["path"])), mount["mountPoint"])
