@@ -33,7 +33,7 @@ from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wron
 from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
 from .member import Member
-from .namesakes import watch
+from .namesakes import forget, watch
 from .options import provider_of
 from .resolution import Given, plain, resolved
 from .waiting import come
@@ -132,6 +132,8 @@ class Composition:
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
         except SlipwayError as error:
             fail(error)
+        finally:
+            forget()
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _end(self) -> None:

@@ -35,6 +35,11 @@ def watch() -> None:
         pulumi.runtime.register_stack_transformation(_note)
 
 
+def forget() -> None:
+    """Begin anew: the mocks of a test may serve several programs."""
+    _DECLARED.pop(get_monitor(), None)
+
+
 def _note(args: pulumi.ResourceTransformationArgs) -> None:
     name = args.props.get(_NAMED_BY.get(args.type_, ""))
     if isinstance(name, str) and not isinstance(args.opts.parent, Member):

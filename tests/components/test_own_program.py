@@ -118,6 +118,18 @@ def test_so_it_is_before_the_engine_knows_of_it(
     refused(program, line, preview=preview)
 
 
+def test_what_another_program_of_the_same_mocks_declares_is_no_namesake() -> None:
+    def other() -> None:
+        watch()
+        own_bucket()
+        workspace()
+
+    run: Any = pulumi.runtime.test
+    declared(lambda: None)
+    run(other)()
+    run(lambda: workspace("other", work_bucket="acme-results"))()
+
+
 class knowing:  # noqa: N801 - a context, as `testing.living` is
     """Let the engine know this state."""
 

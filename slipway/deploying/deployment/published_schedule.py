@@ -36,6 +36,7 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
         stack=catalog.stack,
         project=catalog.project,
         region=catalog.region,
+        origin=catalog.origin,
         now=now,
         waits={name: dict.fromkeys(dormant.lacks, "") for name, dormant in catalog.dormant.items() if dormant.lacks},
     )
