@@ -38,17 +38,17 @@ class Given:
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: The resources that the values come from.
     sources: set[pulumi.Resource] = field(default_factory=set)
-    #: Waits for an Output, by its path.
-    comes: Comes = _waits
+    #: Waits for an Output, by its path; None where they count as unknown.
+    comes: Comes | None = None
 
 
-async def resolved(args: Any, comes: Comes = _waits, *, wait: bool = True) -> Given:
-    """Return what a component was given. Waits for its Outputs, unless `wait` is False; those that are not known are
-    left out. `comes` may refuse to wait for one."""
+async def resolved(args: Any, comes: Comes | None = _waits) -> Given:
+    """Return what a component was given, without Outputs that are not known. `comes` waits for one by its path, and may
+    refuse; None where all count as unknown."""
     values: dict[str, Any] = {}
     given = Given(values, comes=comes)
     for name, value in vars(args).items():
-        if value is not None and (found := await _value(given, value, name, wait=wait)) is not _UNKNOWN:
+        if value is not None and (found := await _value(given, value, name)) is not _UNKNOWN:
             values[name] = found
     if "pools" in given.unknown:
         values["pools"] = {"workers": _POOL}
@@ -60,14 +60,14 @@ async def resolved(args: Any, comes: Comes = _waits, *, wait: bool = True) -> Gi
 def plain(args: Any) -> Given:
     """Return what a component was given as plain values. Its Outputs are not awaited: they count as unknown."""
     try:
-        resolved(args, wait=False).send(None)
+        resolved(args, None).send(None)
     except StopIteration as done:
         given: Given = done.value
         return given
     raise AssertionError("nothing is awaited")
 
 
-async def _value(given: Given, value: Any, path: str, *, wait: bool) -> Any:
+async def _value(given: Given, value: Any, path: str) -> Any:
     """Return a plain value, or _UNKNOWN."""
     if isinstance(value, Member):
         return value.name
@@ -75,9 +75,9 @@ async def _value(given: Given, value: Any, path: str, *, wait: bool) -> Any:
         given.own[path] = value
         value = _name_of(value)
     if isinstance(value, pulumi.Output | Awaitable):
-        return await _output(given, pulumi.Output.from_input(value), path, wait=wait)
+        return await _output(given, pulumi.Output.from_input(value), path)
     if isinstance(value, list | tuple):
-        items = [await _value(given, item, f"{path}[{place}]", wait=wait) for place, item in enumerate(value)]
+        items = [await _value(given, item, f"{path}[{place}]") for place, item in enumerate(value)]
         return [item for item in items if item is not _UNKNOWN]
     if is_dataclass(value) and not isinstance(value, type):
         keys = {each.name: key_of(each) for each in fields(value)}
@@ -88,9 +88,7 @@ async def _value(given: Given, value: Any, path: str, *, wait: bool) -> Any:
     else:
         return value
     pairs = {
-        keys[name]: await _value(given, item, f"{path}.{name}", wait=wait)
-        for name, item in value.items()
-        if item is not None
+        keys[name]: await _value(given, item, f"{path}.{name}") for name, item in value.items() if item is not None
     }
     known = {key: item for key, item in pairs.items() if item is not _UNKNOWN}
     unknown = pairs.keys() - known.keys()
@@ -103,8 +101,8 @@ async def _value(given: Given, value: Any, path: str, *, wait: bool) -> Any:
     return _UNKNOWN if "pools" in unknown or needed - whole.keys() else whole
 
 
-async def _output(given: Given, output: pulumi.Output[Any], path: str, *, wait: bool) -> Any:
-    if not wait:
+async def _output(given: Given, output: pulumi.Output[Any], path: str) -> Any:
+    if given.comes is None:
         given.unknown[path] = ()
         return _UNKNOWN
     await given.comes(path, output)
@@ -116,7 +114,7 @@ async def _output(given: Given, output: pulumi.Output[Any], path: str, *, wait: 
             given.own[path] = source
             output = vars(source).get("account_id") or output
     if known:
-        return await _value(given, await output.future(), path, wait=wait)
+        return await _value(given, await output.future(), path)
     given.unknown[path] = tuple(sorted(source._name for source in sources))
     return _UNKNOWN
 
