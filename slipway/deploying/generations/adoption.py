@@ -80,8 +80,8 @@ def differences(spec: ClusterSpec, cluster: PersistentResource, origin: Origin =
         mend = f"write `{last}: {difference.written or difference.after}`" if difference.after else f"take `{last}` out"
         if difference.key == _ACCOUNTS and difference.after == "false":
             mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
-        has = f"{cluster.id} has {difference.after or 'none'}"
-        words = f"the {origin.noun} says {difference.before or 'none'}, and {has}; {mend}"
+        before, after = difference.before or "none", difference.after or "none"
+        words = f"the {origin.noun} says {before}, and {cluster.id} has {after}; {mend}"
         yield _at(origin, spec, difference.key, words)
 
 
