@@ -142,7 +142,7 @@ def review(change: Change) -> Review:
 
     every = (part for compare in COMPARISONS for part in told(compare))
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
-    parts = {part.key: regraded(part, policies) for part in every}
+    parts = {part.key: regraded(_placed(part, change), policies) for part in every}
     # That the deployment is refused needs no line where another consequence tells why.
     why = any(part.refuses for part in parts.values()) and not any(map(misfits, change.new.templates.values()))
     scarce = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
@@ -186,6 +186,13 @@ def review(change: Change) -> Review:
         added=added(change),
         stray=_stray(change),
     )
+
+
+def _placed(part: Consequence, change: Change) -> Consequence:
+    """Return it without a key of the stack file where other files alone are edited, as a program's own."""
+    touched = change.files.touched
+    own = not touched or any(file.startswith(f"stacks/Pulumi.{change.stack}.") for file in touched)
+    return part if own or not part.field.startswith("slipway:") else replace(part, field="")
 
 
 def regraded(part: Consequence, policies: Iterable[Mapping[str, str]]) -> Consequence:

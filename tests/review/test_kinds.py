@@ -46,7 +46,8 @@ def places() -> Mapping[str, frozenset[str]]:
                     found.setdefault(node.value, set()).add(f"{file.name}:{statement.lineno}")
     for row in json.loads(REQUESTS.read_text(encoding="utf-8")):
         for says in (row.get(key) for key in ("changes", "appears", "goes")):
-            for name in [says] if isinstance(says, str) else says.values() if isinstance(says, dict) else ():
+            told = says.values() if isinstance(says, dict) else [says]
+            for name in (name for name in told if isinstance(name, str)):
                 found.setdefault(name, set()).add("requests.json")
     return {name: frozenset(some) for name, some in found.items()}
 

@@ -13,7 +13,8 @@ from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPO
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB, KINDS
-from slipway.model.prices import FEE, dollars, per_hour
+from slipway.model.labels import TEMPLATE_LABEL
+from slipway.model.prices import FEE, Price, dollars, per_hour
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
@@ -116,17 +117,30 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, `$13.19/h on top of the reservation`, ``nothing more
-    while pool `h100` has idle machines``: those are paid, used or not."""
+    """Return `$63.92/h on Spot`, `$13.19/h on top of the reservation`, ``nothing more while pool `h100` has idle
+    machines``: those are paid, used or not."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
     if offer.capacity_type == POOL:
-        return f"nothing more while {way(offer)} has idle machines"
+        return _growth(offer, catalog) or f"nothing more while {way(offer)} has idle machines"
     if offer.capacity_type == RESERVATION:
         return f"{_fee(offer, catalog.region)} on top of the reservation"
     price = offer.price_per_hour
     return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
+
+
+def _growth(offer: Offer, catalog: Catalog) -> str:
+    """Return what a usual job pays for the machines that its pools don't keep; empty where they keep enough."""
+    cluster = catalog.clusters.get(offer.cluster)
+    template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
+    if cluster is None or template is None:
+        return ""
+    counts = takes(offer, usual_values(template))
+    more = {pool.name: max(counts[pool.name] - pool.min, 0) for pool in cluster.pools}
+    price = sum((pool.price_per_hour * more[pool.name] for pool in cluster.pools), Price())
+    machines = counted(sum(more.values()), "machine")
+    return f"{dollars(price)} for the {machines} that {way(offer)} has to grow by" if any(more.values()) else ""
 
 
 def _fee(offer: Offer, region: str) -> str:

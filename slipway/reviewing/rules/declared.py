@@ -75,7 +75,9 @@ def _rule(row: dict[str, Any], short: Mapping[str, str], file: str) -> Rule:
     return Rule(path, kind, row["what"], **cases)
 
 
-def _cases(told: str | list[str] | dict[str, str], address: Row) -> Mapping[str, Told]:
-    if isinstance(told, list):
-        return {"": {**address, **dict(zip(_PARTS, told, strict=False))}}
-    return {"": told} if isinstance(told, str) else told
+def _cases(told: Any, address: Row) -> Mapping[str, Told]:
+    cases = told if isinstance(told, dict) else {"": told}
+    return {
+        condition: {**address, **dict(zip(_PARTS, says, strict=False))} if isinstance(says, list) else says
+        for condition, says in cases.items()
+    }

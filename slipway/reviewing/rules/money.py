@@ -142,13 +142,16 @@ def _shift(
     # A rise that is only bounded may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), rows[0]) if edited else None
     asks = most is not None and float(amount.monthly) > most
+    # Nothing is deployed that is refused, whoever approves it.
+    refused = change.preview is not None and change.preview.refused
+    needs = f"; above ${most:,.0f} a month it needs an approval" if most is not None else ""
     told, bounded, unknown = rows
     part = by_row(
         told if amount.told else bounded if amount.bounded else unknown,
         Subject("stack"),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        difference=signed(amount.difference) + (f"; above ${most:,.0f} a month it needs an approval" if asks else ""),
+        difference=signed(amount.difference) + (needs if asks and not refused else ""),
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),

@@ -249,7 +249,7 @@ def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, A
     mine = line.drawn[name] or 1
     most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
     asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, *name.split("/", 1)) > most]
-    never = f"jobs of {named(asking)} with {most + 1} or more machines never get them there"
+    never = f"jobs of {named(asking)} with {most + 1} or more machines find no quota for them there"
     return {
         "machines": f"beyond {most:,} of {pool.max:,} machines",
         "beyond": never if asking else "jobs beyond that wait",

@@ -191,7 +191,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
     words = [_SINCE] if any(review.consequences and not review.refused for review in reviews) else []
     words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
     words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
-    if place.tree and not any(part.of.failed for review in reviews for part in review.consequences):
+    if place.tree and not any(review.refused for review in reviews):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")

@@ -12,7 +12,7 @@ from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
-NOTHING = "nothing changes"
+NOTHING = "nothing changes for jobs, money or access"
 LONGEST = 120
 """The characters of a headline."""
 _ALIKE = {Grade.WARNING: "warning", Grade.NOTE: "change"}

@@ -129,7 +129,7 @@ CASES = (
                 "quota-short-at-most",
                 "quota",
                 "`cpu/workers` can't grow beyond 24 of 32 machines",
-                "`digits` with 25 or more machines",
+                "`digits` with 25 or more machines find no quota",
             ),
             hurts("bounds-widened", "digits", "one job asks for all 32 machines of `cpu/workers`"),
         ),

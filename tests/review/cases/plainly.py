@@ -1,9 +1,11 @@
 """Changes whose end a reader has to be told without a false word."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, silent, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, silent, stack, stops, tells, template
+from tests.review.checkout import BASE
 
 _TUNING = Job("tune-ada", "tune", user="ada", hours=0.4)
 _KEPT = 'env={"REGION": "us-central1"}'
+_LATE = (BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="late"')
 
 CASES = (
     Case(
@@ -48,6 +50,41 @@ CASES = (
         ),
         never=("leave its region",),
         world=BUSY,
+    ),
+    Case(
+        "A pool that keeps fewer machines than a usual job takes: its growth is paid",
+        (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
+        (hurts("offer-added", "digits", "for the 4 machines that pool `cpu` has to grow by"),),
+        may=("minimum-below-default", "run-cost"),
+        never=("nothing more",),
+        given=(
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+            template("digits", "default=4, min=1, max=16", "default=8, min=1, max=16"),
+        ),
+        accident="jobs that were thought to be free",
+    ),
+    Case(
+        "Jobs count for a team that has a budget",
+        (more("evals", 'labels={"team": "vision"}'),),
+        (tells("request-changed", "evals label team", "count for team `vision`"),),
+        never=("no team of that name",),
+        given=(stack("  slipway:policy:\n", "  slipway:budget: { teams: { vision: 900 } }\n  slipway:policy:\n"),),
+    ),
+    Case(
+        "A variable goes that the command reads",
+        (template("evals", _KEPT, 'env={"LEVEL": "2"}'),),
+        (stops("environment-changed", "REGION", "which their command reads"), hurts("environment-changed", "LEVEL")),
+        given=(template("evals", 'command=("judge",)', 'command=("sh", "-c", "exec judge --in $REGION")'),),
+        accident="an edit of one line whose other half stood in the same file",
+    ),
+    Case(
+        "A new template falls back to machines on demand, unasked",
+        (
+            Edit("templates/late.py", "", _LATE),
+            stack("    - evals\n", "    - evals\n    - late\n"),
+        ),
+        (tells("template-added", "late", "on Spot, else $", "on demand"),),
+        accident="a bill for machines that nobody had named",
     ),
     Case(
         "A variable with another region",

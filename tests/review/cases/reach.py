@@ -27,7 +27,12 @@ CASES = (
         "The CPU machines are to reach a file server",
         (stack("      retireWithin: 7d\n", f"      retireWithin: 7d\n      {NETWORK}\n"),),
         (
-            hurts("key-unchecked", "cluster cpu", "unless network `training` is peered", "the deployment fails"),
+            hurts(
+                "key-unchecked",
+                "cluster cpu",
+                "unless network `training` is peered",
+                "`up` publishes all else and fails",
+            ),
             hurts("network-changed", "digits", "training", "those on other machines don't", "`network` too"),
             hurts("network-changed", "tune", "training"),
         ),

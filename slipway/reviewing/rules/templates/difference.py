@@ -9,7 +9,7 @@ from decimal import Decimal
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Offer
-from slipway.model.catalog.placeholders import OUTPUT, names
+from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
 from slipway.reviewing.change.secret_values import HIDDEN
 from slipway.reviewing.change.usual import posted_pools, timeout_of
 from slipway.reviewing.rules.templates.leaves import Leaf
@@ -39,6 +39,17 @@ class Difference:
         whole = max((price.known for price in paid), default=0) * Decimal(timeout_of(self.template.new) / 3600)
         return f" (up to ${whole:,.0f} on the dearest machines)" if whole >= 1 else ""
 
+    @property
+    def _teams(self) -> frozenset[str]:
+        """Teams of the stack that have clusters of their own, or a budget."""
+        catalog = self.template.becomes
+        return frozenset({*catalog.teams, *(catalog.budget.teams if catalog.budget else ())})
+
+    @property
+    def _reads(self) -> re.Pattern[str]:
+        """How a command reads the variable."""
+        return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?\{{?{re.escape(self.name)}\b")
+
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
         before, after = str(self.before or ""), str(self.after or "")
@@ -49,6 +60,8 @@ class Difference:
             "leaked": after == HIDDEN or looks_secret(after, self.name),
             "at_home": after.startswith(self.template.becomes.region),
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
+            "of_team": after in self._teams,
+            "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],

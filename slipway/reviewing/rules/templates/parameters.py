@@ -233,7 +233,8 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
     before, after = (
         costs([each] if each else [], catalog) for each, (_, catalog) in zip((was, now), sides, strict=True)
     )
-    if before == after:
+    stays = was and now and now.capacity_type == POOL and way(was) == way(now)
+    if before == after or stays:
         return ""
     leaves = was and was.capacity_type == POOL and (now is None or now.capacity_type != POOL)
     sizes = range(int(new.max) + 1 if new.type == "int" else 0)

@@ -70,6 +70,8 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     shortened to its last part, where that differs."""
     sides = difference.before, difference.after
     says = rule.told(*sides, difference.holds)
+    if rule.what == "environment variable" and difference.after is None and difference.holds("read"):
+        says = "variable-read"
     if isinstance(says, str) and says.endswith("()"):
         effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
         return effect
@@ -181,11 +183,12 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     if pools[0] != pools[1] and old.cluster == new.cluster:
         yield "pools", pools[0], pools[1]
     for path, a, b in compare(before, after):
+        derived = path == "spec/pipeline" and not template.pipeline_edited
         waits = path == "spec/scheduling/maxWaitDuration" and old.wait != new.wait
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
-        if not (SILENT.fullmatch(path) or waits or repeated or unlisted or _other_form(path, before, after)):
+        if not (SILENT.fullmatch(path) or waits or derived or repeated or unlisted or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 

@@ -77,16 +77,18 @@ def _shape(template: Template) -> tuple[object, ...]:
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
+    paid = ", else ".join(cost(offer, template.becomes) for offer in can)
     row: RowName = "template-added-brings" if brings else "template-added"
     row = row if can else "template-added-idle"
-    run = [f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}" for offer in can[:1]]
+    run = [f"a run costs {paid}, for up to {template.limit}"] if can else []
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
         for name, count in takes(offer, usual_values(template.new)).items():
             if name in pools and count == pools[name].max:
                 run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
     anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
-    grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can[:1])) else None
+    full = len(run) > 1
+    grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
     yield template.tells(row, brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade)
 
 

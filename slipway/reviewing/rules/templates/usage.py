@@ -122,6 +122,12 @@ class TemplateChange:
         return bool(self.code) and not any(file.keeps for file in self.code)
 
     @property
+    def pipeline_edited(self) -> bool:
+        """Tell whether an edited file may be its pipeline, or name another one: a deployment fills in the rest."""
+        declares = ("pipelines/", "templates/", "jobs/")
+        return not self.change.files.touched or any(file.startswith(declares) for file in self.change.files.touched)
+
+    @property
     def on_spot(self) -> bool:
         return any(offer.capacity_type == SPOT for offer in self.new.offers)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.cluster import Adoption
 from slipway.model.findings.finding import Grade
@@ -16,7 +17,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review, review
 from slipway.reviewing.rules.money import costs, money
-from slipway.reviewing.told.comment import comment
+from slipway.reviewing.told.comment import Place, comment
 from slipway.reviewing.told.headline import plain_text
 from tests.slipway.reviewing.builders import (
     CPU,
@@ -124,6 +125,16 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
     assert ("above $200 a month it needs an approval" in told.so) is (grade is Grade.BLOCKING)
     assert ("a part of the old cost is in no price list" in told.so) is ("up to" in says)
     assert f" {first} a month" in plain_text(review(edited)).partition("\n")[0]
+
+
+def test_no_approval_is_spoken_of_where_nothing_is_deployed() -> None:
+    asks = {"approveAbove": {"idle-cost": 10}}
+    sides = [replace(facts(cost(price), commit=price), policy=asks) for price in ("100", "120")]
+    refused = change(*sides, preview=Preview(refused=True, errors=("error: no",)))
+    told = review(refused)
+    assert told.refused and "needs an approval" not in comment([told], Place(tree="4f1c8d20b7a9"))
+    assert "an approval" not in comment([told], Place(tree="4f1c8d20b7a9"))
+    assert "needs an approval" in said(change(*sides))["idle-cost"].so
 
 
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])

@@ -39,7 +39,7 @@ def goes(name: str = "x", **fields: Any) -> Consequence:
 
 def test_nothing_changes() -> None:
     told = comment([QUIET])
-    assert told.startswith(f"{MARKER}\n### ✓ nothing changes in ")
+    assert told.startswith(f"{MARKER}\n### ✓ nothing changes for jobs, money or access in ")
     assert "|" not in told
 
 

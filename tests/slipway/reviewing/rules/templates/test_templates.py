@@ -17,8 +17,10 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import VARIABLE, recorded
 from slipway.model.prices import UNKNOWN, Price
+from slipway.reviewing.change.change import Files
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.review import review
 from slipway.reviewing.rules.templates.templates import templates
 from tests.review.case import STACK, Case, Edit
 from tests.review.checkout import BASE
@@ -135,6 +137,31 @@ def test_another_default_needs_an_approval_unless_its_machines_are_known_to_cost
     assert graded(Price(Decimal("0.01"))) == Grade.WARNING
     assert graded(UNKNOWN) == BLOCKING
     assert graded(Price(Decimal("0.01"), complete=False)) == BLOCKING
+
+
+@pytest.mark.parametrize(("file", "told"), [("pipelines/a.yaml", True), ("stacks/Pulumi.prod.yaml", False)])
+def test_a_pipeline_whose_file_nobody_edited_is_no_other_version(file: str, told: bool) -> None:
+    """A deployment fills in the stack's own catalog."""
+    old, new = (
+        template(
+            "pipe",
+            offer("on-demand", kind="pipeline", request={"pipelineSpec": {"root": {"dag": {"tasks": {}}, "of": of}}}),
+        )
+        for of in ("gs://a", "gs://b")
+    )
+    found = templates(change(facts(old), facts(new), files=Files(touched=frozenset({file}))))
+    assert [part.what for part in (each.subject for each in found)] == ["template"] * told
+
+
+def test_a_key_of_the_stack_file_is_named_where_that_is_edited() -> None:
+    """A program of one's own sets the same values by itself."""
+
+    def field(*touched: str) -> str:
+        made = change(facts(board=False), facts(board=True), files=Files(touched=frozenset(touched)))
+        return next(part.field for part in review(made).consequences if part.kind == "board-shown")
+
+    assert field() == field("stacks/Pulumi.prod.yaml", "docs/a.md") == "slipway:workspace.board"
+    assert field("templates/a.py") == ""
 
 
 def test_a_list_is_told_by_its_items() -> None:  # N31
