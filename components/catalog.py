@@ -41,11 +41,13 @@ class Catalog(Component):
 
     Deleted first of all when a stack is destroyed, as it depends on everything: the guard on it stops a destruction
     that would cancel jobs before any of it has happened.
+
+    Attributes:
+        address: Its address, which `slipway use` takes.
     """
 
     kind = "catalog"
     args: CatalogArgs
-    #: Its address, which `slipway use` takes.
     address: pulumi.Output[str]
 
     def __init__(self, name: str, args: CatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:

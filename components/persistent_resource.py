@@ -70,13 +70,15 @@ class PersistentResource(Component):
 
     The cloud changes no field of a living cluster, so an edit makes another generation beside it, with an id of its
     own. The old one takes no new jobs and is deleted when the last has ended. A deletion waits for jobs, or is refused.
+
+    Attributes:
+        cluster_id: Id of the present generation, to which jobs are sent.
+        retiring: Ids of earlier generations that still have jobs.
     """
 
     kind = "cluster"
     args: PersistentResourceArgs
-    #: Id of the present generation, to which jobs are sent.
     cluster_id: pulumi.Output[str]
-    #: Ids of earlier generations that still have jobs.
     retiring: pulumi.Output[Sequence[str]]
 
     def __init__(self, name: str, args: PersistentResourceArgs, opts: pulumi.ResourceOptions | None = None) -> None:

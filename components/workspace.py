@@ -113,13 +113,17 @@ class Workspace(Component):
     Its destruction keeps what jobs wrote, and adopted resources; other catalogs go. Resources that
     are no longer declared and that unfinished jobs need stay unchanged, beside the declared ones. The trainers that
     templates choose by name have the same roles on the buckets, and submitters of their own, who may act as them alone.
+
+    Attributes:
+        catalog_bucket: Name of the bucket with the catalog and the packages.
+        work_bucket: Name of the bucket of results in its region.
+        trainer: Address of the account that jobs run as.
     """
 
     kind = "workspace"
     args: WorkspaceArgs
     catalog_bucket: pulumi.Output[str]
     work_bucket: pulumi.Output[str]
-    #: The address of the account that jobs run as.
     trainer: pulumi.Output[str]
 
     def __init__(

@@ -78,6 +78,10 @@ class Origin:
     def up(self) -> str:
         return self.command("up")
 
+    def keep(self, name: str) -> str:
+        """Return how a cluster keeps its former name."""
+        return "keep the name"
+
 
 @dataclass(frozen=True)
 class Program(Origin):
@@ -107,8 +111,12 @@ class Program(Origin):
         else:
             component = f"Workspace {self.workspace}".rstrip()
             path = path if part == "workspace" else [part.removeprefix("gcp:"), *path]
-        argument = _argument(".".join(path))
+        argument = self.argument(".".join(path))
         return f"{component}: {argument}" if argument else component
+
+    def argument(self, key: str) -> str:
+        """Return the argument of a key within a component's part of a stack file."""
+        return _ARGUMENTS.get(key) or _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", key)
 
     def place(self, key: str) -> str:
         return self.key(key)
@@ -118,7 +126,7 @@ class Program(Origin):
         return "the program"
 
     def assign(self, key: str, value: str | bool) -> str:
-        return f"{_argument(key)}={value!r}"
+        return f"{self.argument(key)}={value!r}"
 
     def setting(self, part: str, key: str, value: str | bool) -> str:
         return f"{self.assign(key, value)} of {self.key(part)}"
@@ -129,9 +137,8 @@ class Program(Origin):
         name = former.removeprefix(self.stack).removeprefix("-") or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of Workspace {self.workspace}, or its former name again'
 
+    def keep(self, name: str) -> str:
+        return f'keep the name, or the cluster by `aliases=[pulumi.Alias(name="{name}")]`'
+
     def command(self, verb: str, *flags: str) -> str:
         return " ".join((_COMMANDS.get(verb, f"pulumi {verb}"), *flags, "--stack", self.stack))
-
-
-def _argument(key: str) -> str:
-    return _ARGUMENTS.get(key) or _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", key)

@@ -17,7 +17,8 @@ from slipway.reviewing.change.edits import Edit
 
 IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
-_KEY = re.compile(r"`(slipway:[^`]+)`")
+_KEY = re.compile(r"`(slipway:[^`]+|[a-z]+[A-Z][A-Za-z]*)`")
+"""A key of a stack file in backticks: a whole one, or its last part, such as `createWithin`."""
 _SUBJECT = As(Subject.read, str, "a subject")
 _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
 
@@ -104,8 +105,12 @@ def spelt(part: Consequence, origin: Origin) -> Consequence:
     if part.field == "slipway:templates":
         field = f"{field} {part.subject.name}"
     who = f"Workspace {origin.workspace}" if part.who == "The stack" and origin.workspace else part.who
-    so, instead = (_KEY.sub(lambda key: f"`{origin.key(key[1])}`", phrase) for phrase in (part.so, part.instead))
-    return replace(part, field=field, who=who, so=so, instead=instead)
+
+    def spell(phrase: str) -> str:
+        return _KEY.sub(lambda key: f"`{(origin.key if ':' in key[1] else origin.argument)(key[1])}`", phrase)
+
+    so, instead, details = spell(part.so), spell(part.instead), tuple(map(spell, part.details))
+    return replace(part, field=field, who=who, so=so, instead=instead, details=details)
 
 
 def named(phrase: str, names: str) -> str:

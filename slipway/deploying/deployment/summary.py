@@ -24,6 +24,7 @@ from slipway.model.origin import Origin
 from slipway.model.prices import price_in_words, signed, total
 from slipway.model.state import State, is_adopted_bucket
 
+_OFFERS_TOLD = 3
 _MEANS: Mapping[str, str] = {
     "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
     "--public-access-prevention": "it may be opened to the public",
@@ -52,16 +53,17 @@ def workspace(plan: Plan, now: datetime) -> Iterator[str]:
 
 def of_quota(report: QuotaReport) -> Iterator[str]:
     """Yield what doesn't stop the deployment, the unavailable offers in one line."""
-    missing: dict[str, int] = {}
-    for template, by_label in report.offers.items():
-        closed = [
-            verdict for verdict in by_label.values() if not (verdict.available or verdict.intended or verdict.dormant)
-        ]
-        if closed:
-            missing[template] = len(closed)
-    if missing:
-        offers = join(f"{count} of the {len(report.offers[name])} offers of {name}" for name, count in missing.items())
-        yield f"unavailable: {offers}; slipway templates show {next(iter(missing))} says why, once deployed"
+    closed = [
+        f"{label} of {template} ({verdict.why})"
+        for template, by_label in report.offers.items()
+        for label, verdict in by_label.items()
+        if not (verdict.available or verdict.intended or verdict.dormant)
+    ]
+    more = len(closed) - _OFFERS_TOLD
+    if more > 0:
+        closed[_OFFERS_TOLD:] = [f"{more} more, which `slipway templates` marks once deployed"]
+    if closed:
+        yield f"unavailable: {join(closed)}"
     for finding in report.findings:
         if finding.grade is not Grade.BLOCKING and finding.kind != UNAVAILABLE.word:
             yield str(finding)

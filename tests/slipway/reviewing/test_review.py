@@ -14,6 +14,7 @@ from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Previe
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.model.facts import read as read_facts
 from slipway.model.origin import Program
+from slipway.reviewing.consequence import spelt
 from slipway.reviewing.gate import unapproved
 from slipway.reviewing.review import review
 from slipway.reviewing.told.comment import comment
@@ -137,3 +138,6 @@ def test_a_programs_people_are_told_of_components_and_arguments() -> None:  # N3
     assert {"Workspace ml: submitters", "PersistentResource cpu: network", "JobTemplate lora"} <= fields
     said = comment((reviewed,))
     assert "slipway:" not in said and "stacks/" not in said and "make " not in said
+    waits = replace(reviewed.consequences[0], details=("in 15 min (`createWithin`)",), so="raise `retireWithin`")
+    spelt_out = spelt(waits, program)
+    assert (*spelt_out.details, spelt_out.so) == ("in 15 min (`create_within`)", "raise `retire_within`")

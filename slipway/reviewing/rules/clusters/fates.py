@@ -175,7 +175,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         keep = f"no submission brings it back: to have it again, give it {edit}" if edit else ""
     elif again and again.old is None:
         typed = f"let whoever types `--pool {cluster.name}/…`, also in scripts, type `{again.name}`"
-        keep = f"keep the name, or {typed}: it is another cluster"
+        keep = f"{change.new.origin.keep(cluster.name)}, or {typed}: it is another cluster"
     saved = f"that saves {of.with_month(cost)}" if cost else ""
     saved = f"nothing is saved, as `{again.name}` has such machines" if again else saved
     owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""

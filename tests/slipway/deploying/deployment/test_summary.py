@@ -248,6 +248,8 @@ def test_unavailable_offers_are_one_warning_and_those_that_wait_for_a_season_are
         "digits": {"pool": replace(closed, dormant=True)},
     }
     assert list(of_quota(QuotaReport(findings=(lacking, unchecked), offers=offers))) == [
-        "unavailable: 2 of the 3 offers of lora; slipway templates show lora says why, once deployed",
+        "unavailable: spot of lora (short by 8) and flex-start of lora (short by 8)",
         "pool cpu/all: disks are not checked",
     ]
+    (many,) = of_quota(QuotaReport(findings=(), offers={"lora": {f"spot {each}": closed for each in range(40)}}))
+    assert many.endswith(" and 37 more, which `slipway templates` marks once deployed")
