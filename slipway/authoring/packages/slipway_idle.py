@@ -87,6 +87,9 @@ class Idleness:
         try:
             while not ended.wait(min(LOOK_S, self.after / 6)):
                 if self.over():
+                    if command.ending():  # By itself, as the last look was taken.
+                        self.why = ""
+                        return
                     say(f"{self.why}: ends the command")
                     command.end()
                     return

@@ -224,7 +224,7 @@ def run(
             say(f"attempt {attempts.number + 1} of {attempts.most + 1} begins, as the last one failed")
             tells.retried(code, role(tells.asks.get("roles", ()), environ), attempts.number, attempts.most)
             before = command
-            if output:  # As after a lost machine it finds what is whole.
+            if output and not results.failed:  # As after a lost machine it finds what is whole.
                 shutil.rmtree(results.folder)
                 results = restored(place, output, environ, again=True)
     finally:
@@ -277,6 +277,7 @@ def followed(command: Command, results: Results, attempts: Attempts, idle: Idlen
     try:
         results.keep(ended=True, killed=killed)
     except (OSError, StorageError) as error:
+        results.failed = True
         unkept = refuse(
             f"not all that the command wrote is kept; it ended with {code}",
             f"{results.uri or 'the job has no output directory'}: {error}",

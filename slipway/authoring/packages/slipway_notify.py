@@ -189,10 +189,12 @@ class Teller:
             self.first.start()
 
     def retried(self, code: int, who: str, number: int, most: int) -> None:
-        """Tell that it runs again after a failure, the job does not wait for that."""
+        """Tell that it runs again after a failure. The job does not wait for that, but at its end."""
         if self.asks:
             why = f"{self.reason(code)} ({who}); attempt {number + 1} of {most + 1} begins"
-            threading.Thread(target=self.tell, args=(RETRIED, why), kwargs={"mark": f"-{number}"}, daemon=True).start()
+            mark = {"mark": f"-{number}"}
+            self.first = threading.Thread(target=self.tell, args=(RETRIED, why), kwargs=mark, daemon=True)
+            self.first.start()
 
     def ended(self, code: int, why: str, who: str, *, chief: bool) -> None:
         """Tell how it ended. A machine that goes may be followed by another: nothing is told of that, nor of the end of

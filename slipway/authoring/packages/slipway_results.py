@@ -79,6 +79,8 @@ class Results:
         self.appended: set[str] = set()
         self.unsure: set[str] = set()
         self.previous: set[str] = set()
+        #: The last files could not be kept.
+        self.failed = False
         #: Open files that may only grow, each with the number of its last look.
         self.growing: dict[str, tuple[Grown, int]] = {}
         self.looks = 0

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -50,7 +53,10 @@ class Job(Replica):
         self.environ["SLIPWAY_SETTINGS"] = json.dumps({"env": {}, "secrets": {}, "maxRun": None, "retries": retries})
 
     def marks(self, request: str) -> list[str]:
-        return sorted(self.bucket.contents(f"claims/{request}/"))
+        return sorted(self.bucket.contents(f"claims/attempts-{request}/"))
+
+    def claim(self, request: str) -> str:
+        return super().claim(f"attempts-{request}")  # Other tests have claims in this bucket.
 
     def begin(self, request: str, *arguments: str, task: str = "") -> subprocess.Popen[str]:
         """Start a launcher, of one of several replicas where a task is named."""
@@ -143,6 +149,30 @@ def test_a_lost_machine_goes_on_with_the_attempt_that_it_was_at(job: Job) -> Non
     for runs in (4, 5):
         assert job.start("lost-machine", "11", "9").returncode == 3
         assert job.runs == runs and job.marks("lost-machine") == ["retry-1", "retry-2"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_killed_when_the_attempts_are_those_that_were_asked_for(job: Job, seed: int) -> None:
+    """A storm: the launcher and its code are killed after any of their lines, and started again, until all is over."""
+    job.asks(2)
+    chance, kills, begun = random.Random(seed), 0, 0
+    while True:
+        process = job.begin(f"storm-{seed}", "9")
+        assert process.stdout
+        lines = list(islice(process.stdout, chance.randint(1, 7) if kills < 6 else None))
+        begun += sum("begins" in line for line in lines)
+        if process.poll() is None and kills < 6:
+            children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
+            process.kill()
+            for child in children.stdout.split():
+                with suppress(ProcessLookupError):
+                    os.kill(int(child), signal.SIGKILL)
+            kills += 1
+        rest, _ = process.communicate()
+        begun += rest.count("begins")
+        if process.returncode == 3:
+            break
+    assert job.marks(f"storm-{seed}") == ["retry-1", "retry-2"] and begun <= 2 and job.runs <= 1 + 2 + kills
 
 
 def test_all_replicas_try_together(job: Job) -> None:
