@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,4 +28,5 @@ def test_a_program_is_run_by_its_own_virtual_environment(deploying: Path, tmp_pa
         done = bash(f"set -e\n{lines.replace('pulumi up', 'pulumi up --yes --skip-preview')}", tmp_path, environ)
         assert done.code == 0 and "gs://local-project-dev-ml-catalog/catalog.json" in done.out, done.out
     finally:
-        bash("vertex-local down", tmp_path, environ)
+        down = shlex.quote(str(Path(sys.executable).with_name("vertex-local")))
+        assert bash(f"{down} down", tmp_path, environ).code == 0
