@@ -45,7 +45,7 @@ from slipway.authoring.packages.slipway_http import StorageError, account, call,
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied, fix
-from slipway.authoring.packages.slipway_notify import Teller
+from slipway.authoring.packages.slipway_notify import REASON, Teller
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, quoted, split
 
@@ -215,6 +215,8 @@ def run(
             tells.noticed, tells.lines = command.noticed, command.errors
             if idle and idle.why and not command.noticed:
                 raise IdleError("the job was ended", idle.why, USE_THEM)
+            if (place / REASON).is_file():
+                tells.why = (place / REASON).read_text(encoding="utf-8")
             try:
                 if not attempts.again(command, code, chief=replica(environ) == CHIEF):
                     return code

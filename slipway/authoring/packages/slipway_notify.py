@@ -24,6 +24,8 @@ from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
 CRASHED, RETRIED = "crashed", "retried"
+REASON = "ended"
+"""A file beside a command's folder, with the reason why it has ended well."""
 WAITED_S = 60.0
 TIMEOUT_S = 10
 END_S = 20.0  # No longer does a job's end keep its machines for that somebody is told.
@@ -167,6 +169,8 @@ class Teller:
         self.read, self.take, self.say, self.listed = read, take, say, listed
         self.lines: LastLine | None = None
         self.noticed = False
+        # Told with a good end.
+        self.why = ""
         #: Values of secrets, which nobody is told.
         self.hidden: Sequence[str] = ()
         self.first: threading.Thread | None = None
@@ -202,7 +206,7 @@ class Teller:
         if not self.asks or self.noticed or (code == 0 and not chief):
             return
         why = self.reason(code, why)
-        why, event = (f"{why} ({who})", FAILED) if code else ("", SUCCEEDED)
+        why, event = (f"{why} ({who})", FAILED) if code else (self.why, SUCCEEDED)
         if code in TRANSIENT:
             self.bounded([lambda: self.crashed(why, who)], "crashed")
         else:

@@ -38,7 +38,7 @@ from slipway.authoring.packages.slipway_exchange import (
 from slipway.authoring.packages.slipway_files import Moment
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_launcher import CANNOT_TELL, cluster, replica
-from slipway.authoring.packages.slipway_notify import after
+from slipway.authoring.packages.slipway_notify import REASON, after
 from slipway.authoring.packages.slipway_results import CHIEF, say
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 from slipway.authoring.packages.slipway_warm import Warm
@@ -63,7 +63,7 @@ class Files:
         self.folder, self.store = folder, store
         self.placed: dict[str, tuple[str, bool, Moment]] = {}
         self.written = 0
-        store.mkdir()
+        store.mkdir(exist_ok=True)
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 content, status = path.read_bytes(), path.stat()
@@ -239,6 +239,8 @@ class Session:
     def started(self, request: Request, output: Output) -> tuple[Any, list[threading.Thread]]:
         words = scripted([f"--command={request.command}"])
         variables = {**self.environ, "SLIPWAY_RUN": str(self.number)}
+        if port := variables.get("MASTER_PORT"):  # What an earlier run left there is met by nobody.
+            variables["MASTER_PORT"] = str(int(port) + self.number % 1000)
         if self.warm.takes(words):
             pipes = [os.pipe(), os.pipe()]
             try:
@@ -330,6 +332,7 @@ def serve(session: Session, idle: float, until: float, longest: float) -> int:
             continue
         if request.closed:
             say(f"the session ends {request.closed}")
+            session.files.folder.with_name(REASON).write_text(f"it ended {request.closed}", encoding="utf-8")
             return 0
         session.run(request)
         session.number += 1

@@ -1,6 +1,7 @@
 """A session on its machine, against the storage of the local cloud: what runs, once, and what is told of it. # N25"""
 
 import hashlib
+import json
 import os
 import random
 import signal
@@ -62,14 +63,17 @@ class Held:
         """The file for which `counts.py` waits to go."""
         return self.folder / "counted.wait"
 
-    def start(self, *flags: str, idle: str = "600") -> subprocess.Popen[bytes]:
-        """Start the session's job, on a new machine."""
+    def start(self, *flags: str, idle: str = "600", **more: str) -> subprocess.Popen[bytes]:
+        """Start the session's job, on a new machine; `more` variables."""
         code = self.folder / f"machine-{len(self.started)}" / "code"
         code.mkdir(parents=True)
         own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COUNTED": str(self.folder / "counted")}
         words = ["-m", "slipway.authoring.packages.slipway_session", "--at", self.at, "--idle", idle, "--max", "600"]
         process = subprocess.Popen(
-            [sys.executable, *words, *flags], cwd=code, env={**own, **self.server.environ}, start_new_session=True
+            [sys.executable, *words, *flags],
+            cwd=code,
+            env={**own, **more, **self.server.environ},
+            start_new_session=True,
         )
         self.started.append(process)
         return process
@@ -87,16 +91,16 @@ class Held:
         assert self.exchange.take(exchange.request_name(self.number), request.packed(new))
         return self.number
 
-    def parts(self, number: int) -> list[Part]:
+    def parts(self, number: int, replica: str = CHIEF) -> list[Part]:
         found: list[Part] = []
-        while packed := self.exchange.read(exchange.part_name(number, CHIEF, len(found) + 1)):
+        while packed := self.exchange.read(exchange.part_name(number, replica, len(found) + 1)):
             found.append(Part.read(packed))
         return found
 
-    def end(self, number: int) -> tuple[int, str, str]:
+    def end(self, number: int, replica: str = CHIEF) -> tuple[int, str, str]:
         """Return the exit code of a run, what it wrote, and why it was lost, once it has ended."""
-        wait_for(lambda: self.exchange.read(exchange.ended_name(number, CHIEF)) is not None, "the run ends", 120)
-        parts = self.parts(number)
+        wait_for(lambda: self.exchange.read(exchange.ended_name(number, replica)) is not None, "the run ends", 120)
+        parts = self.parts(number, replica)
         assert [part.code is None for part in parts] == [True] * (len(parts) - 1) + [False], parts
         return parts[-1].code, "".join(text for part in parts for _, text in part.output), parts[-1].lost
 
@@ -219,6 +223,8 @@ def test_it_ends_by_itself_in_place_of_a_request_or_runs_that(held: Held) -> Non
     assert session.wait(60) == 0
     closing, _ = Request.read(held.exchange.read(exchange.request_name(2)) or b"")
     assert closing.closed == "after 0 min without a run"
+    (told,) = (held.folder / "machine-0").glob("ended")
+    assert told.read_text() == "it ended after 0 min without a run"
     assert not held.exchange.take(exchange.request_name(2), b"too late")
 
 
@@ -228,6 +234,21 @@ def test_one_that_was_taken_back_before_its_start_never_runs(held: Held) -> None
     held.start()
     assert held.end(number) == (130, "", "")
     assert held.run("python counts.py 2")[0] == 0 and held.counted == ["2"]
+
+
+def test_each_replica_runs_the_same_and_one_that_fails_ends_the_others(held: Held) -> None:
+    names, machines = (CHIEF, "workerpool1-0"), {"workerpool0": ["a:2222"], "workerpool1": ["b:2222"]}
+    for name in names:
+        task = {"type": name.partition("-")[0], "index": 0}
+        held.start(CLUSTER_SPEC=json.dumps({"cluster": machines, "task": task}), MASTER_PORT="3000")
+    shows = "import os, sys\nprint(os.environ['MASTER_PORT'])\n"
+    number = held.send("python shows.py", shows_py=shows)
+    assert [held.end(number, name) for name in names] == [(0, "3001\n", "")] * 2
+    fails = "import json, os, sys, time\n"
+    fails += "if json.loads(os.environ['CLUSTER_SPEC'])['task']['type'] == 'workerpool1':\n    sys.exit(4)\n"
+    number = held.send("python fails.py", fails_py=fails + "time.sleep(600)")
+    assert held.end(number, names[1])[0] == 4 and held.end(number)[0] in (1, 130)
+    assert [held.end(held.send("python shows.py"), CHIEF), held.end(3, names[1])] == [(0, "3003\n", "")] * 2
 
 
 def test_a_warm_python_becomes_the_command(held: Held) -> None:
