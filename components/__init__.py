@@ -7,6 +7,7 @@ object contents.
 
 from .args import (
     AcceleratorArgs,
+    AgentsArgs,
     AlternativeArgs,
     BudgetArgs,
     DiskArgs,
@@ -29,6 +30,7 @@ from .workspace import Workspace, WorkspaceArgs
 
 __all__ = (
     "AcceleratorArgs",
+    "AgentsArgs",
     "AlternativeArgs",
     "BudgetArgs",
     "Catalog",

@@ -219,6 +219,17 @@ class SessionsArgs:
     """The only pools that they may run on, as CLUSTER/POOL; wherever a job may by default."""
 
 
+@told
+@dataclass(kw_only=True)
+class AgentsArgs:
+    """What AI agents may spend without a person. A change holds for the next submission."""
+
+    per_day: Amount
+    """USD that jobs of all agents may cost in 24 hours beside the pools."""
+    machines: pulumi.Input[Sequence[Text]] | None = None
+    """Machines that these jobs may take; any by default."""
+
+
 def key_of(declared: Field[Any]) -> str:
     """Return a field's key in its entry of a stack file."""
     return declared.metadata.get(_KEY) or camel(declared.name)

@@ -25,6 +25,7 @@ from slipway.model.facts import WORKSPACE
 from slipway.model.state import StateGrant
 
 from .args import (
+    AgentsArgs,
     Amount,
     BudgetArgs,
     Entry,
@@ -97,6 +98,8 @@ class WorkspaceArgs:
     """Limit of its cost a month; none by default."""
     sessions: pulumi.Input[SessionsArgs | Entry] | None = at_key("slipway:sessions")
     """Limits of sessions; those of jobs by default."""
+    agents: pulumi.Input[AgentsArgs | Entry] | None = at_key("slipway:agents")
+    """What AI agents may spend; nothing by default."""
     project: Text | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
     region: Text | None = at_key("gcp:region")

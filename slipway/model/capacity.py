@@ -42,6 +42,8 @@ class CapacityType:
 
 
 POOL, FLEX_START, SPOT, ON_DEMAND, RESERVATION = "pool", "flex-start", "spot", "on-demand", "reservation"
+PAID_ANYWAY = frozenset({POOL, RESERVATION})
+"""The capacity types whose cost a review has seen: a submission adds no machine beyond it."""
 
 _ROWS = (
     CapacityType(

@@ -165,25 +165,15 @@ class Facts:
         """The facts of the catalog beside its clusters and templates, which are named."""
         catalog, written = self.catalog, codec.write(self.catalog)
         always = ("stack", "project", "region", "commit", "dirty", "confirmAbove")
-        if_any = (
-            "teams",
-            "budget",
-            "board",
-            "shell",
-            "notify",
-            "sessions",
-            "otherRegions",
-            "formerRegions",
-            "dormant",
-            "program",
-        )
+        if_any = ("teams", "budget", "agents", "board", "shell", "notify", "sessions", "program")
+        others = ("dormant", "otherRegions", "formerRegions", "reservations")
         return {
             **{key: written[key] for key in always if key in written},
             "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},
             "retiring": {kept.id: kept.role for kept in self.kept.values() if kept.kind == "cluster"},
             "templates": {name: template.package or template.image for name, template in catalog.templates.items()},
             "policy": self.policy,
-            **codec.given(**{key: written.get(key) for key in (*if_any, "reservations")}),
+            **codec.given(**{key: written.get(key) for key in (*if_any, *others)}),
             **codec.given(unloaded=dict.fromkeys(sorted(self.unloaded), True)),
         }
 

@@ -20,6 +20,7 @@ from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.session import HttpPolicy
 from slipway.google.vertex import Vertex
+from slipway.model.agents import AGENT
 from slipway.model.catalog.model import Catalog
 
 Found = TypeVar("Found")
@@ -73,6 +74,8 @@ class Context:
     def _fetched(self, connection: Connection) -> Catalog:
         """Use the time of the answer that has the catalog, where this machine's clock is wrong."""
         catalog = fetch(connection.storage, self.selected)
+        if self.agent:  # It is asked about any cost, and answers within its allowance.
+            catalog = replace(catalog, confirm_above=0.0)
         if not self.in_season or not any(cluster.season.ends for cluster in catalog.clusters.values()):
             return catalog
         from slipway.base.clock import right_time
@@ -143,6 +146,11 @@ class Context:
     def team(self) -> str:
         """The team of the submitter, where they may choose: SLIPWAY_TEAM."""
         return self.environ.get("SLIPWAY_TEAM", "").strip()
+
+    @property
+    def agent(self) -> str:
+        """The agent that types in a person's place, as it tells by SLIPWAY_AGENT; empty for a person."""
+        return self.environ.get(AGENT, "").strip()
 
     @property
     def look_for(self) -> float:

@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import components as slipway
-from components.args import COMPONENTS, BudgetArgs, ReservationArgs, TeamArgs, TrainerArgs, key_of, read, write
+from components.args import (
+    COMPONENTS,
+    AgentsArgs,
+    BudgetArgs,
+    ReservationArgs,
+    TeamArgs,
+    TrainerArgs,
+    key_of,
+    read,
+    write,
+)
 from components.entries import config_of
 from components.resolution import resolved
 from components.schema import docs_of
@@ -41,6 +51,7 @@ ENTRIES: Mapping[Any, Any] = {
     TeamArgs: config.TeamEntry,
     ReservationArgs: entries.ReservationEntry,
     BudgetArgs: config.BudgetEntry,
+    AgentsArgs: config.AgentsEntry,
 }
 FOLDED = {"encryption": "encryption.kmsKey", "serviceAccount": "serviceAccount.custom"}
 """Entries of one key, which is an argument of the component itself."""

@@ -41,6 +41,7 @@ TITLES = {
     "WorkspaceEntry": "`slipway:workspace`",
     "BudgetEntry": "`slipway:budget`",
     "SessionsEntry": "`slipway:sessions`",
+    "AgentsEntry": "`slipway:agents`",
     "TrainerEntry": "One of `slipway:trainers`",
     "QuotaEntry": "`slipway:quota`",
     "TeamEntry": "One of `slipway:teams`",

@@ -8,6 +8,7 @@ import components
 FIELDS = {
     "AcceleratorArgs": "type count",
     "AlternativeArgs": "region pools",
+    "AgentsArgs": "per_day machines",
     "BudgetArgs": "stack teams users enforce",
     "CatalogArgs": "workspace templates quota policy",
     "DiskArgs": "type size_gb",

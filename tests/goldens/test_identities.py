@@ -130,6 +130,7 @@ def test_the_same_runs_asked_for_in_another_way_are_other_sweeps_by_these_ids() 
 def test_labels() -> None:
     named = {name: value for name, value in vars(labels).items() if name.endswith("_LABEL")}
     assert sorted(named.values()) == [
+        "slipway-agent",
         "slipway-capacity-type",
         "slipway-code",
         "slipway-code-commit",

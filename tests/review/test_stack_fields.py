@@ -34,6 +34,8 @@ def rule(line: str) -> Edit:
 
 BUDGET = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000 }\n  slipway:policy:\n")
 
+AGENTS = stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n")
+
 
 def budget(keys: str) -> Edit:
     return stack("slipway:budget: { stack: 80000 }", f"slipway:budget: {{ {keys} }}")
@@ -75,6 +77,8 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "ClusterEntry.from": h100("from: 2027-01-01"),
     "ClusterEntry.until": h100("until: 2027-01-01"),
     "ClusterEntry.idleLimit": h100("idleLimit: 2h"),
+    "AgentsEntry.perDay": stack("slipway:agents: { perDay: 50 }", "slipway:agents: { perDay: 500 }"),
+    "AgentsEntry.machines": stack("slipway:agents: { perDay: 50 }", "slipway:agents: { perDay: 50, machines: [a] }"),
     "BudgetEntry.stack": budget("stack: 90000"),
     "BudgetEntry.teams": budget("stack: 80000, teams: { vision: 40000 }"),
     "BudgetEntry.users": budget("stack: 80000, users: { ada: 500 }"),
@@ -162,6 +166,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
 SESSIONS = stack("  slipway:policy:\n", "  slipway:sessions: { max: 8h }\n  slipway:policy:\n")
 GIVEN: dict[str, tuple[Edit, ...]] = {
     **{f"SessionsEntry.{key}": (SESSIONS,) for key in ("max", "pools")},
+    **{f"AgentsEntry.{key}": (AGENTS,) for key in ("perDay", "machines")},
     **{f"BudgetEntry.{key}": (BUDGET,) for key in ("stack", "teams", "users", "enforce")},
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,

@@ -198,6 +198,21 @@ class SessionsEntry(Entry):
     )
 
 
+class AgentsEntry(Entry):
+    """What AI agents may spend beside the pools without a person: nothing when left out. An agent tells itself by
+    SLIPWAY_AGENT (docs/agents.md)."""
+
+    per_day: Annotated[float, bounds.COST] = Field(
+        description="USD that the jobs of all agents may cost in 24 hours, each counted until its time limit.",
+        examples=[50],
+    )
+    machines: Annotated[tuple[str, ...], Strict(False)] = Field(
+        default=(),
+        description="The machines that these jobs may take, as `submit` prints them; any when left out.",
+        examples=["[n1-standard-8, n1-standard-8 with 1 NVIDIA_TESLA_T4]"],
+    )
+
+
 class ConfigEntry(BaseModel):
     """Configuration of the stack. Slipway reads no keys of other namespaces."""
 
@@ -252,6 +267,9 @@ class ConfigEntry(BaseModel):
     )
     sessions: SessionsEntry | None = Field(
         default=None, alias="slipway:sessions", description="Limits of sessions; those of jobs when left out."
+    )
+    agents: AgentsEntry | None = Field(
+        default=None, alias="slipway:agents", description="What AI agents may spend; nothing when left out."
     )
 
 

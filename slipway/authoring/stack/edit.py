@@ -79,4 +79,5 @@ def _config(stack: Stack) -> dict[str, Any]:
             name: team.model_dump(by_alias=True, exclude_none=True) for name, team in stack.teams.items()
         },
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
+        **({"slipway:agents": codec.write(stack.agents)} if stack.agents else {}),
     }

@@ -17,6 +17,7 @@ from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json
 from slipway.base.formatting import seconds
 from slipway.google.catalog.lookup import bucket_in, default_buckets
+from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
 from slipway.model.catalog.model import SessionLimits
 from slipway.model.cluster import ClusterSpec, Reservation
@@ -47,6 +48,7 @@ class Stack:
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
     budget: Budget | None = None
     sessions: SessionLimits | None = None
+    agents: AgentAllowance | None = None
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The program that declares it; None for its stack file.
@@ -148,6 +150,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         workspace=_completed(config.workspace, usual).model_copy(update={"submitters": submitters}),
         budget=_budget(config),
         sessions=_sessions(config),
+        agents=AgentAllowance(**config.agents.model_dump()) if config.agents else None,
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),
         trainers={

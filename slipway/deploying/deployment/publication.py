@@ -115,6 +115,7 @@ def catalog_of(
         confirm_above=stack.workspace.confirm_above,
         teams={name: model.Team(team.submitters, team.clusters) for name, team in stack.teams.items()},
         budget=stack.budget,
+        agents=stack.agents,
         board=stack.workspace.board or None,
         code=stack.workspace.code or None,
         shell=stack.workspace.shell or None,

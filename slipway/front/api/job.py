@@ -220,12 +220,11 @@ class Job:
         from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
 
         check(yes=yes)
-        now = self._context.now
         targets = with_copies(self._context, self.refresh()._job, _log.info)
-        if not yes and (theirs := not_ones_own(targets, self._context.user, now)):
+        if theirs := not_ones_own(targets, self._context, yes=yes):
             raise theirs
         for job in withheld(self._context, targets, _log.info):
-            cancel_job(self._context.vertex, job, now)
+            cancel_job(self._context.vertex, job, self._context.now)
 
     def _repr_html_(self) -> str:
         from slipway.google.jobs import state_word

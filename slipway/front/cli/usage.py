@@ -1,8 +1,8 @@
 """Show who used what, how long it waited and what it cost, and what nobody used.
 
-By user, team, template, pool, or a label of jobs. A pool's cost is shared out by use; machines that no job had stand as
-idle. `csv` has the table's rows. Costs are list prices, not the bill. Of a stack with a budget
-what is spent of it this month stands below, and what will be by its end.
+By user, team, template, pool, agent, or a label of jobs. A pool's cost is shared out by use; machines that no job had
+stand as idle. `csv` has the table's rows. Costs are list prices, not the bill. Of a stack with a budget what is spent
+of it this month stands below, and what will be by its end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from slipway.using.context import Context
     "--by",
     default="user",
     show_default=True,
-    metavar="user|team|template|pool|label:KEY",
+    metavar="user|team|template|pool|agent|label:KEY",
     help="A row each.",
 )
 @catalog_and_output_with_csv

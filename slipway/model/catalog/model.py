@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
 from slipway.base.formatting import join, plain, span, unfit
+from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
 from slipway.model.catalog import command_line
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -317,6 +318,7 @@ class Catalog:
     submitters: Mapping[str, Texts] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)
     budget: Budget | None = None
+    agents: AgentAllowance | None = None
     #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None
     #: The stack lets templates with `code_flag` run a folder's own code.

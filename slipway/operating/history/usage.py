@@ -9,6 +9,7 @@ from datetime import datetime
 from slipway.base.codec import MaybeText
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest, quoted
+from slipway.model.labels import AGENT_LABEL
 from slipway.model.prices import Price, Usd
 from slipway.operating.history.charges import IdleRow, JobCharge, idle_charges, job_charges
 from slipway.operating.history.model import History, MachinesUsed, PastJob
@@ -16,7 +17,7 @@ from slipway.operating.history.timeline import timelines
 from slipway.operating.history.waits import Waits
 
 LABEL = "label:"
-BY = ("user", "team", "template", "pool", f"{LABEL}KEY")
+BY = ("user", "team", "template", "pool", "agent", f"{LABEL}KEY")
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ _NAMES: Mapping[str, Names] = {
     "user": lambda job, _: job.user,
     "team": lambda job, _: job.team,
     "template": lambda job, _: job.template,
+    "agent": lambda job, _: job.labels.get(AGENT_LABEL, ""),
     "pool": pool_name,
 }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
+from slipway.model.agents import AgentAllowance
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog, Offer, Template
 from slipway.model.facts import offers_by_label
@@ -119,6 +120,7 @@ def costs(change: Change) -> Iterator[Consequence]:
     yield from _shift(change, _MOST, "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
+        yield from _agents(change.old.agents, change.new.agents)
         yield from _unpriced(change.old, change.new)
         yield from _runs(change.old, change.new)
         yield from _still_paid(change)
@@ -175,6 +177,15 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
         edits=(Edit("confirmAbove", before, after),),
         details=_dearer(change.new, min(old, new), None if stricter else new),
     )
+
+
+def _agents(old: AgentAllowance | None, new: AgentAllowance | None) -> Iterator[Consequence]:
+    if old == new:
+        return
+    before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
+    row: RowName = "agents-may-spend-less" if new is None or new.within(old) else "agents-may-spend"
+    edits = (Edit("agents", before, after),)
+    yield by_row(row, Subject("agents"), before=before, after=after, edits=edits)
 
 
 def _dearer(catalog: Catalog, limit: float, most: float | None) -> Iterator[str]:

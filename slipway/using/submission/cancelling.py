@@ -11,7 +11,8 @@ from slipway.base.formatting import few, join, last_part, span
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.vertex import Vertex
-from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.model.agents import AGENT
+from slipway.model.labels import AGENT_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import cancel_claims, mark_of
 from slipway.using.submission.request import attempt_id
@@ -75,14 +76,24 @@ def withheld_request(
     return [job for job in found if not job.ended]
 
 
-def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:
-    """Return the refusal to cancel others' jobs without a confirmation, with their owners; None where all that go on
-    are the user's. It is by the labels of jobs, as the service does not tell who made one."""
-    own = label_value(user)
-    theirs = [job for job in jobs if not job.ended and not (own and job.user == own)]
-    if not theirs:
+def not_ones_own(jobs: Iterable[VertexJob], context: Context, *, yes: bool = False) -> PolicyError | None:
+    """Return the refusal to cancel others' jobs without a `yes`, with their owners; None where all that go on are the
+    user's. It is by the labels of jobs, as the service does not tell who made one.
+
+    Raises PolicyError for an agent, whatever it answers, where it has not sent all of them itself.
+    """
+    own, agent = label_value(context.user), label_value(context.agent)
+    going = [job for job in jobs if not job.ended]
+    theirs = [job for job in going if not (own and job.user == own and agent in ("", job.labels.get(AGENT_LABEL)))]
+    if not theirs or (yes and not agent):
         return None
-    jobs_and_owners = few((f"{job.called} ({job.owner_and_age(now)})" for job in theirs), 3)
+    jobs_and_owners = few((f"{job.called} ({job.owner_and_age(context.now)})" for job in theirs), 3)
+    if agent:
+        raise PolicyError(
+            f"{jobs_and_owners} {'was' if len(theirs) == 1 else 'were'} not sent by agent {agent}",
+            why="an agent cancels what it has sent, and its yes counts for nothing else",
+            fix=f"have a person cancel {'it' if len(theirs) == 1 else 'them'}, without {AGENT}",
+        )
     whose = "not yours" if all(job.user for job in theirs) else "not by its labels yours"
     return PolicyError(
         f"{jobs_and_owners} {'is' if len(theirs) == 1 else 'are'} {whose}",

@@ -4,13 +4,13 @@ of its own. Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import span
-from slipway.model.capacity import POOL, RESERVATION, WEEK
+from slipway.model.capacity import PAID_ANYWAY, POOL, WEEK
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, price
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times
 
 _CENT = Decimal("0.01")
-_PAID_ANYWAY = frozenset({POOL, RESERVATION})
-"""The capacity types whose cost a review has seen: a submission adds no machine beyond it."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,15 @@ class Spending:
     stack: str
     #: USD an hour.
     limit: float
+    #: The most that it may cost in all, until its time limit.
+    most: Price = field(default_factory=Price)
+    machines: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
         """The costs as text: `lora by on-demand: up to $4.25/h; stack prod asks above $4.00/h`"""
-        limit = dollars(Price(Decimal(str(self.limit))))
-        return f"{self.what}: up to {dollars(self.price)}; stack {self.stack} asks above {limit}"
+        asks = f"above {dollars(Price(Decimal(str(self.limit))))}" if self.limit else "about any cost"
+        return f"{self.what}: up to {dollars(self.price)}; stack {self.stack} asks {asks}"
 
     def within(self, agreed: Spending) -> bool:
         """Tell whether a yes to other costs is one to these."""
@@ -62,27 +63,47 @@ def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None
 
 def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
     """Return the spending on the dearest of these candidates; None where nothing has to be confirmed."""
-    beside = [candidate for candidate in candidates if candidate.offer.capacity_type not in _PAID_ANYWAY]
+    beside = [candidate for candidate in candidates if candidate.offer.capacity_type not in PAID_ANYWAY]
     if not beside:
         return None
     prices = {candidate: price(prepared.catalog, candidate) for candidate in beside}
     # A price that is not wholly known may be higher than any that is.
-    dearest = max(beside, key=lambda candidate: (not prices[candidate].complete, prices[candidate].known))
-    return _confirmed(prepared.catalog, f"{prepared.template.name} by {dearest.label}", prices[dearest])
+    dearest = max(beside, key=lambda candidate: _dearness(prices[candidate]))
+    what, most = f"{prepared.template.name} by {dearest.label}", [_most(prices[each], each) for each in beside]
+    return _confirmed(prepared.catalog, what, prices[dearest], max(most, key=_dearness), beside)
 
 
 def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candidate, int]]) -> Spending | None:
     """Return the spending on `runs` at once, by each of these candidates; None where nothing has to be confirmed."""
-    beside = [(candidate, count) for candidate, count in runs if candidate.offer.capacity_type not in _PAID_ANYWAY]
+    beside = [(candidate, count) for candidate, count in runs if candidate.offer.capacity_type not in PAID_ANYWAY]
     total = sum((price(catalog, candidate) * count for candidate, count in beside), Price())
-    return _confirmed(catalog, f"{sum(count for _, count in beside):,} runs of {template} at once", total)
+    most = sum((_most(price(catalog, candidate) * count, candidate) for candidate, count in beside), Price())
+    what = f"{sum(count for _, count in beside):,} runs of {template} at once"
+    return _confirmed(catalog, what, total, most, [candidate for candidate, _ in beside])
 
 
-def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
+def _dearness(costs: Price) -> tuple[bool, Decimal]:
+    return not costs.complete, costs.known
+
+
+def _most(hourly: Price, candidate: Candidate) -> Price:
+    return hourly * (Decimal(str(longest_run(candidate))) / 3600)
+
+
+def _confirmed(
+    catalog: Catalog, what: str, costs: Price, most: Price, candidates: Iterable[Candidate]
+) -> Spending | None:
     limit = catalog.confirm_above
     if costs.complete and costs.known <= Decimal(str(limit)):
         return None
-    return Spending(what=what, price=Price(costs.known, costs.complete), stack=catalog.stack, limit=limit)
+    return Spending(
+        what=what,
+        price=Price(costs.known, costs.complete),
+        stack=catalog.stack,
+        limit=limit,
+        most=most,
+        machines=frozenset(str(part.machine) for candidate in candidates for part in candidate.demand.parts),
+    )
 
 
 @dataclass(frozen=True)
@@ -149,9 +170,9 @@ def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
 def left_pool(choice: Choice) -> JudgedCandidate | None:
     """Return the candidate whose machines are paid for anyway, and which the choice leaves for others since the job
     would only wait there; None where it leaves none."""
-    if choice.taken.candidate.offer.capacity_type in _PAID_ANYWAY:
+    if choice.taken.candidate.offer.capacity_type in PAID_ANYWAY:
         return None
-    passed = (judged for judged in choice.passed if judged.candidate.offer.capacity_type in _PAID_ANYWAY)
+    passed = (judged for judged in choice.passed if judged.candidate.offer.capacity_type in PAID_ANYWAY)
     return next((judged for judged in passed if judged.waits or judged.comes_back), None)
 
 

@@ -27,6 +27,7 @@ from slipway.using.jobs.claim import Claim, give_up, mark_in
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.choice import JudgedCandidate, NoneCanRun, obstacle
+from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import Spending, spending
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
@@ -155,7 +156,7 @@ class FallbackLoop:
     def _refused(self, costs: Spending, job: VertexJob) -> bool:
         """Tell whether nobody confirms what the next offers cost: no job is given up for what is not sent."""
         try:
-            self.show.confirm(costs)
+            confirm(self.context, self.show, costs)
         except (PolicyError, KeyboardInterrupt):
             stays = "has ended" if job.ended else f"stays on {self.candidate.label}"
             self.show.note(f"not confirmed: {costs.words}; {job.called} {stays}")

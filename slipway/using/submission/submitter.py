@@ -17,7 +17,7 @@ from slipway.base.formatting import counted
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
-from slipway.model.labels import CAPACITY_TYPE_LABEL
+from slipway.model.labels import AGENT_LABEL, CAPACITY_TYPE_LABEL, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError
@@ -25,6 +25,7 @@ from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
+from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
@@ -158,7 +159,7 @@ class Submitter:
                 if checks:
                     checks.check([candidate], self.show.note)
                 if costs := spending_of(prepared, choice):
-                    self.show.confirm(costs)
+                    confirm(self.context, self.show, costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)
                 create_run(self.context, request, experiment.result)
                 claimed_now = sender.claim(request)
@@ -217,7 +218,7 @@ class Submitter:
         resumed = submitted.choice is None and not submitted.attempt.job.start_time
         # The sender may have been asked to confirm less.
         if resumed and (costs := spending(prepared, later.candidates)):
-            self.show.confirm(costs)
+            confirm(self.context, self.show, costs)
         from slipway.using.submission.fallback import FallbackLoop  # Most submissions do without its import.
 
         loop = FallbackLoop(
@@ -280,6 +281,9 @@ def with_code(
 
     Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """
+    if context.agent:
+        labels = {**asked.overrides.labels, AGENT_LABEL: label_value(context.agent)}
+        asked = replace(asked, overrides=replace(asked.overrides, labels=labels))
     if folder is None:
         return plan(asked)
     from slipway.authoring.packages.folder_check import about, require_named

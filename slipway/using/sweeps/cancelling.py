@@ -63,7 +63,7 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
             fix=f"slipway jobs list --sweep {sweep}",
         )
 
-    if theirs := not_ones_own(going, context.user, context.now):
+    if theirs := not_ones_own(going, context):
         confirm(theirs)
     unnoted = ""
     try:

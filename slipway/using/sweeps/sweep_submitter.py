@@ -17,6 +17,7 @@ from slipway.google.live import Unknown
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.choice import Choice
+from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import Spending, spending_at_once
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.sweeps.cancel_watch import CancelWatch, cancelled
@@ -112,7 +113,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             show.chosen(chosen)
             _check(reading, chosen, show)
             if costs := chosen.spending:
-                show.confirm(costs)
+                confirm(context, show, costs)
             left = chosen.left
             jobs.begin(left.send, chosen.plan.code)
             progress = SendingProgress(total=left.done + len(left.going), before=left.done)

@@ -11,6 +11,7 @@ BOUGHT = (
 
 ASKED = stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 4\n")
 
+AGENTS = "  slipway:agents: { perDay: 50, machines: [n1-standard-8] }\n"
 BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enforce: true }\n  slipway:policy:\n")
 
 ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
@@ -64,6 +65,14 @@ CASES = (
         given=(ASKED,),
         world=BUSY,
         accident="a limit with two zeros too many",
+    ),
+    Case(
+        "AI agents may spend ten times as much, and on any machine",
+        (stack("{ perDay: 50, machines: [n1-standard-8] }", "{ perDay: 500 }"),),
+        (hurts("spending-limit", "agents", "$500.00 a day on machines of any type", "$50.00 a day on n1-standard-8"),),
+        given=(stack("  slipway:policy:\n", f"{AGENTS}  slipway:policy:\n"),),
+        world=BUSY,
+        accident="an allowance with a zero too many",
     ),
     Case(
         "Nobody is asked any more what a submission costs",

@@ -60,7 +60,7 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
 
     submissions = [all_of(job) for job in targets]
     targets = [job for of_one, _ in submissions for job in of_one]
-    if not yes and (theirs := not_ones_own(targets, context.user, context.now)):
+    if theirs := not_ones_own(targets, context, yes=yes):
         _confirm(theirs, list(dict.fromkeys(job.typed for job in targets)), catalog)
     names = join(dict.fromkeys(job.called for job in targets))
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in targets)

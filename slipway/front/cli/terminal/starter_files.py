@@ -14,6 +14,14 @@ _WORKFLOWS = ".github/workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
 _PRODUCTION = "stacks/Pulumi.prod.yaml"
+_AGENTS, _SKILL = "AGENTS.md", ".claude/skills/slipway/SKILL.md"
+_SKILL_HEAD = """---
+name: slipway
+description: Submit, follow, mend and compare training jobs with the slipway command, and change these stacks.
+---
+
+"""
+"""What tools read of a skill before they load it; the rest is the page for agents."""
 SCRIPT = "script"
 OWN_CODE = "code: true # people run commands of their own: slipway submit script --code ."
 """The line below `slipway:workspace` that this template needs to run a folder's own code."""
@@ -35,6 +43,7 @@ def files(*, workflows: bool, production: bool, forge: ForgeRow = GITHUB) -> dic
             continue
         if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
             texts[name] = path.read_text(encoding="utf-8")
+    texts[_SKILL] = _SKILL_HEAD + texts[_AGENTS]
     for name in () if workflows else forge.jobs:
         texts[f".{forge.name}/{name}"] = (folder / forge.name / name).read_text(encoding="utf-8")
     return texts

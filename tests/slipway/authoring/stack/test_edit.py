@@ -52,6 +52,7 @@ STACK = read(
         slipway:quota: { mode: request, contactEmail: ml@acme.example, strict: true }
         slipway:policy: { mandatory: { regions: [us-central1], idleCost: 1000 }, grades: { submitter-gone: warning } }
         slipway:budget: { stack: 80000, teams: { vision: 30000 }, enforce: true }
+        slipway:agents: { perDay: 50, machines: [n1-standard-8] }
         slipway:reservations:
           mine:
             path: projects/acme/zones/us-central1-a/reservations/r

@@ -21,7 +21,17 @@ def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     done = well(folder, "init", "training", *FLAGS)
     made = folder / "training"
     files = {".github", ".gitignore", ".starter.json", "Makefile", "Pulumi.yaml", "README.md", "__main__.py"}
-    files |= {"requirements-local.txt", "requirements.txt", "bootstrap", "jobs", "stacks", "templates", "tests"}
+    files |= {
+        "AGENTS.md",
+        ".claude",
+        "requirements-local.txt",
+        "requirements.txt",
+        "bootstrap",
+        "jobs",
+        "stacks",
+        "templates",
+        "tests",
+    }
     assert {path.split("/")[0] for path in tree(made)} == files
     assert len((made / "__main__.py").read_text().splitlines()) == 3
     stack = yaml.safe_load((made / "stacks" / "Pulumi.dev.yaml").read_text())["config"]
@@ -30,6 +40,14 @@ def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     assert "cd training && make test" in done.err
     assert "ok  dev" in well(made, "check").out
     assert not any(b"@" + key + b"@" in text for text in tree(made).values() for key in (b"NAME", b"PROJECT", b"TEAM"))
+
+
+def test_agents_find_one_page_as_a_file_and_as_a_skill(folder: Path) -> None:  # N25
+    well(folder, "init", "training", *FLAGS)
+    page = (folder / "training" / "AGENTS.md").read_text()
+    skill = (folder / "training" / ".claude" / "skills" / "slipway" / "SKILL.md").read_text()
+    head, text = skill.removeprefix("---\n").split("---\n\n", 1)
+    assert yaml.safe_load(head)["name"] == "slipway" and text == page and "gs://acme-ml-dev-dev-catalog" in page
 
 
 def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
