@@ -166,6 +166,13 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "Notices of jobs go to another room",
+        (stack("notify: slack-ml\n", "notify: slack-all\n"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "no longer", "slack-ml"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        accident="alerts that went on in a room that nobody read",
+    ),
+    Case(
         "A chat room is told of all jobs",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         (hurts("jobs-told", "workspace", "slack-ml", "errors"),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
@@ -14,6 +14,7 @@ from slipway.model.catalog.model import SessionLimits
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import secret_in
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -43,7 +44,10 @@ def people(change: Change) -> Iterator[Consequence]:
     for key, (was, now) in {"code": (change.before.code, change.after.code), **sides}.items():
         if (was or False) != (now or False):
             on, off = _SWITCHES[key]
-            yield by_row(on if now else off, Subject("workspace", key), so=so, allow=allow, secret=f"`{now or was}`")
+            row: RowName = "notify-moved" if was and now else on if now else off
+            secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
+            values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former}
+            yield by_row(row, Subject("workspace", key), **values)
     limits = [str(side.sessions or SessionLimits()) for side in (change.old, change.new)]
     if limits[0] != limits[1]:
         edits = (Edit("sessions", *limits),)
