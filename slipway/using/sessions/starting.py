@@ -25,8 +25,9 @@ _LONGEST_S = 8 * 3600.0
 _MODULES = re.compile(r"[A-Za-z_][\w.]*(,[A-Za-z_][\w.]*)*")
 _EARLIER_S, _EARLIER = 120.0, 0.1
 """A session ends so much before the service ends its job: seconds, and the most as a share of its time."""
-_PER_READ = Decimal("0.0000004")
-"""USD for a look at an object, as Cloud Storage lists it for the standard class. One that finds nothing may be free."""
+IDLE_COST = Decimal("0.0000004") * int(86400 / LOOK_S)
+"""USD a day, at most, for a replica's looks for requests: Cloud Storage's list price of reading an object of the
+standard class. A look that finds nothing may be free."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,3 @@ def plan_session(
             fix=("slipway session run …, which uses it; slipway session stop; or ", {"job_name": f"{name}-2"}),
         )
     return SessionPlan(at, id_, min(seconds(idle), longest), longest, preload, limits.pools)
-
-
-def idle_cost(replicas: int) -> Decimal:
-    """Return the USD a day that a session's looks for requests cost at most."""
-    return replicas * _PER_READ * int(86400 / LOOK_S)

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -19,7 +19,7 @@ from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
-from slipway.using.sessions.starting import IDLE, NAME, SessionPlan, idle_cost, plan_session
+from slipway.using.sessions.starting import IDLE, IDLE_COST, NAME, SessionPlan, plan_session
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import checked_request_id, new_request_id
 
@@ -31,7 +31,7 @@ class SessionArguments(SubmitArguments):
     idle: str = IDLE
     preload: str | None = None
     #: What they come to.
-    plan: SessionPlan | None = None
+    plan: SessionPlan = field(kw_only=True)
 
     @property
     def words(self) -> list[str]:
@@ -40,8 +40,7 @@ class SessionArguments(SubmitArguments):
         return ["slipway", "session", "start", "--template", self.template, *super().words[3:], *given]
 
     def request(self) -> SubmissionRequest:
-        asked = super().request()
-        return self.plan.asked(asked) if self.plan else asked
+        return self.plan.asked(super().request())
 
 
 @click.command()
@@ -87,9 +86,8 @@ def command(
     )
     submit_one(context, typed, id_, WaitOptions(waits=False, timeout=None), dry_run=dry_run, json=False)
     if not dry_run:
-        cost = idle_cost(1)
         screen.out(
             f"session {name or NAME}: ends after {span(plan.idle)} without a run, {span(plan.longest)} after its start "
-            f"at the latest; looking for runs costs ${cost:.2f} a day"
+            f"at the latest; looking for runs costs ${IDLE_COST:.2f} a day"
         )
         screen.hint("  slipway session run -- COMMAND      slipway session stop")

@@ -4,8 +4,11 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
+
+from slipway.using.sessions.starting import IDLE_COST
 
 from .stack import SPOT_CPUS, Stack, held
 from .test_run import open_to_commands
@@ -138,6 +141,10 @@ def test_what_no_session_can_be_is_refused(open_to_commands: Stack) -> None:
     assert "no session" in open_to_commands.run("session", "stop").err
     open_to_commands.well("run", "-d", "--name", "one", "train.py")
     assert "is no session" in open_to_commands.run("submit", "--like", "one/1").err
+
+
+def test_looking_for_requests_costs_little() -> None:
+    assert round(IDLE_COST, 3) == Decimal("0.069")
 
 
 def test_a_stack_limits_sessions(open_to_commands: Stack) -> None:
