@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import slipway
@@ -12,7 +12,6 @@ from slipway.reviewing.rules.table import ROWS
 from tests.review import row_names
 
 PRODUCT = Path(slipway.__file__).parent
-REQUESTS = PRODUCT / "reviewing/rules/templates/requests.json"
 RULES = PRODUCT / "reviewing/rules"
 _NAMED = re.compile(rf'"({"|".join(map(re.escape, KINDS))})"')
 _DECIDES = re.compile(rf'kind\b\s*(?:[!=]=|(?:not )?in)\s*[({{]?\s*"({"|".join(map(re.escape, KINDS))})"')
@@ -36,19 +35,23 @@ def test_nothing_decides_by_the_name_of_a_kind() -> None:
     assert lines_with(_DECIDES, PRODUCT) == []
 
 
+def strings(value: object) -> Iterator[str]:
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    yield from [value] if isinstance(value, str) else (text for each in values for text in strings(each))
+
+
 def places() -> Mapping[str, frozenset[str]]:
-    """Return where each text of the rules stands: a function, or a value, of a file; or `requests.json`."""
+    """Return where each text of the rules stands: a function, or a value, of a file; or another table."""
     found: dict[str, set[str]] = {}
-    for file in sorted((PRODUCT / "reviewing/rules").rglob("*.py")):
+    for file in sorted(RULES.rglob("*.py")):
         for statement in ast.parse(file.read_text(encoding="utf-8")).body:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and file != row_names.FILE:
                     found.setdefault(node.value, set()).add(f"{file.name}:{statement.lineno}")
-    for row in json.loads(REQUESTS.read_text(encoding="utf-8")):
-        for says in (row.get(key) for key in ("changes", "appears", "goes")):
-            told = says.values() if isinstance(says, dict) else [says]
-            for name in (name for name in told if isinstance(name, str)):
-                found.setdefault(name, set()).add("requests.json")
+    for file in sorted(RULES.rglob("*.json")):
+        texts = json.loads(file.read_text(encoding="utf-8")) if file.name != "table.json" else []
+        for name in {text for row in texts for key in row.keys() - {"kind"} for text in strings(row[key])}:
+            found.setdefault(name, set()).add(file.name)
     return {name: frozenset(some) for name, some in found.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
@@ -17,11 +17,8 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.money import Money, money
-from slipway.reviewing.rules.table import by_row, moves
+from slipway.reviewing.rules.table import RowName, by_row, moves
 from slipway.reviewing.rules.words import named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _ROWS: Mapping[tuple[str, bool], RowName] = {
     ("set", True): "budget-set-refused",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
@@ -27,12 +27,9 @@ from slipway.reviewing.change.usual import by, cost, filled, misfits, posted_poo
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.parameters import divided
 from slipway.reviewing.rules.words import jobs, named, owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:

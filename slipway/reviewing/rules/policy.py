@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
@@ -19,10 +19,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import key_of
-from slipway.reviewing.rules.table import ROWS, by_row, moves, usual_grade
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, moves, usual_grade
 
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"

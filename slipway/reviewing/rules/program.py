@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
@@ -15,11 +15,8 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import NO_SIGN, Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import ROWS, by_row
+from slipway.reviewing.rules.table import ROWS, RowName, by_row
 from slipway.reviewing.rules.words import named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""

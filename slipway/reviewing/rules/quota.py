@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
@@ -22,11 +22,8 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import ask, in_words, named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A row's word is its kind, where the kind has no other row. In the phrases `{it}` is the subject's name, and other words
 in braces are the values that the rule fills in. A part that is missing is empty, `who` is the subject itself, and the
-grade is the kind's. `did` is what people lately did whom it hits.
+grade is the kind's. `did` is what people lately did whom it hits, `of` the group of a
+cluster's fate.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade, Subject
@@ -18,9 +19,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
+from slipway.reviewing.rules.row_names import RowName as RowName
 
 _PARTS = ("who", "does", "so", "instead", "field")
 Row = Mapping[str, str]

@@ -24,7 +24,6 @@ ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
 _NAMES = ("Google", "Spot")
-_OF_SOME = ("with ", "without ")
 _OF_ITSELF = (IT, _PLURAL[0])
 """Beginnings of phrases that a card's title says already."""
 
@@ -63,19 +62,15 @@ class Card:
         facts = f"{lead.phrase}{lead.end}".split("; ")
         # Of facts, the first ones are the heaviest.
         cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
-        told, who = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase), lead.who
-        last = lead.does
+        told = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase)
         for part in (part for part in self.parts if part.phrase != lead.phrase):
-            # A pronoun is for whom the line has named last: all of them, or some.
-            some = part.does.startswith(_OF_SOME)
-            they = "it" if part.who == IT else "they" if part.who.startswith(_PLURAL) else part.who
-            again = "those" if some else they
-            again = again if part.who == who and (some or not last.startswith(_OF_SOME)) else part.who
+            pronoun = "it" if part.who == IT else "they"
+            again = pronoun if part.who == lead.who and part.who in _OF_ITSELF else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()
             fits = _words(f"{told} {more}") <= LONGEST and part.does not in told
             if part.grade > Grade.NOTE and fits and part.called == lead.called:
-                told, who, last = f"{told}; {more}", part.who, part.does
+                told = f"{told}; {more}"
         return told
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import Action, What, Why
@@ -24,11 +24,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import have_ended
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 @dataclass(frozen=True)

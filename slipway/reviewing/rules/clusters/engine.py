@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.published_clusters import departures
@@ -20,11 +19,8 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, machines, owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def deletions(change: Change) -> Iterator[Consequence]:

@@ -4,8 +4,6 @@ made, and of those that retire or failed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
-from typing import TYPE_CHECKING
 
 from slipway.base.formatting import last_part, short, span
 from slipway.deploying.generations.action import What
@@ -22,16 +20,15 @@ from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.machines import new_machines, time_left
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import ROWS, RowName, by_row
 from slipway.reviewing.rules.words import have_ended, jobs, machines, named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
+_COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place", "cleared")
+"""Groups of fates in the table, by the side whose price they have."""
 _NEEDS: Mapping[str, tuple[RowName, RowName | None, RowName | None]] = {
     "encryption.kmsKey": ("needs-key", "loses-key", "needs-other-key"),
     "network": ("needs-network", "loses-network", None),
@@ -40,53 +37,6 @@ _NEEDS: Mapping[str, tuple[RowName, RowName | None, RowName | None]] = {
     "pscInterface.dnsPeeringConfigs": ("needs-dns-peering", "loses-dns-peering", None),
 }
 """By field, the rows of a cluster that has a value, has none any more, and has another one, where that differs."""
-
-
-class Paid(Enum):
-    """Whose price a fate has. FOUND: the new one's, whose machines must be found with nothing in their place."""
-
-    FOUND = "found"
-    NEW = "new"
-    OLD = "old"
-    NONE = "none"
-
-
-class Fate(Enum):
-    """What becomes of the cluster of a name: its row, and whose price it has."""
-
-    MADE = "fate-made", Paid.FOUND
-    SEASON = "fate-season", Paid.FOUND
-    AWAITED = "fate-awaited", Paid.FOUND
-    WANTED = "fate-wanted", Paid.FOUND
-    BY_HAND = "fate-by-hand", Paid.FOUND
-    FIRST = "fate-first", Paid.FOUND
-    CUT_SHORT = "fate-cut-short", Paid.FOUND
-    FAILED = "fate-failed", Paid.FOUND
-    SPENT = "fate-spent", Paid.FOUND
-    THERE = "fate-there", Paid.NEW
-    BESIDE = "fate-beside", Paid.NEW
-    WASTED = "fate-wasted", Paid.NEW
-    FOLLOWED = "fate-followed", Paid.NONE
-    TAKEN = "fate-taken", Paid.NONE
-    TAKEN_IDLE = "fate-taken-idle", Paid.NONE
-    RETURNS = "fate-returns", Paid.NONE
-    FALLS_BACK = "fate-falls-back", Paid.NONE
-    GONE = "fate-gone", Paid.NONE
-    CLEARED = "fate-cleared", Paid.OLD
-    RETIRES = "fate-retires", Paid.OLD
-    DELETED = "fate-deleted", Paid.OLD
-    IN_PLACE = "fate-in-place", Paid.OLD
-    IN_PLACE_BUSY = "fate-in-place-busy", Paid.OLD
-
-    def __init__(self, row: RowName, paid: Paid) -> None:
-        self.row, self.paid = row, paid
-
-
-_REVIVED = (Fate.RETURNS, Fate.FALLS_BACK)
-_SUCCEEDED = (Fate.BESIDE, Fate.WASTED, Fate.FOLLOWED, Fate.TAKEN, Fate.TAKEN_IDLE)
-_IN_PLACE = (Fate.IN_PLACE, Fate.IN_PLACE_BUSY)
-_LAST = {Fate.RETIRES: "it", Fate.RETURNS: "the newer cluster"}
-"""By fate, where jobs finish that are not on `the old cluster`."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -99,12 +49,12 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
-            new = fate.paid in (Paid.FOUND, Paid.NEW)
-            paid = cluster.new if new else cluster.old if fate.paid is Paid.OLD else None
+            group = ROWS[fate]["of"]
+            paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
             yield of_cluster(
-                fate.row,
+                fate,
                 cluster.name,
-                as_kind="cluster-new-generation" if fate.paid is Paid.FOUND and cluster.edits else "",
+                as_kind="cluster-new-generation" if group == "found" and cluster.edits else "",
                 edits=cluster.edits,
                 details=_details(cluster, fate, change),
                 grade=_grade(cluster, fate),
@@ -114,41 +64,40 @@ def clusters(change: Change) -> Iterator[Consequence]:
             )
         yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            last = _LAST.get(fate, "the old cluster")
+            last = {"removed": "it", "revived": "the newer cluster"}.get(ROWS[fate]["of"], "the old cluster")
             yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
 
-def _fate(cluster: ClusterChange, change: Change) -> Fate:
+def _fate(cluster: ClusterChange, change: Change) -> RowName:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
-        return (
-            Fate.GONE if cluster.gone else Fate.CLEARED if cluster.failed else Fate.RETIRES if retires else Fate.DELETED
-        )
+        there: RowName = "fate-retires" if retires else "fate-deleted"
+        return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else there
     if old is None and dormant:
-        begun = Fate.SEASON if new.season.begins else Fate.MADE
-        return Fate.AWAITED if dormant.awaited else Fate.WANTED if dormant.why == "idle" else begun
+        begun: RowName = "fate-season" if new.season.begins else "fate-made"
+        return "fate-awaited" if dormant.awaited else "fate-wanted" if dormant.why == "idle" else begun
     if old is None:
-        return Fate.THERE if cluster.new_in_cloud else Fate.MADE
+        return "fate-there" if cluster.new_in_cloud else "fate-made"
     if cluster.returns:
         # Otherwise the edit is a revert, and the machines of the newer one go.
-        return Fate.FALLS_BACK if lost and (not cluster.edits or old.alternative != new.alternative) else Fate.RETURNS
+        falls_back = lost and (not cluster.edits or old.alternative != new.alternative)
+        return "fate-falls-back" if falls_back else "fate-returns"
     if cluster.gone:
         by_deployment = change.published is not None and cluster.name in replacing(change.published)
-        return (
-            Fate.CUT_SHORT if by_deployment else Fate.FIRST if old.alternative and not new.alternative else Fate.BY_HAND
-        )
+        by_hand: RowName = "fate-first" if old.alternative and not new.alternative else "fate-by-hand"
+        return "fate-cut-short" if by_deployment else by_hand
     if cluster.failed or not cluster.edits:
-        return Fate.FAILED if cluster.failed else Fate.SPENT
+        return "fate-failed" if cluster.failed else "fate-spent"
     if cluster.in_place:
-        return Fate.IN_PLACE_BUSY if cluster.jobs and retires else Fate.IN_PLACE
+        return "fate-in-place-busy" if cluster.jobs and retires else "fate-in-place"
     if cluster.new_in_cloud:
-        return Fate.TAKEN if retires else Fate.TAKEN_IDLE
+        return "fate-taken" if retires else "fate-taken-idle"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
     wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
-    return Fate.FOLLOWED if not retires else Fate.WASTED if wasteful else Fate.BESIDE
+    return "fate-followed" if not retires else "fate-wasted" if wasteful else "fate-beside"
 
 
 def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
@@ -208,34 +157,34 @@ def _end(cluster: ClusterChange, when: str) -> str:
     return f"is idle and is deleted {when}" if cluster.read else "is deleted if nothing runs on it"
 
 
-def _details(cluster: ClusterChange, fate: Fate, change: Change) -> Iterator[str]:
+def _details(cluster: ClusterChange, fate: RowName, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if dormant and old and new is None and not dormant.awaited:
         yield "had no job for its `idleLimit`" if dormant.why == "idle" else dormant.reason().of("it")
-    if fate in _REVIVED and new:
+    if ROWS[fate]["of"] == "revived" and new:
         yield f"its id is `{new.id}`"
-    elif fate in _SUCCEEDED and old:
+    elif ROWS[fate]["of"] in ("beside", "wasted", "followed") and old:
         yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
-    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate.paid is Paid.FOUND:
-        yield of.within(new, for_season=fate is Fate.SEASON)
-    if fate in _IN_PLACE:
+    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and ROWS[fate]["of"] == "found":
+        yield of.within(new, for_season=bool(new.season.begins))
+    if ROWS[fate]["of"] == "in-place":
         yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, fate: Fate) -> Grade | None:
+def _grade(cluster: ClusterChange, fate: RowName) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     doomed = cluster.jobs and not cluster.retires
-    match fate:
-        case Fate.WASTED:
+    match ROWS[fate]["of"]:
+        case "wasted":
             return Grade.BLOCKING if new and price(new).known >= _WASTE else None
-        case Fate.IN_PLACE | Fate.IN_PLACE_BUSY:
+        case "in-place":
             return None if cluster.scarce or cluster.jobs else Grade.WARNING
-        case Fate.RETIRES | Fate.DELETED if dormant and old and dormant.season == old.season:
+        case "removed" if dormant and old and dormant.season == old.season:
             return Grade.NOTE  # The stack file announced it.
-        case Fate.RETIRES | Fate.DELETED:
+        case "removed":
             return None if (old and scarce(old)) or doomed else Grade.WARNING
         case _:
             return None

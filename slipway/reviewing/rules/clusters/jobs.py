@@ -2,62 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from slipway.base.formatting import last_part
 from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
-from slipway.deploying.engine.touched import ACCOUNT, BUCKET, Fate
+from slipway.deploying.engine.touched import Fate
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import posted_pools, secret_in
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import have_ended, jobs, owned
 
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
-
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
-SECRET, _READS_SECRETS = "gcp:secretmanager/secret:", "roles/secretmanager.secretAccessor"
-
-
-@dataclass(frozen=True)
-class Need:
-    """A thing that jobs need, and the row of its loss."""
-
-    #: Its word in a grant and in a review's keys.
-    what: str
-    lost: RowName
-    #: The engine's, without the class.
-    types: tuple[str, ...]
-    #: Its full name, where jobs know it by that.
-    called: str = ""
-    #: The role on it by which jobs' accounts usually use it, with the row of its loss.
-    role: str = ""
-    shut_out: RowName = "shut-out-of-account"
-
-
-_NEEDS: Mapping[str, Need] = {
-    need.what: need
-    for need in (
-        Need("account", "lose-account", (ACCOUNT,), "{accountId}@{project}.iam.gserviceaccount.com"),
-        Need("bucket", "lose-bucket", (BUCKET,), "", "roles/storage.objectUser", "shut-out-of-bucket"),
-        Need("package", "lose-package", (PACKAGE,), "gs://{bucket}/{name}"),
-        Need(
-            "secret", "lose-secret", (SECRET, VERSION), "", "roles/secretmanager.secretAccessor", "shut-out-of-secret"
-        ),
-        Need("network", "lose-network", ("gcp:compute/network:",)),
-        Need("network attachment", "lose-attachment", ("gcp:compute/networkAttachment:",)),
-        Need("key", "lose-key", ("gcp:kms/cryptoKey:",)),
-        Need("reservation", "lose-reservation", ("gcp:compute/reservation:",)),
-    )
+_NEEDS: Mapping[str, Mapping[str, Any]] = {
+    row["what"]: row for row in json.loads(Path(__file__).with_name("needs.json").read_text("utf-8"))
 }
+"""The things that jobs need, each with the row of its loss: the engine's types that are one, its full name where jobs
+know it by that, and the role on it by which jobs' accounts usually use it, with the row of that one's loss."""
 
 
 def unfinished(change: Change) -> Iterator[Consequence]:
@@ -85,12 +54,12 @@ def _gone(change: Change) -> Iterator[Consequence]:
             continue
         happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
         for what, need in _NEEDS.items():
-            name = name_of(step.old, what, change) if step.type.startswith(need.types) else ""
+            name = name_of(step.old, what, change) if step.type.startswith(tuple(need["types"])) else ""
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             anew = step.new and step.type.startswith((PACKAGE, VERSION)) and name_of(step.new, what, change) == name
             if off or not anew:
                 lost = users(change, what, name)
-                yield from _hit(need.lost, Subject(what, name), lost, change, which=f", which {happens}")
+                yield from _hit(need["lost"], Subject(what, name), lost, change, which=f", which {happens}")
 
 
 def _off(inputs: Mapping[str, Any]) -> bool:
@@ -102,14 +71,14 @@ def _revoked(change: Change) -> Iterator[Consequence]:
     altogether, without an account that usually has the role."""
     for grant in change.grants[1]:
         account, need = grant.member.removeprefix("serviceAccount:"), _NEEDS.get(grant.what)
-        if (need and need.role) or not grant.what:
+        if (need and "role" in need) or not grant.what:
             yield from _shut_out(account, grant.what, grant.place, f"{grant.words} is taken from `{account}`", change)
     for step in change.touched:
         on = form(step.type)
         if on and on.whole == "Binding" and step.new and not step.old:
             role, (where, name) = step.new.inputs.get("role"), place(on, step.new.inputs)
             members = {grant.member.removeprefix("serviceAccount:") for grant in grants(step, step.new)}
-            usual = role and on.what in _NEEDS and role == _NEEDS[on.what].role
+            usual = role and on.what in _NEEDS and role == _NEEDS[on.what].get("role")
             for account in sorted({job.service_account for job in change.jobs} - members) if usual else ():
                 words = f"`{role}` on {where}, as a binding leaves `{account}` out"
                 yield from _shut_out(account, on.what, name, words, change)
@@ -118,7 +87,7 @@ def _revoked(change: Change) -> Iterator[Consequence]:
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
     theirs = [job for job in (users(change, what, name) if what else change.jobs) if job.service_account == account]
     thing = what or "account"
-    yield from _hit(_NEEDS[thing].shut_out, Subject(thing, name or account), theirs, change, right=right)
+    yield from _hit(_NEEDS[thing]["shut-out"], Subject(thing, name or account), theirs, change, right=right)
 
 
 def _hit(
@@ -165,8 +134,8 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
     values = defaultdict(str, {"project": change.old.project, **resource.inputs})
     if what == "account" and (email := resource.outputs.get("email")):
         return str(email)
-    if full := _NEEDS[what].called:
-        return full.format_map(values)
+    if full := _NEEDS[what].get("called"):
+        return str(full.format_map(values))
     return str(values["secretId"] or values["secret"] if what == "secret" else values["name"] or last_part(resource.id))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What, Why
@@ -17,10 +16,8 @@ from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.words import have_ended, machines
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:

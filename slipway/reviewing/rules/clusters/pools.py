@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import unused_pools
@@ -19,12 +19,9 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import compete, cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.replay import again
 from slipway.reviewing.rules.words import machines, named, owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _MUCH = 10
 """USD an hour from which machines without GPUs are grave, too."""

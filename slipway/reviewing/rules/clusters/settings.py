@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
@@ -26,11 +26,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import in_words, machines, named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 @dataclass(frozen=True)

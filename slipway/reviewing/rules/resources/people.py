@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
@@ -19,11 +19,8 @@ from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
 from slipway.reviewing.rules.resources.trainers import secrets, submitting_as
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "code": ("code-on", "code-off"),

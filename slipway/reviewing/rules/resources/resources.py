@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.deploying.engine.grants import form
 from slipway.deploying.engine.lifecycle import Effect
@@ -32,10 +32,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.table import by_row, follows
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
+from slipway.reviewing.rules.table import RowName, by_row, follows
 
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),

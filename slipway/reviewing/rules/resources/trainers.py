@@ -6,7 +6,7 @@ A member who may act as a trainer may run any code as it, and so read every secr
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.facts import Facts, TrainerFacts
@@ -15,11 +15,8 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secrets_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import named
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def trainers(change: Change) -> Iterator[Consequence]:

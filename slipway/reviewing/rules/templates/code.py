@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -17,12 +16,9 @@ from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.images import PREBUILT
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _REQUIREMENTS = "requirements.txt"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
@@ -19,16 +18,13 @@ from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, containers, secret_in, secrets_of, variables, way, whole
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
-from slipway.reviewing.rules.table import follows
+from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, address_of
 from slipway.reviewing.rules.templates.offers import of_kinds
 from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from slipway.base.formatting import last_part
 from slipway.deploying.engine.lifecycle import Effect
@@ -12,11 +11,8 @@ from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import containers, posted_pools
-from slipway.reviewing.rules.table import follows
+from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 PREBUILT = re.compile(r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)")
 """The parts of the name of one of Google's images."""

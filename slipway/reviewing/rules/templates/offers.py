@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import What
@@ -28,13 +28,11 @@ from slipway.reviewing.change.usual import (
     without_cluster,
 )
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.replay import is_case
 from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:

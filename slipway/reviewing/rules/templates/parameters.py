@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
@@ -33,12 +33,10 @@ from slipway.reviewing.change.usual import (
     way,
 )
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.replay import first_way
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 _TEXT = re.compile(r"'[^']*'")
 """A text of a request that is written as Python's."""

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
@@ -32,7 +32,7 @@ from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
-from slipway.reviewing.rules.table import Row, follows
+from slipway.reviewing.rules.table import Row, RowName, follows
 from slipway.reviewing.rules.templates import effects, images
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
@@ -40,9 +40,6 @@ from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)|labels/slipway-commit(-dirty)?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
@@ -25,7 +25,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers
@@ -34,9 +34,6 @@ from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, req
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
 from slipway.reviewing.rules.words import owned
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 
 def templates(change: Change) -> Iterator[Consequence]:

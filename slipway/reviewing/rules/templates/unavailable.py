@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
@@ -13,11 +12,9 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.usual import compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
 
 GRANTED = "once it is granted, "
 _ALIKE = "keep machines, disks and account of the template and of a pool alike"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.base.formatting import counted, few, span
 from slipway.google.jobs import VertexJob
@@ -20,10 +20,7 @@ from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import JobFile
 from slipway.reviewing.change.usual import posted_pools, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.table import ROWS, by_row, usual_grade
-
-if TYPE_CHECKING:
-    from slipway.reviewing.rules.row_names import RowName
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
 
 JOBS = f"Jobs of {IT}"
 
