@@ -9,6 +9,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import pulumi
+import pytest
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
@@ -25,6 +26,12 @@ SETTINGS = workspace_entry(("group:ml@acme.example",), "acme-catalog", "acme-wor
 FACTS = {"package": "gs://acme-catalog/packages/nap.tar.gz", "pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
 """The facts of a component, in the form of slipway.deploying.deployment.facts."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured() -> None:
+    """Forget the configuration that another test has set, as it is the process's."""
+    pulumi.runtime.set_all_config({})
 
 
 @dataclass(frozen=True)
