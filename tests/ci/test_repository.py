@@ -94,6 +94,12 @@ def test_a_hook_runs_what_make_installs(id_: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_wheel_has_every_package() -> None:
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("__init__.py")}
+    assert found <= {package.replace(".", "/") for package in packages}
+
+
 def test_all_that_is_pinned_is_renewed() -> None:
     updates = {
         update["package-ecosystem"]: update
