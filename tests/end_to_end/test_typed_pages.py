@@ -63,6 +63,7 @@ _TYPED_ELSEWHERE = {
     "slipway jobs cancel JOB": "it is typed before, of all that run",
     "slipway submit gemma2-lora ": "it takes a GPU",
     "slipway submit script ": "it takes a person's own folder",
+    "slipway run --secret HF_TOKEN=": "it takes a folder of that kind too, and the hub",
     "slipway pools adopt ": "it takes a cluster of somebody else's",
     "slipway templates import ": "it takes a person's own job file",
     "slipway drift ": "it takes a preview's events",
