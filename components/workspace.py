@@ -53,7 +53,10 @@ _CATALOG_RULES: Sequence[Mapping[str, Any]] = (
     # An object that is written every hour has a version of every hour.
     {"days_since_noncurrent_time": 1, "matches_prefixes": [HISTORY, BOARD], "with_state": "ARCHIVED"},
 )
-_WORK_RULES: Sequence[Mapping[str, Any]] = ({"age": 30, "matches_prefixes": ["claims/", "sessions/"]},)
+_WORK_RULES: Sequence[Mapping[str, Any]] = (
+    {"age": 30, "matches_prefixes": ["claims/"]},
+    {"age": 30, "matches_prefixes": ["sessions/"]},
+)
 
 
 @told

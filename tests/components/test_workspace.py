@@ -63,7 +63,9 @@ def test_peoples_results_outlive_the_stack() -> None:
     assert work.request.retainOnDelete
     assert work.inputs["forceDestroy"] is False
     conditions = [rule["condition"] for rule in work.inputs["lifecycleRules"]]
-    assert conditions == [{"age": 30, "matchesPrefixes": ["claims/", "sessions/"]}], "no results age away"
+    assert conditions == [{"age": 30, "matchesPrefixes": [prefix]} for prefix in ("claims/", "sessions/")], (
+        "no results age away"
+    )
 
 
 def test_its_buckets_are_encrypted_with_the_key_that_it_is_given() -> None:  # P5

@@ -63,7 +63,7 @@ SINCE = {
     f"{OBJECT} content": {"ignoreChanges": ["cacheControl", "contentType"]},
     "gcp:vertex/aiPersistentResource:AiPersistentResource": {"ignoreChanges": MOVES},
 }
-LATER_RULES = (["history/"], ["board/"], ["history/", "board/"])
+LATER_RULES = (["history/"], ["board/"], ["history/", "board/"], ["sessions/"])
 """Prefixes of a bucket's lifecycle rules that the program has asked for since, after the others."""
 KEPT_BY_THE_ENGINE = ("ignoreChanges", "customTimeouts", "retainOnDelete", "importID")
 

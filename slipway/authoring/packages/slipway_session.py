@@ -45,6 +45,7 @@ from slipway.authoring.packages.slipway_warm import Warm
 
 INTERRUPTED, TERMINATED = 130, 143
 LOST = "the session lost its machine, or was cancelled"
+AGAIN = "run it again"
 LAST_WORDS_S = 5.0
 MOST_HELD = 4 << 20
 TICK_S = 0.1
@@ -230,8 +231,8 @@ class Session:
             self.files.put(request)
             process, readers = self.started(request, output)
         except (RefusedError, OSError) as error:
-            why = ": ".join(map(str, error.args[:2])) if isinstance(error, RefusedError) else str(error)
-            output.add(2, f"error: {why}\n")
+            told = error.args if isinstance(error, RefusedError) else ("the run did not start", error, AGAIN)
+            output.add(2, "error: {}\n  why: {}\n  fix: {}\n".format(*told))
             self.end(Part(self.start, output.taken(), CANNOT_TELL), 1)
         else:
             self.follow(process, readers, output)

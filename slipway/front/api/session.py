@@ -18,10 +18,12 @@ from slipway.front.api.job import Job
 from slipway.front.api.submit import sent
 from slipway.using.context import Context, context_of
 from slipway.using.sessions import session as sessions
+from slipway.using.sessions.run_output import followed
 from slipway.using.sessions.sending import begin_run
 from slipway.using.sessions.starting import IDLE, plan_session
 from slipway.using.sessions.stopping import stop_session
 from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.own_command import command_line, script_template
 from slipway.using.submission.request import new_request_id
 
 _log = logging.getLogger("slipway")
@@ -58,9 +60,6 @@ class Session:
         Raises ResourceError for a command that failed, for a run that is lost, and where the session runs another
         command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
         """
-        from slipway.front.cli.run import command_line
-        from slipway.front.cli.terminal.run_display import followed
-
         check(command=command, code=code)
         folder = Path(os.fsdecode(code))
         session, run = begin_run(self._context, self._session, command_line((command,), folder), folder, _log.info)
@@ -115,8 +114,6 @@ def session(
 
     Raises the errors of `slipway.submit`, and ConfigError where a session of that name goes on.
     """
-    from slipway.front.cli.run import script_template
-
     check(machine=machine, idle=idle, max_run=max_run, preload=preload, code=code)
     if template is not None:
         check(template=template)

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import click
 
-from slipway.front.cli.run import command_line
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import catalog_option, word_option
-from slipway.front.cli.terminal.run_display import followed
 from slipway.using.context import Context
+from slipway.using.sessions.run_output import followed
 from slipway.using.sessions.sending import begin_run
 from slipway.using.sessions.session import find_session
+from slipway.using.submission.own_command import command_line
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from slipway.base.formatting import span
-from slipway.front.cli.run import script_template
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
@@ -21,6 +20,7 @@ from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.sessions.starting import IDLE, IDLE_COST, NAME, SessionPlan, plan_session
 from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.own_command import script_template
 from slipway.using.submission.request import checked_request_id, new_request_id
 
 

@@ -104,7 +104,7 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
     for typed, meant in (
         ("sbmit", "slipway submit"),
         ("logs", "slipway jobs logs"),
-        ("list", "slipway jobs list"),
+        ("list", "slipway jobs list or slipway session list"),
         ("show", "slipway jobs show or slipway templates show"),
         ("status", "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor"),
         ("version", "slipway --version"),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.front.cli.run import command_line
 from slipway.model.rules.code import SCRIPT
+from slipway.using.submission.own_command import command_line
 from tests.checkouts.git import git
 
 from .stack import Stack

@@ -293,6 +293,7 @@ class Context:
     """The start of a command, with the model for the service."""
 
     look_for = 60.0
+    agent = ""
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock

@@ -1,0 +1,60 @@
+"""A person's own command: the text that a job's parameter has, and the template that runs it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from slipway.authoring.packages.packing import runs_any_folder
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, nearest, quoted
+from slipway.model.catalog.command_line import literal, refusal, with_shell
+from slipway.model.catalog.model import Catalog, Template
+
+_USUAL = "script"
+"""The template that `slipway init` brings for it."""
+
+
+def command_line(words: tuple[str, ...], folder: Path) -> str:
+    """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one, or a
+    file of the folder; a Python file is run by Python, and a shell's by bash."""
+    alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
+    line = words[0] if alone else literal(shlex.join(words))
+    first = line.partition(" ")[0] if alone else words[0]
+    if first.endswith(".py"):
+        line = f"python {line}"
+    elif first.endswith(".sh") and "/" not in first:
+        line = f"bash {line}"
+    return with_shell(line) if alone and refusal(line) else line
+
+
+def script_template(catalog: Catalog, name: str | None, machine: str | None) -> Template:
+    """Return the template of this name, or the usual one, that runs a command in any folder, with a choice of machines
+    where one is chosen. Raises ConfigError."""
+    found = _template(catalog, name)
+    if machine and all(parameter.name != "machine" for parameter in found.parameters):
+        raise ConfigError(
+            f"{found.name} has no choice of machines",
+            why="it has no parameter machine",
+            fix=f"slipway templates show {found.name}, which has its machines; leave --machine out",
+        )
+    return found
+
+
+def _template(catalog: Catalog, name: str | None) -> Template:
+    fitting = {template.name: template for template in catalog.templates.values() if runs_any_folder(template)}
+    wanted = name or (_USUAL if _USUAL in fitting or len(fitting) != 1 else next(iter(fitting)))
+    if wanted in fitting:
+        return fitting[wanted]
+    if not fitting:
+        raise ConfigError(
+            f"no template of stack {catalog.stack} runs a command in a folder of yours",
+            why="such a template has SCRIPT as its module and code_flag=True, as templates/script.py of slipway init",
+            fix="slipway templates, for what there is to run; or ask the stack's owners for one",
+        )
+    near = nearest(wanted, fitting) or next(iter(fitting))
+    raise ConfigError(
+        f"{quoted(wanted)} runs no command in a folder of yours" if name else "several templates run a command",
+        why=f"{join(fitting)} {'do' if len(fitting) > 1 else 'does'}",
+        fix=f"slipway run --template {near} …",
+    )
