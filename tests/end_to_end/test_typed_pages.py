@@ -67,6 +67,7 @@ _TYPED_ELSEWHERE = {
     "slipway pools adopt ": "it takes a cluster of somebody else's",
     "slipway templates import ": "it takes a person's own job file",
     "slipway drift ": "it takes a preview's events",
+    "slipway review dev.events": "it takes a preview's events too",
     "slipway submit NAME -p KEY=VALUE": "it stands for any",
     "slipway what-if --base main": "it takes a branch of that name",
     "slipway what-if --suggest ": "it takes a past that a replay tells rightly",
