@@ -222,7 +222,7 @@ class SessionsArgs:
 @told
 @dataclass(kw_only=True)
 class AgentsArgs:
-    """What AI agents may spend without a person. A change holds for the next submission."""
+    """Allowance of AI agents, spent without a person. A change holds for the next submission."""
 
     per_day: Amount
     """USD that jobs of all agents may cost in 24 hours beside the pools."""

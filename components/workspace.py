@@ -102,7 +102,7 @@ class WorkspaceArgs:
     sessions: pulumi.Input[SessionsArgs | Entry] | None = at_key("slipway:sessions")
     """Limits of sessions; those of jobs by default."""
     agents: pulumi.Input[AgentsArgs | Entry] | None = at_key("slipway:agents")
-    """What AI agents may spend; nothing by default."""
+    """Allowance of AI agents; nothing by default."""
     project: Text | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
     region: Text | None = at_key("gcp:region")

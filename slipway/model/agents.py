@@ -1,4 +1,4 @@
-"""What an AI agent may have a stack spend without a person, and how a job tells that an agent sent it."""
+"""Spending of an AI agent that no person confirms, and how a job tells that an agent sent it."""
 
 from __future__ import annotations
 

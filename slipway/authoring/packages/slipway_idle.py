@@ -61,7 +61,7 @@ class Idleness:
 
     @classmethod
     def asked_for(cls, environ: Mapping[str, str]) -> Idleness | None:
-        """What the template asks for, as `0.05 1800`; None for nothing."""
+        """Limit that the template sets, as `0.05 1800`; None without one."""
         below, _, after = environ.get(IDLE, "").partition(" ")
         return cls(float(below), float(after)) if after else None
 

@@ -47,7 +47,7 @@ def say(text: str) -> None:
 
 
 class Part(NamedTuple):
-    """What is kept of a file: its first bytes, at a moment, and how it is open then."""
+    """Part of a file that is kept: its first bytes, at a moment, and how it is open then."""
 
     now: Moment
     size: int

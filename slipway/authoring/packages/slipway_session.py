@@ -99,7 +99,7 @@ class Files:
 
 
 class Output:
-    """What a command writes: copied to the job's log, and held until it is taken for the next part."""
+    """Output of a command: copied to the job's log, and held until it is taken for the next part."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

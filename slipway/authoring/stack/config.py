@@ -199,7 +199,7 @@ class SessionsEntry(Entry):
 
 
 class AgentsEntry(Entry):
-    """What AI agents may spend beside the pools without a person: nothing when left out. An agent tells itself by
+    """Allowance of AI agents beside the pools, without a person: nothing when left out. An agent tells itself by
     SLIPWAY_AGENT (docs/agents.md)."""
 
     per_day: Annotated[float, bounds.COST] = Field(
@@ -269,7 +269,7 @@ class ConfigEntry(BaseModel):
         default=None, alias="slipway:sessions", description="Limits of sessions; those of jobs when left out."
     )
     agents: AgentsEntry | None = Field(
-        default=None, alias="slipway:agents", description="What AI agents may spend; nothing when left out."
+        default=None, alias="slipway:agents", description="Allowance of AI agents; nothing when left out."
     )
 
 

@@ -18,7 +18,7 @@ from slipway.authoring.packages.packing import needs_folder
 from slipway.base.errors import ConfigError
 from slipway.front.cli.terminal import completions
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
+from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.submission.own_command import command_line, script_template
@@ -51,13 +51,7 @@ def _has(words: tuple[str, ...], flag: str) -> bool:
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
 @word_option("--machine", metavar="TYPE", help="The machine, of those that the template has: -p machine=TYPE.")
 @job_options
-@word_option(
-    "--code",
-    metavar="DIR",
-    default=".",
-    shell_complete=click.Path(file_okay=False).shell_complete,
-    help="Another folder than this one.",
-)
+@folder_option
 @word_option(
     "--template",
     metavar="NAME",

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import catalog_option, word_option
+from slipway.front.cli.terminal.options import catalog_option, folder_option, word_option
 from slipway.using.context import Context
 from slipway.using.sessions.run_output import followed
 from slipway.using.sessions.sending import begin_run
@@ -25,13 +25,7 @@ from slipway.using.submission.own_command import command_line
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
 @word_option("--session", "name", metavar="SESSION", help="Which, where you have several.")
-@word_option(
-    "--code",
-    metavar="DIR",
-    default=".",
-    shell_complete=click.Path(file_okay=False).shell_complete,
-    help="Another folder than this one.",
-)
+@folder_option
 @catalog_option
 def command(*, words: tuple[str, ...], name: str | None, code: str, catalog: str | None) -> int:
     context, folder = Context(catalog), Path(code)

@@ -15,7 +15,7 @@ import click
 from slipway.base.formatting import span
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.options import catalog_option, job_options, word_option
+from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.sessions.starting import IDLE, IDLE_COST, NAME, SessionPlan, plan_session
@@ -48,13 +48,7 @@ class SessionArguments(SubmitArguments):
 @click.option("--idle", metavar="TIME", default=IDLE, show_default=True, help="End it after that time without a run.")
 @word_option("--preload", metavar="MODULE,…", help="Modules that Python has imported before a run starts.")
 @job_options
-@word_option(
-    "--code",
-    metavar="DIR",
-    default=".",
-    shell_complete=click.Path(file_okay=False).shell_complete,
-    help="Another folder than this one.",
-)
+@folder_option
 @word_option(
     "--template",
     metavar="NAME",

@@ -36,6 +36,13 @@ WORD = _Word()
 word_option = partial(click.option, type=WORD)
 _CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
 catalog_option = word_option("--catalog", metavar="gs://BUCKET", help=_CATALOG)
+folder_option = word_option(
+    "--code",
+    metavar="DIR",
+    default=".",
+    shell_complete=click.Path(file_okay=False).shell_complete,
+    help="Another folder than this one.",
+)
 _TIMEOUT = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
 timeout_option = click.option("--timeout", metavar="TIME", help=_TIMEOUT)
 job_argument = click.argument("job", type=WORD, shell_complete=completions.jobs)

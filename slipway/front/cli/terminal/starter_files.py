@@ -21,7 +21,7 @@ description: Submit, follow, mend and compare training jobs with the slipway com
 ---
 
 """
-"""What tools read of a skill before they load it; the rest is the page for agents."""
+"""Lines that tools read of a skill before they load it; the rest is the page for agents."""
 SCRIPT = "script"
 OWN_CODE = "code: true # people run commands of their own: slipway submit script --code ."
 """The line below `slipway:workspace` that this template needs to run a folder's own code."""
