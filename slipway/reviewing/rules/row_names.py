@@ -84,9 +84,10 @@ RowName = Literal[
     "metric-unreported", "metric-new", "metric-gone", "goal-turned", "fate-made", "fate-there", "fate-season",
     "fate-awaited", "fate-wanted", "fate-by-hand", "fate-first", "fate-cut-short", "fate-failed", "fate-spent",
     "fate-falls-back", "fate-returns", "fate-beside", "fate-wasted", "fate-followed", "fate-taken", "fate-taken-idle",
-    "fate-in-place", "fate-in-place-busy", "fate-gone", "fate-cleared", "fate-retires", "fate-deleted",
-    "budget-dropped", "budget-dropped-within", "budget-nothing", "jobs-finish-on-old", "needs-key", "needs-other-key",
-    "loses-key", "needs-network", "loses-network", "needs-ranges", "needs-attachment", "needs-other-attachment",
+    "fate-in-place", "fate-gone", "fate-cleared", "fate-removed", "budget-dropped", "budget-dropped-within",
+    "budget-nothing", "fate-cause", "fate-end", "fate-idle", "fate-meanwhile", "cluster-id", "cluster-ends",
+    "cluster-costs", "cluster-waits", "jobs-finish-on-old", "needs-key", "needs-other-key", "loses-key",
+    "needs-network", "loses-network", "needs-ranges", "needs-attachment", "needs-other-attachment",
     "loses-attachment", "needs-dns-peering", "loses-dns-peering", "labels-other", "labels-gone",
     "spending-limit-lowered-for-scripts", "metric-other-turned", "metric-new-turned",
 ]

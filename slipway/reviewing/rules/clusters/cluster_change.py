@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,8 +24,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
-from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import have_ended
+from slipway.reviewing.rules.table import RowName, by_row, say
+from slipway.reviewing.rules.words import have_ended, named
 
 
 @dataclass(frozen=True)
@@ -163,18 +163,17 @@ def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:
     return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in cluster.pools), Price())
 
 
-def costs(cluster: Cluster) -> str:
-    """Return `with nothing running it costs $2.35/h, $1,719 a month`."""
+def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
+    """Return `with nothing running it costs $2.35/h, $1,719 a month`. `owners`: the teams that have it alone."""
     hourly = price(cluster)
-    known = f"with nothing running it costs {with_month(hourly)}"
-    return "what it costs is in no price list" if hourly.unknown else known
+    idle = "" if hourly.unknown else with_month(hourly)
+    return say("cluster-costs", idle=idle, owners=named(f"`{owner}`" for owner in owners))
 
 
-def within(cluster: Cluster, *, for_season: bool = False) -> str:
-    """Return what `up` does if no machines are found in time; `for_season`: for a cluster that its season brings."""
-    seconds = (cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)).total_seconds()
-    then = "publishes all else, and each later one" if for_season else "publishes all else, fails, and the next one"
-    return f"if none come within {span(seconds)} (`createWithin`), `up` {then} tries again"
+def within(cluster: Cluster, *, season: bool = False) -> str:
+    """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
+    wait = cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)
+    return say("cluster-waits", wait=span(wait.total_seconds()), season=season)
 
 
 def with_month(hourly: Price) -> str:
@@ -189,9 +188,7 @@ def pools_of(cluster: Cluster) -> tuple[str, ...]:
 
 def ends(action: Action) -> str:
     """Return the end of a cluster that stays for now, after its name."""
-    if action.jobs:
-        return f"is deleted when {have_ended(action.jobs)}"
-    return f"is deleted by a later deployment ({action.why.words})"
+    return say("cluster-ends", ended=have_ended(action.jobs) if action.jobs else "", why=action.why.words)
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
@@ -222,4 +219,4 @@ def key_of(name: str, key: str) -> str:
 def of_cluster(row: RowName, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
     """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry."""
     field = "" if key is None else key_of(name, key)
-    return by_row(row, Subject("cluster", name, part), field=field, entry=key_of(name, ""), **parts)
+    return by_row(row, Subject("cluster", name, part), field=field, name=name, entry=key_of(name, ""), **parts)

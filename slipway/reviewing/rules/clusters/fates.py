@@ -4,6 +4,7 @@ made, and of those that retire or failed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from slipway.base.formatting import last_part, short, span
 from slipway.deploying.generations.action import What
@@ -20,7 +21,7 @@ from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.machines import new_machines, time_left
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.table import ROWS, RowName, by_row
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, jobs, machines, named
 
 _WASTE = 10
@@ -46,26 +47,27 @@ def clusters(change: Change) -> Iterator[Consequence]:
     made = {step.name for step in steps or () if step.op == "create"}
     for cluster in listed:
         fate = _fate(cluster, change)
+        group = ROWS[fate]["of"]
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
-            group = ROWS[fate]["of"]
             paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
+            kind = "cluster-retires" if group == "removed" and cluster.retires else ""
             yield of_cluster(
                 fate,
                 cluster.name,
-                as_kind="cluster-new-generation" if group == "found" and cluster.edits else "",
+                as_kind="cluster-new-generation" if group == "found" and cluster.edits else kind,
                 edits=cluster.edits,
-                details=_details(cluster, fate, change),
-                grade=_grade(cluster, fate),
+                details=_details(cluster, group, change),
+                grade=_grade(cluster, group),
                 key=None if cluster.stays else cluster.key,
                 cost=price(paid) if paid else None,
                 **_values(cluster, listed, change),
             )
         yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            last = {"removed": "it", "revived": "the newer cluster"}.get(ROWS[fate]["of"], "the old cluster")
-            yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
+            goes: Mapping[str, Any] = {"removed": group == "removed", "revived": group == "revived"}
+            yield of_cluster("jobs-finish-on-old", cluster.name, details=jobs(cluster.jobs, change.now), **goes)
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
@@ -74,8 +76,7 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
-        there: RowName = "fate-retires" if retires else "fate-deleted"
-        return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else there
+        return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else "fate-removed"
     if old is None and dormant:
         begun: RowName = "fate-season" if new.season.begins else "fate-made"
         return "fate-awaited" if dormant.awaited else "fate-wanted" if dormant.why == "idle" else begun
@@ -92,7 +93,7 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
     if cluster.failed or not cluster.edits:
         return "fate-failed" if cluster.failed else "fate-spent"
     if cluster.in_place:
-        return "fate-in-place-busy" if cluster.jobs and retires else "fate-in-place"
+        return "fate-in-place"
     if cluster.new_in_cloud:
         return "fate-taken" if retires else "fate-taken-idle"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
@@ -106,78 +107,69 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
     return {pool.machine for pool in gone.pools} <= has - had
 
 
-def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, str]:
-    old, new, count = cluster.old, cluster.new, len(cluster.edits)
+def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
+    old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     keys, left = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits), time_left(cluster, change)
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
     held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
-    unique = bool(held and old and scarce(old))
-    fixed = f"existing clusters can't change{f' `{cluster.key}`' if count == 1 else ''}"
-    away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
-    cost = price(old) if old else None
-    keep = f"keep the entry as long as anybody needs such machines, at {of.with_month(cost)}" if unique and cost else ""
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
-    if cluster.dormant_after:
-        edit = cluster.dormant_after.edit
-        keep = f"no submission brings it back: to have it again, give it {edit}" if edit else ""
-    elif again and again.old is None:
-        typed = f"let whoever types `--pool {cluster.name}/…`, also in scripts, type `{again.name}`"
-        keep = f"{change.new.origin.keep(cluster.name)}, or {typed}: it is another cluster"
-    saved = f"that saves {of.with_month(cost)}" if cost else ""
-    saved = f"nothing is saved, as `{again.name}` has such machines" if again else saved
-    owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""
-    alone = f"; it takes jobs of team {owners} alone" if owners else ""
     return {
-        "costs": of.costs(new) + alone if new else "",
-        "edit": brief[0] if count == 1 else f"Edits of {named(dict.fromkeys(keys))}",
-        "fixed": "another `generation` asks for that" if cluster.key == "generation" else fixed,
-        "makes": "makes" if count == 1 else "make",
-        "end": _end(cluster, "then" if new else "at once"),
-        "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
-        "ended": have_ended(cluster.jobs) + (f", at the latest in {span(left)}" if left else ""),
-        "away": f"{away}, and its {held} may not come again" if unique else away,
-        "lost": f"{lost}; {f'its {held} may not come again' if unique else saved}",
-        "keep": keep,
+        "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
+        "edit": brief[0] if len(brief) == 1 else "",
+        "keys": named(dict.fromkeys(keys)),
+        "fixed": say("fate-cause", generation=cluster.key == "generation", key=cluster.key if len(brief) == 1 else ""),
+        "end": _end(cluster),
+        "until": have_ended(on_them.values(), "") if on_them else "",
+        "busy": cluster.jobs and cluster.retires,
+        "ended": have_ended(cluster.jobs),
+        "left": span(left) if left else "",
+        "unique": held if old and scarce(old) else "",
+        "paid": of.with_month(price(old)) if old and price(old) else "",
+        "dormant": dormant,
+        "bring": dormant and dormant.edit,
+        "other": again and again.old is None,
+        "again": again and again.name,
+        "kept": change.new.origin.keep(cluster.name),
         "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }
 
 
-def _end(cluster: ClusterChange, when: str) -> str:
+def _end(cluster: ClusterChange) -> str:
     """Return the end of the old cluster, after its name: `is deleted when … has ended`."""
-    if cluster.gone:
-        return "is gone already"
-    if cluster.failed:
-        return "failed, holds nothing and is deleted"
-    if cluster.retires:
-        return of.ends(cluster.retires)
-    if cluster.jobs:
-        return f"is deleted {when}, with what runs on it"
-    return f"is idle and is deleted {when}" if cluster.read else "is deleted if nothing runs on it"
+    return say(
+        "fate-end",
+        gone=cluster.gone,
+        failed=cluster.failed,
+        retires=of.ends(cluster.retires) if cluster.retires else "",
+        busy=bool(cluster.jobs),
+        read=cluster.read,
+        stays=cluster.new is not None,
+    )
 
 
-def _details(cluster: ClusterChange, fate: RowName, change: Change) -> Iterator[str]:
+def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if dormant and old and new is None and not dormant.awaited:
-        yield "had no job for its `idleLimit`" if dormant.why == "idle" else dormant.reason().of("it")
-    if ROWS[fate]["of"] == "revived" and new:
-        yield f"its id is `{new.id}`"
-    elif ROWS[fate]["of"] in ("beside", "wasted", "followed") and old:
-        yield f"`{old.id}` {_end(cluster, 'then')}"
+        yield say("fate-idle") if dormant.why == "idle" else dormant.reason().of("it")
+    if group == "revived" and new:
+        yield say("cluster-id", id=new.id)
+    elif group in ("beside", "wasted", "followed") and old:
+        yield f"`{old.id}` {_end(cluster)}"
     elif only := new if old is None else old if new is None else None:
-        yield from (f"its id is `{only.id}`", *of.pools_of(only))
-    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and ROWS[fate]["of"] == "found":
-        yield of.within(new, for_season=bool(new.season.begins))
-    if ROWS[fate]["of"] == "in-place":
-        yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
+        yield from (say("cluster-id", id=only.id), *of.pools_of(only))
+    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
+        yield of.within(new, season=bool(new.season.begins))
+    if group == "in-place":
+        yield from (say("fate-meanwhile", goes=line) for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, fate: RowName) -> Grade | None:
+def _grade(cluster: ClusterChange, group: str) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     doomed = cluster.jobs and not cluster.retires
-    match ROWS[fate]["of"]:
+    match group:
         case "wasted":
             return Grade.BLOCKING if new and price(new).known >= _WASTE else None
         case "in-place":
