@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
@@ -16,19 +15,11 @@ from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.money import Money, money
-from slipway.reviewing.rules.table import RowName, by_row, moves
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
-_ROWS: Mapping[tuple[str, bool], RowName] = {
-    ("set", True): "budget-set-refused",
-    ("set", False): "budget-set-warned",
-    ("raised", True): "budget-raised-refused",
-    ("raised", False): "budget-raised-warned",
-    ("lowered", True): "budget-lowered-refused",
-    ("lowered", False): "budget-lowered-warned",
-}
-"""By how a limit moves, and whether submissions beyond it are refused."""
 _DAYS = HOURS_OF_A_MONTH / 24
 
 
@@ -50,35 +41,44 @@ def _teams(facts: Facts) -> frozenset[str]:
 def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collection[str]) -> Iterator[Consequence]:
     """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people. `declared`: teams
     with an entry of their own in the stack file."""
-    pairs = [("The stack", "stack", old.stack, new.stack)]
-    for noun, before, after in (("team", old.teams, new.teams), ("user", old.users, new.users)):
-        names = sorted({*before, *after})
-        pairs += [(f"{noun.title()} {name}", f"{noun}s.{name}", before.get(name), after.get(name)) for name in names]
-    for who, key, was, now in pairs:
-        if was != now:
-            edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
+    for path, was, now in compare(_by_path(old), _by_path(new)):
+        key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
+        whose, _, name = key.partition(".")
+        if whose == "enforce":
+            if now or _in_words(new):
+                edits, limits = (Edit(key, str(was).lower(), str(now).lower()),), _in_words(new)
+                row = row_of(f"budget/{path}", was, now, *(["limited"] if limits else []))
+                yield by_row(row, subject, edits=edits, limits=limits)
+            continue
+        edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
+        words = {
+            "within": name and new.stack is not None,
+            "nobody": whose == "teams" and teams and name not in teams,
             # A user is self-declared, and never refused.
-            of_user = key.startswith("users.")
-            refuses = new.enforce and not of_user
-            row: RowName = _ROWS.get((moves(was, now), refuses), "budget-dropped")
-            if now is None and key != "stack" and new.stack is not None:
-                row = "budget-dropped-within"
-            elif key.startswith("teams.") and now is not None and teams and key.removeprefix("teams.") not in teams:
-                row = "budget-for-nobody"
-            elif now == 0 and refuses:
-                row = "budget-nothing"
-            values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
-            values |= {"teams": join(f"`{team}`" for team in sorted(teams)), "stack": usd(new.stack or 0)}
-            values["field"] = f"slipway:{key}.budget" if key.partition("teams.")[2] in declared else ""
-            freed = now is None and not of_user and old.enforce and not _in_words(new)
-            much_less = was is not None and now is not None and now <= was / 2
-            grade = Grade.BLOCKING if freed else Grade.WARNING if much_less and now else None
-            yield by_row(row, Subject("budget", key), edits=[edit], grade=grade, **values)
-    if old.enforce != new.enforce and (new.enforce or _in_words(new)):
-        edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
-        row = "budget-enforced" if _in_words(new) else "budget-enforced-on-nobody"
-        row = row if new.enforce else "budget-only-warns"
-        yield by_row(row, Subject("budget", "enforce"), edits=edits, limits=_in_words(new))
+            "refuses": new.enforce and whose != "users",
+        }
+        freed = now is None and whose != "users" and old.enforce and not _in_words(new)
+        much_less = was is not None and now and now <= was / 2
+        yield by_row(
+            row_of(f"budget/{path}", was, now, *(word for word, holds in words.items() if holds)),
+            subject,
+            edits=[edit],
+            grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else None,
+            field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",
+            who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
+            key=key,
+            before=edit.before,
+            after=edit.after,
+            teams=join(f"`{team}`" for team in sorted(teams)),
+            stack=usd(new.stack or 0),
+        )
+
+
+def _by_path(budget: Budget) -> Mapping[str, float | None]:
+    own = {
+        f"{of}/{name}": some[name] for of, some in (("teams", budget.teams), ("users", budget.users)) for name in some
+    }
+    return {"stack": budget.stack, **own, "enforce": budget.enforce}
 
 
 def _in_words(budget: Budget) -> str:

@@ -2,7 +2,8 @@
 
 A table has rules in their order; the first whose pattern is a value's path counts. Its `changes` are phrases (grade,
 does, so, instead), or a row of `table.json`, or the name of a function with `()`; `appears` and `goes` are the same for
-a value that one side lacks. Where phrases differ, each has a condition of words: the first that holds counts.
+a value that one side lacks. Where phrases differ, each has a condition of words: the first that holds counts. Those of
+`values.json` are the rule's own, and `raised`, `was>`, `>becomes` of the values themselves.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from slipway.reviewing.rules.table import Row
+from slipway.reviewing.rules.table import Row, RowName
 
 Value = TypeVar("Value")
 _PARTS = ("grade", "does", "so", "instead")
@@ -67,12 +68,12 @@ def rule_of(path: str, rules: tuple[Rule, ...]) -> tuple[Rule, Mapping[str, str]
 
 
 def _rule(row: dict[str, Any], short: Mapping[str, str], file: str) -> Rule:
-    path, kind = row["path"], row["kind"]
+    path, kind = row["path"], row.get("kind", "")
     for word, pattern in short.items():
         path = path.replace(word, pattern)
     address = {"row": f"{file}: {row['path']}", "kind": kind}
     cases = {key: _cases(row.get(key, row["changes"]), address) for key in ("changes", "appears", "goes")}
-    return Rule(path, kind, row["what"], **cases)
+    return Rule(path, kind, row.get("what", ""), **cases)
 
 
 def _cases(told: Any, address: Row) -> Mapping[str, Told]:
@@ -81,3 +82,14 @@ def _cases(told: Any, address: Row) -> Mapping[str, Told]:
         condition: {**address, **dict(zip(_PARTS, says, strict=False))} if isinstance(says, list) else says
         for condition, says in cases.items()
     }
+
+
+VALUES = read_rules(Path(__file__).with_name("values.json"), {})
+
+
+def row_of(path: str, before: Any, after: Any, *words: str) -> RowName:
+    """Return the row that tells of a value of the stack file. `words`: those that hold beside the values' own."""
+    numbers = isinstance(before, int | float) and isinstance(after, int | float)
+    held = {*words, f"{before}>", f">{after}", *(["raised"] if numbers and after > before else [])}
+    rule, _ = rule_of(path, VALUES)
+    return cast("RowName", rule.told(before, after, lambda condition: held.issuperset(condition.split())))

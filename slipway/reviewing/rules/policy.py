@@ -19,7 +19,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import key_of
-from slipway.reviewing.rules.table import ROWS, RowName, by_row, moves, usual_grade
+from slipway.reviewing.rules.declared import row_of
+from slipway.reviewing.rules.table import ROWS, by_row, say, usual_grade
 
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
@@ -28,35 +29,15 @@ _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
-_BROKEN: Mapping[bool, RowName] = {True: "policy-violated", False: "policy-advice"}
-"""By whether a broken rule refuses the deployment."""
-_LEVELS: Mapping[tuple[str, str], RowName] = {
-    ("", MANDATORY): "rule-none-mandatory",
-    ("", ADVISORY): "rule-none-advisory",
-    (ADVISORY, MANDATORY): "rule-advisory-mandatory",
-    (MANDATORY, ADVISORY): "rule-mandatory-advisory",
-    (MANDATORY, ""): "rule-mandatory-none",
-    (ADVISORY, ""): "rule-advisory-none",
-}
-"""By a rule's level before and after, the row."""
-_LETS_IN = {
-    "regions": "from now on jobs, data and results may be outside the regions that it named",
-    "reviewedCodeOnly": "nothing refuses `code: true` from now on, and code that nobody reviewed runs as the jobs do",
-    "imagesByDigest": "a tag may be moved, and jobs then run an image that no review saw",
-    "ownServiceAccount": "a template may run as everybody's trainer, and all submitters' code reads its secrets",
-}
-"""Things that a milder setting lets in, by the rule's key, where its text does not say it."""
+_LETS_IN = ("regions", "reviewedCodeOnly", "imagesByDigest", "ownServiceAccount")
+"""Rules whose text does not say what a milder setting lets in."""
 
 
 def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    for key, breach in after.items():
-        if key not in before:
-            rule, mend = f"`{breach.subject.name}`", _loosened(breach, change.after.policy)
-            row = _BROKEN[breach.grade is Grade.BLOCKING]
-            yield by_row(row, breach.subject, rule=rule, so=breach.sentence, field=breach.field, instead=mend)
+    yield from (_breach(breach, change.after.policy) for key, breach in after.items() if key not in before)
     strict = _broken(replace(change.after, policy=change.before.policy))
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
@@ -65,29 +46,47 @@ def policy(change: Change) -> Iterator[Consequence]:
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        row = "grade-drops-warning" if was > becomes else "grade-asks-warning"
-        if Grade.BLOCKING in (was, becomes):
-            row = "grade-drops-approval" if was > becomes else "grade-asks-approval"
+        asks = ["approval"] if Grade.BLOCKING in (was, becomes) else []
+        row = row_of("policy/grade", was, becomes, *asks)
         yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
-            sums = [f"above ${each:,.0f} a month more" if each is not None else "never" for each in (most, then)]
-            row = "approval-rarer" if moves(most, then) in ("raised", "dropped") else "approval-sooner"
+            sums = ["" if each is None else f"${each:,.0f}" for each in (most, then)]
             subject, edits = Subject("policy", APPROVE_ABOVE, kind), (Edit(f"{APPROVE_ABOVE}.{kind}", *sums),)
+            row = row_of("policy/above", most, then)
             yield by_row(row, subject, kind=kind, before=sums[0], after=sums[1], edits=edits)
 
 
-def _loosened(breach: Finding, policy: _Rules) -> str:
-    """Return the field that breaks a rule, else its template, and the rule's own field and value."""
+def _breach(breach: Finding, policy: _Rules) -> Consequence:
+    """Return the consequence of a broken rule, with the field that breaks it, else its template, and the rule's own."""
     noun, _, rest = breach.subject.part.partition(" ")
     name, _, which = rest.partition(" (")
     cluster, _, pool = name.partition("/")
     below = "alternatives" if which.startswith("alternative") else f"pools.{pool}" if pool else ""
-    things = {"cluster": f"`{key_of(cluster, below)}`", "template": f"template `{name}`", "region": "`gcp:region`"}
-    thing = things.get("cluster" if noun == "pool" else noun, "what breaks it")
-    level, key = MANDATORY if breach.grade is Grade.BLOCKING else ADVISORY, breach.subject.name
-    return f"change {thing}, or loosen `slipway:policy.{level}.{key}`, now {_shown(policy[level][key])}"
+    refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
+    level = MANDATORY if refuses else ADVISORY
+    return _told(
+        breach.subject,
+        refuses=refuses,
+        rule=key,
+        so=breach.sentence,
+        loosen=say(
+            "policy-loosen",
+            cluster=key_of(cluster, below) if noun in ("cluster", "pool") else "",
+            template=name if noun == "template" else "",
+            region=noun == "region",
+            level=level,
+            rule=key,
+            now=_shown(policy[level][key]),
+        ),
+        field=breach.field,
+    )
+
+
+def _told(subject: Subject, *, refuses: bool, pack: str = "", loosen: str = "", **values: Any) -> Consequence:
+    kind = "" if refuses else "policy-advice"
+    return by_row("policy-violated", subject, as_kind=kind, refuses=refuses, pack=pack, loosen=loosen, **values)
 
 
 def policy_in_words(change: Change) -> str:
@@ -126,14 +125,13 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
     for (pack, rule), objections in grouped(theirs, lambda each: (each.pack, each.rule)).items():
         refuses = any(objection.mandatory for objection in objections)
         told = [f"`{short(each.about, _LONGEST)}`: {short(each.message, _LONGEST_MESSAGE)}" for each in objections]
-        alone = len(told) == 1
-        yield by_row(
-            _BROKEN[refuses],
+        yield _told(
             Subject("policy", rule, pack),
-            rule=f"`{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
-            so=told[0] if alone else f"{len(told)} resources break it",
-            instead="correct what breaks it, or ask whoever answers for the pack",
-            details=() if alone else told[:_MOST],
+            refuses=refuses,
+            rule=short(rule, _LONGEST),
+            pack=short(pack, _LONGEST),
+            so=told[0] if len(told) == 1 else say("policy-resources", count=len(told)),
+            details=told[:_MOST] if len(told) > 1 else (),
         )
 
 
@@ -143,18 +141,14 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
             continue
-        so = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
-        row = _LEVELS.get((level, becomes), "rule-asks")
-        asks = level == becomes
-        if asks:
-            less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
-            lists = isinstance(less, list) and isinstance(more, list)
-            if not {*more} <= {*less} if lists else more > less:
-                asks = False
-                row = "rule-mandatory-allows" if level == MANDATORY else "rule-advisory-allows"
-        if level == MANDATORY and not asks:
-            so = _LETS_IN.get(key, so)
-        lets = f"as it was, it objects to this change: {let_in[key]}" if key in let_in else ""
+        less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
+        lists = isinstance(less, list) and isinstance(more, list)
+        asks = level == becomes and ({*more} <= {*less} if lists else more <= less)
+        row = row_of("policy/setting", "", "", level, *(["asks"] if asks else []))
+        if level != becomes:
+            row = row_of("policy/level", level or None, becomes or None)
+        opens, lets = key if level == MANDATORY and not asks else "", let_in.get(key, "")
+        text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
         yield by_row(
             row,
@@ -162,8 +156,8 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             key=key,
             was=short(_shown(was), _LONGEST),
             now=short(_shown(now), _LONGEST),
-            so="; ".join(filter(None, ("" if lets and key not in _LETS_IN else so, lets))),
-            list=" and add to its list what is allowed" if isinstance(was, list) else "",
+            so=say("rule-so", text=text, lets=lets, **{each: each == opens for each in _LETS_IN}),
+            list=isinstance(was, list),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
             grade=max(Grade.WARNING, usual_grade(ROWS[row])) if lets else None,
         )

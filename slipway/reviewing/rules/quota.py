@@ -22,6 +22,7 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
+from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import ask, in_words, named
 
@@ -107,14 +108,6 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return f"or ask Google for {enough:,} ({how})"
 
 
-_SETTINGS: Mapping[str | bool, RowName] = {
-    "warn": "quota-mode-warn",
-    "request": "quota-mode-request",
-    "enforce": "quota-mode-enforce",
-    False: "quota-strict-false",
-    True: "quota-strict-true",
-}
-"""By the new value of `mode`, or of `strict`."""
 _SHORT: Mapping[str, tuple[RowName, RowName]] = {
     "quota": ("quota-short-now", "quota-short-in-overlap"),
     "season": ("season-short-now", "season-short-in-overlap"),
@@ -149,12 +142,12 @@ def quota(change: Change) -> Iterator[Consequence]:
         so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
         what = named(sorted({draw.what for draw in fresh}))
         yield by_row("quota-unknown", Subject("quota"), what=what, so=so)
-    for key, was, becomes in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
-        row = _SETTINGS.get(becomes)
-        if was != becomes and old.mode and row:
+    # A side without a check of quota has no mode.
+    for key, was, becomes in compare(*({"mode": side.mode, "strict": side.strict} for side in (old, new))):
+        if old.mode and new.mode:
             subject = Subject("quota", "check" if key == "mode" else key)
             edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
-            yield by_row(row, subject, key=key, before=was, edits=edits)
+            yield by_row(row_of(f"quota/{key}", was, becomes), subject, key=key, before=was, edits=edits)
 
 
 def quota_in_words(change: Change) -> str:

@@ -3,9 +3,9 @@
 A row's word is its kind, where the kind has no other row. In the phrases `{it}` is the subject's name, and other words
 in braces are the values that the rule fills in. In brackets stand alternatives, parted by `|`: the first one counts
 whose values are all there (nothing empty, and no 0), and none where each lacks one; `busy?` in front of an alternative
-asks for a value that it does not show. A part that is missing is empty, `who` is the subject itself, and the grade is
-the kind's. `details` are lines, `did` is what people lately did whom it hits, `of` the group of a cluster's fate, and
-`says` a phrase of no consequence.
+asks for a value that it does not show. Lines are joined by `; `, and those without text left out. A part that is
+missing is empty, `who` is the subject itself, and the grade is the kind's. `did` is what people lately did whom it
+hits, `of` the group of a cluster's fate, and `says` a phrase of no consequence.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def phrase(text: str, values: Mapping[str, object]) -> str:
 
     while _INNERMOST.search(text):
         text = _INNERMOST.sub(chosen, text)
-    return text.format_map({"it": IT, **values})
+    return "; ".join(filter(None, text.split("\n"))).format_map({"it": IT, **values})
 
 
 def _stands(text: str, values: Mapping[str, object]) -> bool:
@@ -73,10 +73,8 @@ def by_row(
     """Return the consequence of a row, with these values in its phrases. `grade`, `field` and `as_kind`: where they are
     not the row's; `cost`: USD an hour."""
     told = {**ROWS[row], **({"kind": as_kind} if as_kind else {})}
-    lines = filter(None, phrase(told.get("details", ""), values).splitlines())
-    parts: dict[str, Any] = {"row": row, "edits": edits, "details": (*lines, *details)}
+    parts: dict[str, Any] = {"row": row, "edits": edits, "details": details, "cost": float(cost.known) if cost else 0.0}
     parts |= {part: phrase(told[part], values) for part in _PARTS if part in told}
-    parts["cost"] = float(cost.known) if cost else 0.0
     parts |= {"field": field} if field else {}
     return consequence(told["kind"], subject, grade=grade or usual_grade(told), **parts)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from slipway.deploying.deployment.schedule import dates, prepared
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
+from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
@@ -26,24 +25,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
-from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.usage import facts
+from slipway.reviewing.rules.declared import compare, row_of
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import in_words, machines, named
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a cluster's entry, with the rows of what follows."""
-
-    key: str
-    of: Callable[[Cluster], Any]
-    #: It has no value any more, it has another one, and that takes something from people, which `harms` tells of the
-    #: new value and the one before.
-    none: RowName
-    any: RowName
-    harmful: RowName | None = None
-    harms: Callable[[Any, Any], bool] = lambda *_: False
-
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
@@ -52,33 +36,6 @@ _DATED = ("until", "idleLimit", "from")
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
-_SETTINGS: tuple[Setting, ...] = (
-    Setting("until", lambda of: of.season.ends, "until-none", "until-any", "until-harmful", operator.lt),
-    Setting(
-        "idleLimit",
-        lambda of: of.season.idle_limit,
-        "idleLimit-none",
-        "idleLimit-any",
-        "idleLimit-harmful",
-        operator.lt,
-    ),
-    Setting("from", lambda of: of.season.begins, "from-none", "from-any", "from-harmful", operator.gt),
-    Setting("replacement", lambda of: of.replacement, "replacement-any", "replacement-any"),
-    Setting("retireWithin", lambda of: of.retire_within, "retireWithin-none", "retireWithin-any"),
-    Setting(
-        "createWithin",
-        lambda of: of.create_within or _DEFAULT,
-        "createWithin-any",
-        "createWithin-any",
-        "createWithin-harmful",
-        lambda wait, _: wait >= _TOO_LONG,
-    ),
-)
-_REPLACEMENTS: Mapping[str, RowName] = {
-    ROLLOVER: "replacement-rollover",
-    IN_PLACE: "replacement-in-place",
-    PROTECT: "replacement-protect",
-}
 
 
 def settings(change: Change) -> Iterator[Consequence]:
@@ -118,46 +75,63 @@ def _edited(
 ) -> Iterator[Consequence]:
     """Yield the settings that differ. `fresh`: the cluster is new, so that nobody had it without them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
-    for setting in _SETTINGS:
-        key, was, value, dated = setting.key, setting.of(old), setting.of(new), setting.key in _DATED
-        if was == value or (not dated and bool(old.adopted) != bool(new.adopted)):
+    for key, was, value in compare(_by_key(old), _by_key(new)):
+        dated = key in _DATED
+        if not dated and bool(old.adopted) != bool(new.adopted):
             continue
         asked = value is not None and not fresh and not (dated and was_asleep and asleep)
-        harms = asked and setting.harmful is not None and (was is None or setting.harms(value, was))
-        row: RowName = setting.none if value is None else setting.any
-        row = setting.harmful if harms and setting.harmful else _REPLACEMENTS.get(value, row)
-        row = "replacement-protect-rollover" if (was, value) == (PROTECT, ROLLOVER) else row
+        harms = asked and (was is None or _harms(key, was, value))
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
         longer = key == "until" and was and value and value - was > _SOON
         endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not (asleep or fresh) and (longer or endless)
-        if harms and key in ("until", "idleLimit") and not asleep:
-            lost = f"then nobody can submit {alone}, for lack of other machines" if alone else ""
-            so, away = facts(lost, _given_back(new), *away[:1]), away[1:]
-        else:
-            so = of.costs(new) if paid else _reason(new) if dated else ""
-        soon = harms and key == "until" and value - change.now < _SOON
+        ends = harms and key in ("until", "idleLimit") and not asleep
+        soon = harms and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
-            row,
+            row_of(f"cluster/{key}", was, value, *(["harms"] if harms else [])),
             new.name,
             part=key,
             value=_words(value),
             before=_words(was),
-            so=so,
-            first=f"first list another capacity type under `capacity_types` of {alone}; or " if alone else "",
+            costs=of.costs(new) if paid and not ends else "",
+            why=_reason(new) if dated and not ends else "",
+            lost=_lost(new, alone, away) if ends else "",
+            alone=alone,
             edits=[Edit(key, _words(was), _words(value))],
-            details=(*away, *(events if dated else ())),
+            details=(*(away[1:] if ends else away), *(events if dated else ())),
             grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid else None,
             key=key,
         )
 
 
-def _given_back(cluster: Cluster) -> str:
+def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:
     held = machines(of.minimum_machines(cluster))
-    saves = f"that saves {dollars(price(cluster))}" if held else ""
-    return f"{saves}, and its {held} may not come again" if held and of.scarce(cluster) else saves
+    saved, scarce = dollars(price(cluster)) if held else "", held if of.scarce(cluster) else ""
+    return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]))
+
+
+def _by_key(cluster: Cluster) -> Mapping[str, Any]:
+    return {
+        "until": cluster.season.ends,
+        "idleLimit": cluster.season.idle_limit,
+        "from": cluster.season.begins,
+        "replacement": cluster.replacement,
+        "retireWithin": cluster.retire_within,
+        "createWithin": cluster.create_within or _DEFAULT,
+    }
+
+
+def _harms(key: str, was: Any, value: Any) -> bool:
+    """Tell whether a setting takes something from people that they had before."""
+    match key:
+        case "until" | "idleLimit":
+            return bool(value < was)
+        case "from":
+            return bool(value > was)
+        case _:
+            return key == "createWithin" and bool(value >= _TOO_LONG)
 
 
 def _words(value: Any) -> str:

@@ -18,6 +18,7 @@ ENDS = "is [gone? gone already|busy? deleted [{when}|at once]|idle]"
         (ENDS, {"gone": False, "busy": True, "when": ""}, "is deleted at once"),
         (ENDS, {"gone": False, "busy": False, "when": "later"}, "is idle"),
         ("[first?|then ]it goes", {"first": True}, "it goes"),
+        ("[{a}]\n[{b}]\nit goes", {"a": "", "b": "$5"}, "$5; it goes"),
         ("[{it} of {team}]", {"team": "[vision|{it}]"}, "{it} of [vision|{it}]"),
     ],
 )
