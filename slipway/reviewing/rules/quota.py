@@ -108,13 +108,7 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return f"or ask Google for {enough:,} ({how})"
 
 
-_SHORT: Mapping[str, tuple[RowName, RowName]] = {
-    "quota": ("quota-short-now", "quota-short-in-overlap"),
-    "season": ("season-short-now", "season-short-in-overlap"),
-    "warn": ("quota-short-now-allowed", "quota-short-in-overlap-allowed"),
-}
-"""By why it is short, or what lets it be: the rows of now, and of two generations that overlap."""
-_REQUESTED: Mapping[str, RowName] = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
+_REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
 _OUTCOMES = {
     "hopeless": ", nothing granted of what was asked for",
     "partly": ", less granted than asked for",
@@ -198,15 +192,18 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     line, was = draw.line, draw.was
     if not line.short or (was.short >= line.short and was.drawn == line.drawn):
         return
-    kind, overlaps = "quota", draw.old >= line.short
-    so, grade = "the deployment is refused", Grade.BLOCKING
-    if draw.asked >= line.short + (line.limit or 0):
-        so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
-        kind = "season" if drawn_why(change, line.metric) == "season" else kind
-    if kind == "quota" and change.after.quota.mode == "warn":
-        yield _of(draw, _SHORT["warn"][overlaps])
-    else:
-        yield _of(draw, _SHORT[kind][overlaps], so=so, grade=grade)
+    asked = draw.asked if draw.asked >= line.short + (line.limit or 0) else 0
+    in_season = bool(asked) and drawn_why(change, line.metric) == "season"
+    allowed = change.after.quota.mode == "warn" and not in_season
+    yield _of(
+        draw,
+        "quota-short-in-overlap" if draw.old >= line.short else "quota-short-now",
+        as_kind="season-awaits-quota" if in_season else "quota-short-allowed" if allowed else "",
+        grade=None if allowed else Grade.WARNING if asked else Grade.BLOCKING,
+        field="slipway:quota.mode" if allowed else "",
+        allowed=allowed,
+        asked=asked,
+    )
 
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
@@ -219,8 +216,9 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     beside_old = line.ceiling if room is None else max(room - draw.old, 0)
     if draw.at_most:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
-        row: RowName = "quota-short-at-most-strict" if strict else "quota-short-at-most"
-        yield _of(draw, row, **_in_machines(change.new, line, draw.most.room or 0))
+        grade = Grade.BLOCKING if strict else Grade.WARNING
+        values = _in_machines(change.new, line, draw.most.room or 0)
+        yield _of(draw, "quota-short-at-most", strict=strict, grade=grade, **values)
     elif draw.old and line.ceiling > beside_old and not (lacks or lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif lacked and not lacks:
@@ -228,23 +226,21 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
 
 
 def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, Any]:
-    """Return `beyond 24 of 32 machines` where one pool alone grows, with the pool and the jobs that ask for more."""
+    """Return how far a pool grows where it alone does, and the templates that ask for more."""
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
     pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
     growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
     if len(growing) != 1:
-        told = {"machines": "to the maximum", "beyond": "jobs beyond that wait", "fits": "lower the maximum"}
-        return {**told, "pools": "the pools", "drawers": tuple(line.drawn)}
+        return {"most": "", "max": "", "asking": "", "next": "", "drawers": tuple(line.drawn)}
     ((name, pool),) = growing
     mine = line.drawn[name] or 1
     most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
     asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, *name.split("/", 1)) > most]
-    never = f"jobs of {named(asking)} with {most + 1} or more machines find no quota for them there"
     return {
-        "machines": f"beyond {most:,} of {pool.max:,} machines",
-        "beyond": never if asking else "jobs beyond that wait",
-        "fits": f"keep `max` at {most:,} or less",
-        "pools": "the pool",
+        "most": f"{most:,}",
+        "max": f"{pool.max:,}",
+        "asking": named(asking),
+        "next": most + 1,
         "drawers": (name,),
     }
 
@@ -281,8 +277,9 @@ def _requested(change: Change) -> Iterator[Consequence]:
             continue
         why = drawn_why(change, metric)
         yield by_row(
-            _REQUESTED.get(why, "quota-requested"),
+            "quota-requested",
             Subject("quota", metric),
+            as_kind=_REQUESTED.get(why, ""),
             asked=asked,
             what=in_words(metric),
             region=change.after.quota.region,

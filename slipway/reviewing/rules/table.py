@@ -91,10 +91,3 @@ def follows(
 
 def usual_grade(told: Row) -> Grade:
     return Grade[told["grade"].upper()] if "grade" in told else KINDS[told["kind"]].usual
-
-
-def moves(was: float | None, becomes: float | None) -> str:
-    """Return how a limit moves, as rows are named by it."""
-    if was is None or becomes is None:
-        return "dropped" if becomes is None else "set"
-    return "raised" if becomes > was else "lowered"

@@ -11,6 +11,7 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quotas import PREFIX
 from slipway.model.machines.spec import MachineGroup
+from slipway.reviewing.rules.table import say
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 MOST_NAMED = 3
@@ -41,6 +42,10 @@ def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
 
 def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(distinct(some), key=lambda job: (job.start_time or job.create_time or _NEVER, job.name))
+
+
+def its_id(id_: str) -> str:
+    return say("cluster-id", id=id_)
 
 
 def machines(groups: Iterable[MachineGroup]) -> str:

@@ -19,8 +19,8 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import jobs, machines, owned
+from slipway.reviewing.rules.table import by_row, say
+from slipway.reviewing.rules.words import its_id, jobs, machines, owned
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -57,11 +57,12 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
     on_it, name = distinct(change.jobs_on(id_)), _name(id_, change)
     # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
+    lost = [say("cluster-scarce", held=scarce)] if (scarce := _scarce(there)) else []
     return by_row(
         "jobs-cancelled",
         Subject("cluster", name),
-        jobs=owned(on_it, "") or "A job that no list shows yet",
-        details=(f"its id is `{id_}`", *filter(None, (_lacks(there),)), *_causes(gone), *jobs(on_it, change.now)),
+        jobs=owned(on_it, ""),
+        details=(its_id(id_), *lost, *_causes(gone), *jobs(on_it, change.now)),
         cost=sum((per_hour(some, region or change.old.region) for region, some in held), Price()),
     )
 
@@ -74,23 +75,20 @@ def _destruction(
         return  # It is reported as a removal.
     retired, itself = id_ in change.retiring, Subject("cluster", id_)
     declared = id_ in after.kept or after.catalog.cluster_named(id_) is not None
-    also = f", and {lacks}" if (lacks := _lacks(there)) else ""
+    scarce = _scarce(there)
     if declared and gone:
-        row: RowName = "deleted-declared" if gone.fate is Fate.DELETED else "replaced-declared"
-        field, itself, details = next(iter(gone.replaces), ""), Subject("cluster", name), _causes(gone)
-        yield by_row(row, itself, also=also, details=details, field=field)
+        field, itself, anew = next(iter(gone.replaces), ""), Subject("cluster", name), gone.fate is not Fate.DELETED
+        yield by_row("deleted-declared", itself, scarce=scarce, anew=anew, details=_causes(gone), field=field)
     elif retired and not declared:
         yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
     elif gone and was is None:
-        gpus = there is None or any(group.machine.accelerator for group in there.machines)
-        yield by_row("deleted-unknown", itself, also=also, grade=None if gpus else Grade.WARNING)
+        yield by_row("deleted-unknown", itself, scarce=scarce, grade=Grade.WARNING if there and not scarce else None)
 
 
-def _lacks(there: PersistentResource | None) -> str:
-    """Return `its 2 `a3-highgpu-8g` may not come again`; empty where all its machines can be had any day."""
+def _scarce(there: PersistentResource | None) -> str:
+    """Return its machines; empty where all of them can be had any day."""
     held = there.machines if there else ()
-    scarce = any(group.machine.accelerator for group in held)
-    return f"its {machines(held)} may not come again" if scarce else ""
+    return machines(held) if any(group.machine.accelerator for group in held) else ""
 
 
 def _causes(gone: Touched | None) -> tuple[str, ...]:
@@ -130,10 +128,16 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
     if cluster is None:
         pools = asked.pools if asked else ()
         groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
-        has = machines(groups) or ("no machine yet" if pools else "machines that nobody can tell")
         cost = per_hour(groups, str(step.becomes.get("location") or catalog.region)) if pools else UNKNOWN
-        row: RowName = "unsaid-adopted" if step.fate is Fate.ADOPTED else "unsaid-made"
-        yield by_row(row, itself, machines=has, cost_of=dollars(cost), cost=cost)
+        yield by_row(
+            "unsaid-made",
+            itself,
+            adopted=step.fate is Fate.ADOPTED,
+            known=bool(pools),
+            machines=machines(groups),
+            cost_of=dollars(cost),
+            cost=cost,
+        )
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)
     else:

@@ -22,7 +22,7 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_o
 from slipway.reviewing.rules.clusters.machines import new_machines, time_left
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, jobs, machines, named
+from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
@@ -30,14 +30,14 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place", "cleared")
 """Groups of fates in the table, by the side whose price they have."""
-_NEEDS: Mapping[str, tuple[RowName, RowName | None, RowName | None]] = {
-    "encryption.kmsKey": ("needs-key", "loses-key", "needs-other-key"),
-    "network": ("needs-network", "loses-network", None),
-    "reservedIpRanges": ("needs-ranges", None, None),
-    "pscInterface.networkAttachment": ("needs-attachment", "loses-attachment", "needs-other-attachment"),
-    "pscInterface.dnsPeeringConfigs": ("needs-dns-peering", "loses-dns-peering", None),
+_NEEDS: Mapping[str, tuple[RowName, RowName | None]] = {
+    "encryption.kmsKey": ("needs-key", "loses-key"),
+    "network": ("needs-network", "loses-network"),
+    "reservedIpRanges": ("needs-ranges", None),
+    "pscInterface.networkAttachment": ("needs-attachment", "loses-attachment"),
+    "pscInterface.dnsPeeringConfigs": ("needs-dns-peering", "loses-dns-peering"),
 }
-"""By field, the rows of a cluster that has a value, has none any more, and has another one, where that differs."""
+"""By field, the rows of a cluster that has another value, and that has none any more."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -154,11 +154,11 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     if dormant and old and new is None and not dormant.awaited:
         yield say("fate-idle") if dormant.why == "idle" else dormant.reason().of("it")
     if group == "revived" and new:
-        yield say("cluster-id", id=new.id)
+        yield its_id(new.id)
     elif group in ("beside", "wasted", "followed") and old:
         yield f"`{old.id}` {_end(cluster)}"
     elif only := new if old is None else old if new is None else None:
-        yield from (say("cluster-id", id=only.id), *of.pools_of(only))
+        yield from (its_id(only.id), *of.pools_of(only))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, season=bool(new.season.begins))
     if group == "in-place":
@@ -189,16 +189,17 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     for field in CLUSTER:
         was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
         known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
-        needs, loses, needs_other = _NEEDS.get(field.key, (None, None, None))
-        row: RowName | None = ((was and needs_other) or needs) if value else loses
+        needs, loses = _NEEDS.get(field.key, (None, None))
+        row = needs if value else loses
         if row and was != value and not known:
             new, old = last_part(value), last_part(was)
             details = () if cluster.old else (f"`{value}`",)
             yield of_cluster(row, cluster.name, part=field.key, key=field.key, details=details, value=new, was=old)
     if labels := [edit for edit in cluster.edits if edit.before and edit.key.startswith("labels.")]:
         keys = named(f"`{edit.key.removeprefix('labels.')}`" for edit in labels)
-        row = "labels-gone" if not all(edit.after for edit in labels) else "labels-other"
-        yield of_cluster(row, cluster.name, part="labels", key=labels[0].key, keys=keys)
+        gone = not all(edit.after for edit in labels)
+        how: Mapping[str, Any] = {"gone": gone, "grade": Grade.WARNING if gone else Grade.NOTE}
+        yield of_cluster("billed-labels", cluster.name, part="labels", key=labels[0].key, keys=keys, **how)
 
 
 def adoption(change: Change) -> Iterator[Consequence]:
@@ -207,9 +208,9 @@ def adoption(change: Change) -> Iterator[Consequence]:
         old, new = before.get(name), after.get(name)
         same = old is not None and new is not None and old.id == new.id
         if new and new.adopted and not same:
-            row: RowName = "cluster-adopted-instead" if old else "cluster-adopted"
-            was = old.id if old else ""
-            yield of_cluster(row, name, id=new.id, old=was, details=of.pools_of(new), key="id")
+            was, grade = (old.id, Grade.WARNING) if old else ("", None)
+            details = of.pools_of(new)
+            yield of_cluster("cluster-adopted", name, id=new.id, old=was, grade=grade, details=details, key="id")
         elif old and new and new.adopted:
             seen = [edit for edit in of.edits(old, new) if not edit.key.startswith(NAMES)]
             if seen:
@@ -218,9 +219,8 @@ def adoption(change: Change) -> Iterator[Consequence]:
             lives, here = change.live.clusters, ("", change.old.region)
             # Another region may have a different cluster with that id.
             there = isinstance(lives, Unknown) or any(each.id == old.id and each.region in here for each in lives)
-            row = "cluster-left" if there or change.live.skipped else "cluster-left-gone"
-            on_it = change.jobs_on(old.id)
-            yield of_cluster(row, name, id=old.id, details=jobs(on_it, change.now), key="")
+            on_it, there = change.jobs_on(old.id), there or change.live.skipped
+            yield of_cluster("cluster-left", name, id=old.id, there=there, details=jobs(on_it, change.now), key="")
 
 
 def still_retiring(change: Change) -> Iterator[str]:
@@ -238,8 +238,7 @@ def retiring(change: Change) -> Iterator[Consequence]:
         subject = Subject("cluster", action.id)
         on_it = [f"`{job.display_name}`" for job in action.jobs]
         if action.id not in known:
-            row: RowName = "taken-over-at-first" if change.first else "taken-over"
-            yield by_row(row, subject, end=of.ends(action), details=on_it)
+            yield by_row("taken-over", subject, end=of.ends(action), first=change.first, details=on_it)
         if action.overdue and not (action.id in before and before[action.id].overdue):
             field = key_of(action.cluster, "retireWithin")
             yield by_row("cluster-overdue", subject, cluster=action.cluster, details=on_it, field=field)

@@ -18,15 +18,15 @@ from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import posted_pools, secret_in
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
 _NEEDS: Mapping[str, Mapping[str, Any]] = {
     row["what"]: row for row in json.loads(Path(__file__).with_name("needs.json").read_text("utf-8"))
 }
-"""The things that jobs need, each with the row of its loss: the engine's types that are one, its full name where jobs
-know it by that, and the role on it by which jobs' accounts usually use it, with the row of that one's loss."""
+"""The things that jobs need, each with the kind of its loss and what follows: the engine's types that are one, its full
+name where jobs know it by that, and the role on it by which jobs' accounts usually use it."""
 
 
 def unfinished(change: Change) -> Iterator[Consequence]:
@@ -52,14 +52,13 @@ def _gone(change: Change) -> Iterator[Consequence]:
         off = step.fate is Fate.CHANGED and _off(step.becomes) and not _off(step.was)
         if step.old is None or not (step.destroyed or off):
             continue
-        happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
+        how = say("resource-goes", disabled=off, deleted=step.fate is Fate.DELETED)
         for what, need in _NEEDS.items():
             name = name_of(step.old, what, change) if step.type.startswith(tuple(need["types"])) else ""
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             anew = step.new and step.type.startswith((PACKAGE, VERSION)) and name_of(step.new, what, change) == name
             if off or not anew:
-                lost = users(change, what, name)
-                yield from _hit(need["lost"], Subject(what, name), lost, change, which=f", which {happens}")
+                yield from _lost(Subject(what, name), users(change, what, name), change, happens=how)
 
 
 def _off(inputs: Mapping[str, Any]) -> bool:
@@ -86,8 +85,15 @@ def _revoked(change: Change) -> Iterator[Consequence]:
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
     theirs = [job for job in (users(change, what, name) if what else change.jobs) if job.service_account == account]
-    thing = what or "account"
-    yield from _hit(_NEEDS[thing]["shut-out"], Subject(thing, name or account), theirs, change, right=right)
+    yield from _lost(Subject(what or "account", name or account), theirs, change, right=right)
+
+
+def _lost(
+    subject: Subject, hit: Sequence[VertexJob], change: Change, *, happens: str = "", right: str = ""
+) -> Iterator[Consequence]:
+    need, copy = _NEEDS[subject.what], subject.what == "bucket" and not right
+    told = {"what": subject.what, "happens": happens, "right": right, "lost": need["lost"], "copy": copy}
+    yield from _hit("jobs-lose", subject, hit, change, as_kind=need["kind"], **told)
 
 
 def _hit(

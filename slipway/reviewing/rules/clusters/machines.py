@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What, Why
@@ -35,16 +36,17 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
         for other, old in going:
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
-            row: RowName = "renamed" if old.id in change.ids(What.DELETE_FIRST) else "renamed-beside"
+            in_turn = cluster.name in come and other.name in gone
             yield of_cluster(
-                "renamed-in-turn" if cluster.name in come and other.name in gone else row,
+                "renamed",
                 cluster.name,
+                in_turn=in_turn,
                 found=machines(wanted),
                 held=machines(other.held),
                 other=other.name,
-                cost_of=dollars(other.held_price),
+                beside="" if old.id in change.ids(What.DELETE_FIRST) else dollars(other.held_price),
                 key="",
-                grade=None if scarce(old) else Grade.NOTE,
+                grade=None if scarce(old) and not in_turn else Grade.NOTE,
                 cost=other.held_price,
             )
 
@@ -52,10 +54,10 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, anew, up = cluster.name, machines(of.minimum_machines(new)), machines(cluster.held)
     if anew or up:
-        row: RowName = "found-or-alternatives" if new.alternatives else "found-beside"
-        row = "found-in-place" if cluster.in_place else row if anew else "found-later"
-        row, grade = row if anew else "found-later", None if scarce(new) else Grade.NOTE
-        yield of_cluster(row, name, grade=grade, key=cluster.key, found=anew, up=up, within=of.within(new))
+        row: RowName = "capacity-found-anew" if anew else "found-later"
+        how: dict[str, Any] = {"in_place": cluster.in_place, "others": bool(new.alternatives) and not cluster.in_place}
+        how |= {"found": anew, "up": up, "within": of.within(new)}
+        yield of_cluster(row, name, grade=None if scarce(new) else Grade.NOTE, key=cluster.key, **how)
     yield of_cluster("image-cache-empty", name)
     lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
     short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
@@ -63,19 +65,21 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if cluster.held and not cluster.in_place and (cluster.retires or not short):
         more = price(new)
         paid = more if more.known else cluster.held_price
-        row = "generations-overlap-short" if short else "generations-overlap"
-        row = row if more.known else "generations-overlap-unpriced"
-        left, whose = time_left(cluster, change), "their" if cluster.jobs[1:] else "its"
-        in_all = f"{usd(float(paid.known) * left / 3600)} at most in all"
+        left = time_left(cluster, change)
+        more_words = dollars(more) if more.complete else f"at least {dollars(Price(more.known))}"
         yield of_cluster(
-            row if cluster.retires else "generations-overlap-briefly",
+            "generations-overlap",
             name,
-            more=dollars(more) if more.complete else f"at least {dollars(Price(more.known))}",
-            until=have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment",
+            briefly=not cluster.retires,
+            short=short and more.known,
+            more=more_words if more.known else "",
+            until=have_ended(cluster.jobs, "") if cluster.jobs else "",
             held=dollars(cluster.held_price),
             up=up,
             daily=usd(float(paid.known) * 24),
-            longest=f"; {whose} timeout ends that in {span(left)}, {in_all}" if left else "",
+            several=cluster.jobs[1:],
+            left=span(left) if left else "",
+            in_all=usd(float(paid.known) * left / 3600),
             grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
             key=cluster.key,
             cost=cluster.held_price,

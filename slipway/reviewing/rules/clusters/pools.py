@@ -54,8 +54,8 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
         for pool in fresh if len(fresh) < len(new.pools) else ():
             if pool.machine.accelerator or scarce:
-                row: RowName = "joins-others" if pool.machine.accelerator else "joins-gpus"
-                yield _of_pool(row, (cluster.name, pool.name))
+                grade = Grade.WARNING if pool.machine.accelerator else None
+                yield _of_pool("pool-joins", (cluster.name, pool.name), grade=grade, scarce=grade)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -71,8 +71,10 @@ def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Cons
     old = change.old.templates  # The new offers take one of the parts.
     names = [name for name in change.new.templates if name in old and largest(old[name], *place) > most]
     return _of_pool(
-        "pool-split-hits" if names else "pool-split",
+        "pool-split",
         place,
+        as_kind="" if names else "pool-gone",
+        grade=Grade.WARNING if names else Grade.NOTE,
         parts=named(f"`{part.name}`" for part in parts),
         most=most,
         old=pool.max,
@@ -84,13 +86,11 @@ def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Cons
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     gpus, held = bool(pool.machine.accelerator), machines([MachineGroup(pool.machine, pool.min)])
-    row: RowName = "pool-gone-scarce" if gpus else "pool-gone-plain"
-    if unused:
-        row = "unused-pool-gone-scarce" if gpus else "unused-pool-gone-plain"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     paid = pool.price_per_hour * pool.min
-    return _of_pool(row, place, held=held, saved=with_month(paid), grade=grade, edits=edits, cost=paid)
+    told: dict[str, Any] = {"held": held, "saved": with_month(paid), "unused": unused, "scarce": gpus}
+    return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
@@ -100,12 +100,12 @@ def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator
         fixed = f"{room}; others wait" if room else "jobs beyond that wait"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         scarce = bool(old.machine.accelerator)
-        row: RowName = "other-machines-scarce" if scarce else "other-machines-plain"
-        if not other:
-            row = "fewer-machines-scarce" if scarce else "fewer-machines-plain"
+        fewer: RowName = "fewer-machines-scarce" if scarce else "fewer-machines-plain"
         yield _of_pool(
-            row,
+            "other-machines" if other else fewer,
             place,
+            scarce=scarce,
+            grade=None if scarce else Grade.WARNING,
             given=machines([MachineGroup(old.machine, old.min if other else old.min - new.min)]),
             new=new.machine,
             old=old.machine,
@@ -142,9 +142,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         for line in without_cluster(change.new, place[0])
         if not hit or (not seen and any(f"`{name}`" in line for name in hit))
     ]
-    row = "lower-maximum-hits-seen" if seen else "lower-maximum-hits"
     yield _of_pool(
-        row if hit else "capacity-lower-maximum",
+        "lower-maximum-hits" if hit else "capacity-lower-maximum",
         place,
         templates=named(map("`{}`".format, hit)),
         most=new.max,
@@ -197,14 +196,14 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
         lost = place in before and (gpus or paid.known >= _MUCH)
-        row: RowName = "pool-unused-misfit" if misfit else "pool-unused-unlisted" if fits else "pool-unused"
         yield _of_pool(
-            row,
+            "pool-unused",
             place,
-            templates=named(map("`{}`".format, fits)),
+            misfit=misfit,
+            templates="" if misfit else named(map("`{}`".format, fits)),
             paid=with_month(paid),
             details=[f"`{name}` ran on it" for name in hits],
-            grade=Grade.BLOCKING if lost and not misfit else None,
+            grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
             cost=paid,
         )
 
