@@ -1,4 +1,4 @@
-"""Clusters, pools and reservations by a stack file's keys: one declaration reads entries, and writes edited ones."""
+"""Clusters, reservations and sessions by a stack file's keys: one declaration reads entries, and writes edited ones."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
 from slipway.base import codec
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, As, At, MaybeNumber, MaybeText
 from slipway.model.catalog.forms import Moment, spelled
+from slipway.model.catalog.model import SessionLimits
 from slipway.model.cluster import Adoption, Alternative, ClusterSpec, PoolSpec, PscInterface, Reservation
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.machines.table import machine
@@ -37,6 +38,10 @@ def reservation_entry(reservation: Reservation) -> Entry:
     return codec.write(_Reservation(**vars(reservation)))
 
 
+def sessions_entry(limits: SessionLimits) -> Entry:
+    return codec.write(_Sessions(**vars(limits)))
+
+
 def _time_text(time: timedelta) -> str:
     """Return `7d`, `90m`: the time in its largest whole unit."""
     seconds = time.total_seconds()
@@ -49,6 +54,13 @@ def _time_text(time: timedelta) -> str:
 _Time = Annotated[
     timedelta | None, As(lambda text: timedelta(**{_UNITS[text[-1]]: int(text[:-1])}), _time_text, "a time")
 ]
+
+
+@dataclass(frozen=True)
+class _Sessions(SessionLimits):
+    """The keys of `slipway:sessions`."""
+
+    max: _Time = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from slipway.authoring.stack.declared import cluster_entry, reservation_entry
+from slipway.authoring.stack.declared import cluster_entry, reservation_entry, sessions_entry
 from slipway.authoring.stack.stack import Edit, Stack, parse
 from slipway.authoring.stack.yaml_file import Document
 from slipway.base import codec
@@ -79,5 +79,6 @@ def _config(stack: Stack) -> dict[str, Any]:
             name: team.model_dump(by_alias=True, exclude_none=True) for name, team in stack.teams.items()
         },
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
+        **({"slipway:sessions": sessions_entry(stack.sessions)} if stack.sessions else {}),
         **({"slipway:agents": codec.write(stack.agents)} if stack.agents else {}),
     }

@@ -53,6 +53,7 @@ STACK = read(
         slipway:policy: { mandatory: { regions: [us-central1], idleCost: 1000 }, grades: { submitter-gone: warning } }
         slipway:budget: { stack: 80000, teams: { vision: 30000 }, enforce: true }
         slipway:agents: { perDay: 50, machines: [n1-standard-8] }
+        slipway:sessions: { max: 90m, pools: [team-b/cpu] }
         slipway:reservations:
           mine:
             path: projects/acme/zones/us-central1-a/reservations/r
