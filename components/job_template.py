@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 
 from slipway.authoring.template.declaration import file_of
-from slipway.model.facts import TEMPLATE
+from slipway.model.facts import NAMED, TEMPLATE
 
 from .args import told
 from .component import Component
@@ -70,7 +70,8 @@ class JobTemplate(Component):
         self.packages = self.output("packages")
 
     async def facts(self, group: Group) -> Mapping[str, Any]:
-        return (await group.as_made()).facts.templates.get(self.template, {})
+        facts = (await group.as_made()).facts.templates.get(self.template, {})
+        return facts if self.template == self.name else {**facts, NAMED: self.template}
 
     async def declare(self, group: Group) -> Mapping[str, Any]:
         made, workspace = await group.as_made(), group.workspace

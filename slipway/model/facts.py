@@ -20,6 +20,8 @@ Fact = Mapping[str, Any]
 CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
 WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{component}" for component in ("Workspace", "QuotaCheck", "Catalog"))
 """The types of the components that publish facts. Frozen: living stacks have them."""
+NAMED = "template"
+"""The key of a template's own name, where its component has another one."""
 
 # Texts for people, and values that every deployment changes without an effect on anybody.
 _PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy", "source"), ("why", "note")
@@ -194,7 +196,8 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
         # The events of a refused preview still have what it would delete, and the catalog's component does not name it.
         listed = {*declared["clusters"].values(), *declared["retiring"]}
         clusters = [inputs for inputs in of_type.get(CLUSTER, {}).values() if inputs["id"] in listed]
-        templates = {name: fact for name, fact in of_type.get(TEMPLATE, {}).items() if name in declared["templates"]}
+        named = {fact.get(NAMED, name): fact for name, fact in of_type.get(TEMPLATE, {}).items()}
+        templates = {name: fact for name, fact in named.items() if name in declared["templates"]}
         there = {inputs["id"] for inputs in clusters}
         if published is None and not (listed <= there and declared["templates"].keys() <= templates.keys()):
             return None
@@ -272,7 +275,7 @@ def _offer(offer: Offer) -> Fact:
 def _read_template(body: Fact) -> Fact:
     offers = sorted(body.get("offers", {}).values(), key=lambda offer: float(offer.get("place", 0)))
     parameters = [{"name": name, **parameter} for name, parameter in body.get("parameters", {}).items()]
-    return {**body, "parameters": parameters, "offers": offers}
+    return {**_without(body, NAMED), "parameters": parameters, "offers": offers}
 
 
 def _without(body: Fact, *keys: str) -> dict[str, Any]:

@@ -188,6 +188,15 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
     assert [offer.capacity_type for offer in facts_read.catalog.templates["nap"].offers] == ["pool", "spot"]
 
 
+def test_a_template_is_known_by_its_own_name_below_a_component_of_another() -> None:  # N33
+    meant = told()
+    others = [each for each in components(meant) if each[0] != TEMPLATE]
+    renamed = (TEMPLATE, "nap-eu", {**meant.templates["nap"], "template": "nap"})
+    facts_read = read([*others, renamed])
+    assert facts_read is not None
+    assert components(facts_read) == components(meant)
+
+
 def test_the_program_that_declares_a_stack_is_told_with_the_catalog_and_read_back() -> None:  # N33
     of_program = told(of=replace(STACK, program=Program("trial", "ml")))
     assert of_program.published["program"] == {"stack": "trial", "workspace": "ml"}
