@@ -20,6 +20,7 @@ from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.google.quotas import QuotaPreference
 from slipway.model.cluster import CurrentCluster
 from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateResource
 
 from .args import write
@@ -94,7 +95,10 @@ def living(
         catalog=None,
         preferences={request.quota_id: request for request in requests},
     )
-    known = (StateResource(each.id, each.id, "", region) for each in clusters)
+    known = (
+        StateResource(each.id, each.id, "", each.region or region, stack=each.labels.get(STACK_LABEL, ""))
+        for each in clusters
+    )
     token = CURRENT.set(World(live, State(clusters=tuple(known))))
     try:
         yield
