@@ -26,6 +26,7 @@ from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
+from slipway.model.facts import WORKSPACE
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
@@ -150,6 +151,8 @@ class Composition:
         run, parts = self.run, dict[Key, dict[Member, Given]]()
         for component, values in given.items():
             parts.setdefault(_key(component, given, (run.project, run.region)), {})[component] = values
+        if not isinstance(run.state, Unknown):
+            _refuse_taken_out(run.name, run.state, [each for each in given if each.kind == "workspace"])
         self.groups = [
             Group(run, self.hooks, *key, part, _part_of_state(run, key, parts)) for key, part in parts.items()
         ]
@@ -228,6 +231,26 @@ def _part_of_state(run: EngineRun, key: Key, keys: Collection[Key]) -> State | U
     places = [place for _, place in others if place != key[1]]
     stacks = [group_name(run.name, workspace.name if workspace else "") for workspace, _ in others]
     return run.state.part(own, [text for text in prefixes if text], places, stacks)
+
+
+def _refuse_taken_out(stack: str, known: State, workspaces: Sequence[Member]) -> None:
+    """Raise ConfigError where the program lacks a workspace that has clusters or submitters: nothing would decide
+    about them. Where one of those declared is new, it may be the other one renamed, which is told elsewhere."""
+    there = {name for type_, name in known.urns if type_ == WORKSPACE}
+    names = [{each.name, each.pulumi_resource_name} for each in workspaces]
+    if not names or not all(each & there for each in names):
+        return
+    prefixes = [prefix(each.name) for each in workspaces]
+    stacks = [group_name(stack, each.name) for each in workspaces]
+    for name in sorted(there.difference(*names)):
+        part = known.part(prefix(name), prefixes, (), stacks)
+        clusters = [each.name for each in part.clusters if each.stack == group_name(stack, name)]
+        if has := [*(f"cluster {each}" for each in clusters), *(f"roles of {member}" for member in part.submitters)]:
+            raise ConfigError(
+                f"Workspace {name} is in the program no more, so nothing was changed",
+                why=f"it has {join(has)}, and nothing else decides whether a job or another stack needs them",
+                fix=f"put Workspace {name} and its Catalog back, and take out its clusters, templates and submitters",
+            )
 
 
 _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()
