@@ -179,7 +179,7 @@ GROUPS = (
         {"quota-strict-true": ON, "quota-strict-false": OFF},
     ),
     settings_of("ends", lambda days: NOW + timedelta(days=days), "until"),
-    settings_of("begins", lambda days: NOW - timedelta(days=days), "from"),
+    settings_of("begins", lambda days: NOW + timedelta(days=20 - days), "from"),
     settings_of("idle_limit", lambda days: timedelta(days=days), "idleLimit"),
     Group(
         "replacement",

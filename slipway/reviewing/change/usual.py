@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from slipway.base.formatting import all_of, counted
+from slipway.base.formatting import all_of, counted, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
@@ -84,6 +84,12 @@ def way(offer: Offer) -> str:
     return _NOUNS.get(offer.capacity_type, offer.capacity_type)
 
 
+def whole_way(offer: Offer, catalog: Catalog) -> str:
+    """Return a way to run with whose it is: ``pool `h100` (team `vision` alone)``."""
+    teams = join(f"`{team}`" for team in catalog.owners(offer.cluster))
+    return f"{way(offer)} (team {teams} alone)" if teams else way(offer)
+
+
 def is_dear(offer: Offer) -> bool:
     """Tell whether a job pays for machines of its own that cost as much as a team should know."""
     return offer.capacity_type != POOL and offer.price_per_hour.known >= _DEAR
@@ -118,12 +124,13 @@ def served(offer: Offer, template: Template) -> bool:
 
 def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, `$13.19/h on top of the reservation`, ``nothing more while pool `h100` has idle
-    machines``: those are paid, used or not."""
+    machines``: those are paid, used or not. A team's cluster is told with its team."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
     if offer.capacity_type == POOL:
-        return _growth(offer, catalog) or f"nothing more while {way(offer)} has idle machines"
+        pool, growth = whole_way(offer, catalog), _growth(offer, catalog)
+        return f"{growth} that {pool} has to grow by" if growth else f"nothing more while {pool} has idle machines"
     if offer.capacity_type == RESERVATION:
         return f"{_fee(offer, catalog.region)} on top of the reservation"
     price = offer.price_per_hour
@@ -140,7 +147,7 @@ def _growth(offer: Offer, catalog: Catalog) -> str:
     more = {pool.name: max(counts[pool.name] - pool.min, 0) for pool in cluster.pools}
     price = sum((pool.price_per_hour * more[pool.name] for pool in cluster.pools), Price())
     machines = counted(sum(more.values()), "machine")
-    return f"{dollars(price)} for the {machines} that {way(offer)} has to grow by" if any(more.values()) else ""
+    return f"{dollars(price)} for the {machines}" if any(more.values()) else ""
 
 
 def _fee(offer: Offer, region: str) -> str:

@@ -47,7 +47,9 @@ class Rule:
     goes: Mapping[str, Told]
 
     def called(self, name: str) -> str:
-        return f"{self.what} `{name}`" if name else self.what
+        """Return ``environment variable `SEED` ``; of a path its parts, without the object that all are in."""
+        parts = name.removeprefix("studySpec/").replace("/", " ")
+        return f"{self.what} `{parts}`" if name else self.what
 
     def told(self, before: object, after: object, holds: Callable[[str], bool]) -> Told:
         """Return what tells of two values. `holds`: whether all words of a condition do."""

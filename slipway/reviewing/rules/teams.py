@@ -19,7 +19,11 @@ from slipway.reviewing.rules.words import named
 
 
 def teams(change: Change) -> Iterator[Consequence]:
-    """Compare the users of each cluster, as far as they may submit before and after."""
+    """Compare the users of each cluster, as far as they may submit before and after, and what each team has."""
+    for name, team in change.old.teams.items():
+        if team.clusters and name in change.new.teams and not change.new.teams[name].clusters:
+            own = named(f"`{cluster}`" for cluster in team.clusters)
+            yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own)
     stay = set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         was, now = (_users(facts, cluster) & stay for facts in (change.before, change.after))
@@ -37,6 +41,8 @@ def _closed(change: Change, cluster: str, lost: Sequence[str], team: str) -> Ite
     said = f"`--team {owner}`" if any(may_say for *_, may_say in ways) else ""
     ends = "; ".join(ends_of((way[:3] for way in ways if way[2]), change.new))
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "by": said and f", with {said}"}
+    shut, all_ = {way[0].name for way in ways}, {way[0].name for way in ways_without(change.new, cluster)}
+    words["shut"] = named(f"`{name}`" for name in sorted(shut)) if shut < all_ else ""
     words["say"] = said and f", and let all its members submit with {said}, or `SLIPWAY_TEAM={owner}`"
     own = (f"`{member}` still may" for member in sorted(_members(change.after, cluster)))
     elsewhere, details = ends and f"without it, {ends}; ", [*(f"`{member}`" for member in lost), *own]

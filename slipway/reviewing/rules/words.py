@@ -56,12 +56,12 @@ def machines(groups: Iterable[MachineGroup]) -> str:
     return join(f"{count:,} `{machine}`" for machine, count in counts.items() if count)
 
 
-def named(words: Iterable[str]) -> str:
+def named(words: Iterable[str], last: str = "and") -> str:
     """Return `a`, `b`, `c` and 4 more."""
     listed = list(words)
     more = len(listed) - MOST_NAMED
     # A single other one would be as short by its name.
-    return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
+    return join([*listed[:MOST_NAMED], f"{more} more"] if more > 1 else listed, last)
 
 
 def in_words(metric: str) -> str:

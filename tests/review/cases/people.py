@@ -40,7 +40,7 @@ CASES = (
                     "h100",
                     TEAM,
                     NIGHTLY,
-                    "only team `vision` may, with `--team vision`",
+                    "count for team `vision` may go there, with `--team vision`",
                     "`user:ada@acme.example` still may",
                     "slipway:teams.vision.clusters",
                 ),

@@ -73,7 +73,10 @@ CASES = (
     Case(
         "A variable goes that the command reads",
         (template("evals", _KEPT, 'env={"LEVEL": "2"}'),),
-        (stops("environment-changed", "REGION", "which their command reads"), hurts("environment-changed", "LEVEL")),
+        (
+            stops("environment-changed", "REGION", "which their command or arguments read"),
+            hurts("environment-changed", "LEVEL"),
+        ),
         given=(template("evals", 'command=("judge",)', 'command=("sh", "-c", "exec judge --in $REGION")'),),
         accident="an edit of one line whose other half stood in the same file",
     ),

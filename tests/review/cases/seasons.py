@@ -65,6 +65,13 @@ CASES = (
         given=(h100("until: 2026-12-20"),),
     ),
     Case(
+        "A cluster's beginning, which has passed, is another one that has",
+        (stack("from: 2026-01-10", "from: 2026-02-10"),),
+        (tells("season-changed", "h100 from", "passed already", "nothing changes"),),
+        given=(h100("from: 2026-01-10"),),
+        world=BUSY,
+    ),
+    Case(
         "A cluster may idle for longer before it is given up",
         (stack("idleLimit: 3d", "idleLimit: 9d"),),
         (tells("season-changed", "h100", "no job for 9 days"),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from slipway.base.formatting import join, span, usd
@@ -110,6 +111,9 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     made = not cluster.new_in_cloud and (cluster.gone or not cluster.stays)
     if not (made or (cluster.stays and listed != before)):
         return
+    # Of a cluster that stays, those that were listed before are no news.
+    fresh = tuple(other for other in listed if not any(map(partial(_same, other), before)))
+    listed = listed if made else fresh or listed
     templates = change.new.templates.values()
     asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
@@ -120,7 +124,12 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     of = join(f"`{kind}`" for kind in types if kind not in own)
     lost = machines(cluster.held) if cluster.is_replaced else ""
     was, dearer = change.old.clusters.get(name) or cluster.dormant_before, Price(most.known - price(new).known)
-    warns = made or lacking or (not before and (regions or dearer.known > 0))
+    warns = (
+        made
+        or lacking
+        or (fresh and regions and not any(other.region for other in before))
+        or (not before and dearer.known > 0)
+    )
     row: RowName = "alternatives-far" if regions else "cluster-may-become"
     if made and was and alike(listed, was.alternatives):
         row = "cluster-may-still-become"
@@ -129,7 +138,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     yield of_cluster(
         row,
         name,
-        others=join(filter(None, (of and f"of {of}", regions and f"in {regions}"))) or "of more or fewer machines",
+        others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or")
+        or "of more or fewer machines",
         lacking=lacking,
         most=dollars(most),
         lost=lost,
@@ -153,7 +163,8 @@ def standing_alternatives(change: Change) -> Iterator[str]:
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
     """Tell whether these are the same machines in the same regions and order, whatever their present cost."""
-    return len(listed) == len(before) and all(
-        option.region == was.region and same_pools(was.pools, option.pools)
-        for option, was in zip(listed, before, strict=True)
-    )
+    return len(listed) == len(before) and all(map(_same, listed, before))
+
+
+def _same(option: Alternative, was: Alternative) -> bool:
+    return option.region == was.region and same_pools(was.pools, option.pools)

@@ -10,6 +10,7 @@ from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog, Template
+from slipway.model.cluster import PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
@@ -162,9 +163,20 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
 
 def _room(change: Change, place: _Place, old: int, new: int) -> str:
     """Return `room for usual jobs at once: 1 of `digits` (2 before)`; empty where no usual job takes such a pool."""
-    counts = {name: taken(template).get(place, 0) for name, template in change.new.templates.items()}
-    jobs = (f"{new // count} of `{name}` ({old // count} before)" for name, count in counts.items() if count)
-    return f"room for usual jobs at once: {told}" if (told := join(jobs, "or")) else ""
+    jobs = []
+    for name, template in change.new.templates.items():
+        counts = {pool: count for (cluster, pool), count in taken(template).items() if cluster == place[0]}
+        if place[1] in counts:
+            now, before = (
+                _at_once(counts, change.new.clusters[place[0]].pools, {place[1]: most}) for most in (new, old)
+            )
+            jobs.append(f"{now} of `{name}` ({before} before)" if now != before else f"{now} of `{name}`, as before")
+    return f"room for usual jobs at once: {join(jobs, 'or')}" if jobs else ""
+
+
+def _at_once(counts: Mapping[str, int], pools: Iterable[Pool], most: Mapping[str, int]) -> int:
+    """Return how many jobs that take these machines of each pool have room. `most`: maxima that differ."""
+    return min(most.get(pool.name, pool.max) // counts[pool.name] for pool in pools if counts.get(pool.name))
 
 
 def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Iterator[str]:
@@ -181,7 +193,8 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
-    pools, before = _pools(change.new), _pools(change.old)
+    pools, before, new = _pools(change.new), _pools(change.old), change.new
+    protected = [each.name for each in new.clusters.values() if each.replacement == PROTECT]
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
     for place in () if unknown else sorted(_idle(change.new) - idle):
@@ -202,6 +215,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             misfit=misfit,
             templates="" if misfit else named(map("`{}`".format, fits)),
             paid=with_month(paid),
+            saves="" if place[0] in protected else with_month(paid),
             details=[f"`{name}` ran on it" for name in hits],
             grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
             cost=paid,

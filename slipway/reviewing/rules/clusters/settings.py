@@ -79,7 +79,8 @@ def _edited(
         dated = key in _DATED
         if not dated and bool(old.adopted) != bool(new.adopted):
             continue
-        asked = value is not None and not fresh and not (dated and was_asleep and asleep)
+        past = was_asleep == asleep and _both_past(key, was, value, change.now)
+        asked = value is not None and not fresh and not past and not (dated and was_asleep and asleep)
         harms = asked and (was is None or _harms(key, was, value))
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
@@ -90,7 +91,7 @@ def _edited(
         ends = harms and key in ("until", "idleLimit") and not asleep
         soon = harms and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
-            row_of(f"cluster/{key}", was, value, *(["harms"] if harms else [])),
+            row_of(f"cluster/{key}", was, value, "harms" * harms, "past" * past),
             new.name,
             part=key,
             value=_words(value),
@@ -104,6 +105,13 @@ def _edited(
             grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid else None,
             key=key,
         )
+
+
+def _both_past(key: str, was: Any, value: Any, now: datetime) -> bool:
+    """Tell whether both dates have passed; a cluster without a beginning is wanted, as one whose has passed."""
+    if key not in ("from", "until") or not value or value > now:
+        return False
+    return bool(was <= now) if was else key == "from"
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:

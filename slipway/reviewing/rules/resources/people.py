@@ -63,6 +63,7 @@ def _gone(member: AccessChange) -> Consequence:
     stay, needed = change.after.people, change.after.shared.get(member.member)
     # A person in a group or a domain that stays loses nothing, and nobody reads who is in one.
     others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
+    others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
         row: RowName = "submitter-gone-covered-group" if kind == "group" else "submitter-gone-covered"
@@ -75,7 +76,7 @@ def _gone(member: AccessChange) -> Consequence:
         row,
         Subject("member", member.member),
         so=_end(member, goes_on=bool(sent or of_many)),
-        other=next(iter(others), ""),
+        other=named([f"`{other}`" for other in others], "or"),
         field=field_of(change.old, member.member),
         details=(*jobs(sent, change.now), *of_many),
         grade=Grade.WARNING if others and kind == "user" else None,
@@ -187,7 +188,8 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str
         reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))
         so = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
         if everybody:
-            return "public-access-by-grant", None, so
+            ours_alone = all(grant.place in change.new.buckets for grant in member.gets)
+            return "public-access-to-results" if ours_alone else "public-access-by-grant", None, so
         if any(above(grant) for grant in member.gets):
             return "role-above-table-by-grant", None, so
         if crowd(member.member):

@@ -13,7 +13,7 @@ from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, secrets_of
+from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import named
@@ -123,8 +123,11 @@ def _named_secrets(some: Collection[str]) -> str:
 
 
 def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
-    offers = (offer for template in catalog.templates.values() for offer in template.offers)
-    return frozenset(secrets_of(offer for offer in offers if account_of(offer) == account))
+    """Return the secrets that jobs of an account read: their templates', and the address that each job tells."""
+    every = (offer for template in catalog.templates.values() for offer in template.offers)
+    offers = [offer for offer in every if account_of(offer) == account]
+    told = [secret_in(catalog.notify) or catalog.notify] if offers and catalog.notify else []
+    return frozenset((*secrets_of(offers), *told))
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:

@@ -47,8 +47,8 @@ class Difference:
 
     @property
     def _reads(self) -> re.Pattern[str]:
-        """How a command reads the variable."""
-        return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?\{{?{re.escape(self.name)}\b")
+        """How a command reads the variable, or an argument that the service fills in."""
+        return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
 
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""

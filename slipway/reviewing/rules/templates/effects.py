@@ -21,9 +21,7 @@ from slipway.reviewing.rules.resources.trainers import called, listed_at, secret
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, address_of
-from slipway.reviewing.rules.templates.offers import of_kinds
 from slipway.reviewing.rules.templates.usage import flag
-from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
@@ -138,7 +136,11 @@ def secret(difference: Difference) -> Effect:
     elif not old:
         row = "secret-known" if new in secrets_of(difference.template.old.offers) else "secret-new"
     given = name if launched else f"{name}__SECRET"
-    return follows(row, name=name, given=given, old=shown(old), new=shown(new), version=version, was=was)
+    accounts = dict.fromkeys(shown(address) for address in map(account_of, difference.offers) if address)
+    account = join(accounts) or "their account"
+    return follows(
+        row, name=name, given=given, old=shown(old), new=shown(new), version=version, was=was, account=account
+    )
 
 
 def unlaunched(difference: Difference) -> Effect:
@@ -202,8 +204,6 @@ def shell(difference: Difference) -> Effect:
 
 def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
-    if not new:
-        return follows("timeout-none", old=span(old))
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         row: RowName = "timeout-longer-pool" if held else "timeout-longer"
@@ -218,31 +218,22 @@ def timeout(difference: Difference) -> Effect:
     ]
     longer = sum(seconds > new for seconds, *_ in ran)
     longest, whose, ended = max(ran, default=(0.0, "", True))
-    took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
+    known = sum(has_ended for *_, has_ended in ran)
+    took = f"none of the last {known} took longer" if known > 1 else "the last one took no longer"
+    took = took if known else f"not known: how long they take, as none {'has ended yet' if ran else 'ran lately'}"
     if longer:
         took = f"{whose} {'took' if ended else 'has run for'} {span(longest)}"
         took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
         "timeout-shorter-restarts" if difference.template.new.checkpoints else "timeout-shorter",
-        grade=Grade.BLOCKING if longer or not ran else Grade.WARNING,
+        grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
         took="not known: how long a trial takes" if trials else took,
         are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
         least=f", or more than {span(longest)}" if longer and ended else "",
     )
-
-
-def wait(difference: Difference) -> Effect:
-    becomes, after = difference.template.becomes, of_kinds(difference.template)[1]
-    before, now = (
-        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else span(float(str(leaf)[:-1]))
-        for leaf in (difference.before, difference.after)
-    )
-    offers = [offer for offer in difference.offers if offer in after.values() and now != "for ever"]
-    ends = "".join(after_wait(offer, after, becomes) for offer in offers[:1])
-    return follows("wait-changed", now=now, before=before, ends=ends)
 
 
 def goal(difference: Difference) -> Effect:

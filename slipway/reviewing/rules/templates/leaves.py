@@ -18,7 +18,7 @@ from slipway.model.catalog.placeholders import PACKAGE, placeholder
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
-from slipway.model.machines.table import all_accelerators
+from slipway.model.machines.table import Machine, all_accelerators
 
 TRAINER, WORK_BUCKET = "the trainer", "the work bucket"
 _FORMS = ("containerSpec", "pythonPackageSpec")
@@ -77,10 +77,12 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec, beside = offer.request.get(key) or {}, {name: value for name, value in offer.request.items() if name != key}
     if offer.kind == PIPELINE_JOB.name:
-        # Its file is one value: the lines that were edited are in the pull request.
+        # Its file is one value, beside what its tasks run and need: the edited lines are in the pull request.
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
         own = {name: beside.pop(name) for name in tuple(beside) if name in PIPELINE_JOB.kept}
-        spec = {"pipeline": digest, "images": list(Pipeline(spec).images), **own}
+        pipeline = Pipeline(spec)
+        needs = [f"{group.at_once} × {_type(group.machine)}" for group in pipeline.groups if group.at_once]
+        spec = {"images": list(pipeline.images), "tasks": needs, "pipeline": digest, **own}
     leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
@@ -148,6 +150,10 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
             f"{mount.get('server', '')}:{mount.get('path', '')} at {mount.get('mountPoint', '')}" for mount in mounts
         )
     return leaves
+
+
+def _type(machine: Machine) -> str:
+    return machine.type + (f" with {machine.accelerator_count} {machine.accelerator}" if machine.accelerator else "")
 
 
 def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:

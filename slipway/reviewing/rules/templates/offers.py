@@ -24,6 +24,7 @@ from slipway.reviewing.change.usual import (
     misfits,
     served,
     way,
+    whole_way,
     whose,
     without_cluster,
 )
@@ -91,7 +92,7 @@ def _place(offer: Offer) -> tuple[object, ...]:
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     former = was.cluster or was.dormant
-    if (offer.cluster or offer.dormant) not in (former, ""):
+    if former and (offer.cluster or offer.dormant) not in (former, ""):
         there, known = template.was.clusters.get(was.cluster), offer.dormant or offer.cluster in template.was.clusters
         meanwhile = there and not known and there.id not in template.change.ids(What.DELETE_FIRST)
         so = f"until it is there, they go to `{former}` as before" if meanwhile else ""
@@ -99,9 +100,10 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     if was.available and not offer.available:
         yield from _unavailable(template, offer, after)
     elif offer.available and not was.available:
-        yield _tells(template, "offer-available", offer, so=unproven(offer, template))
+        alone = whole_way(offer, template.becomes)
+        yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
     before, now = patience(was), patience(offer)
-    if was.wait != offer.wait and before != now:
+    if before != now:
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
         stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
         short = too_short(offer, template.becomes)
@@ -143,7 +145,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
     shut = takewhile(lambda each: not each.available, rivals if left else ())
-    so = ""
+    so, sooner = "", list[Offer]()
     if left and offer.available:
         ranks = list(before.values())
         place = ranks.index(offer)
@@ -159,6 +161,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
             next_, they = left[len(sooner) :], f"what {way(sooner[-1])} has no room for costs"
         so = facts(f"{they} {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
+    # Jobs that no pool before it had room for took it, and there were none.
+    spare = offer.capacity_type == POOL and not used.jobs and any(each.capacity_type == POOL for each in sooner)
     return _tells(
         template,
         "offer-gone",
@@ -168,7 +172,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         details=(f"{way(each)} can't start: {why_not(each, template)}" for each in shut),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=None if offer.available else Grade.NOTE,
+        grade=Grade.NOTE if spare or not offer.available else None,
     )
 
 

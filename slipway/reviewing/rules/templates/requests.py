@@ -42,10 +42,11 @@ from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
-    r"spec/(persistentResourceId|experimentRun|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)|labels/slipway-commit(-dirty)?"
+    r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"
+    r"|labels/slipway-commit(-dirty)?"
     r"|runtimeConfig/(gcsOutputDirectory|parameterValues(/.*)?|.*/persistentResourceName)"
 )
-"""Paths that each deployment sets anew, or that follow from another one."""
+"""Paths that each deployment sets anew, that follow from another one, or that `offers.py` tells of."""
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 _WHOLE = (
     re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
@@ -168,7 +169,7 @@ def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
-    """Yield paths with both values, None where there is none; a wait that `offers.py` reports is no difference."""
+    """Yield paths with both values, None where there is none."""
     was, becomes = template.was, template.becomes
     # By place, where their number is the same.
     pairs = zip(old.roles, new.roles, strict=True) if len(old.roles) == len(new.roles) else ()
@@ -181,11 +182,10 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
         yield "pools", pools[0], pools[1]
     for path, a, b in compare(before, after):
         derived = path == "spec/pipeline" and not template.pipeline_edited
-        waits = path == "spec/scheduling/maxWaitDuration" and old.wait != new.wait
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
-        if not (SILENT.fullmatch(path) or waits or derived or repeated or unlisted or _other_form(path, before, after)):
+        if not (SILENT.fullmatch(path) or derived or repeated or unlisted or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 

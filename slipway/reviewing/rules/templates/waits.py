@@ -22,10 +22,11 @@ Offers = Mapping[str, Offer]
 def patience(offer: Offer) -> float | None:
     """Return the seconds that a job waits for an offer's machines before it fails or goes elsewhere; None for no end.
     The service itself ends a flex-start job's wait."""
-    if offer.wait is not None or offer.capacity_type != FLEX_START:
+    if offer.capacity_type != FLEX_START:
         return offer.wait
     seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
-    return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
+    service = float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
+    return min((end for end in (offer.wait, service) if end is not None), default=None)
 
 
 def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:

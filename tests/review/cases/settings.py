@@ -1,0 +1,191 @@
+"""Settings of the stack that are seldom edited, and the remedies and names that a review tells with them."""
+
+from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
+from tests.review.engine import ON_BUCKET, granted
+
+WORKSPACE = "    trainer: trainer\n"
+POLICY = "  slipway:policy:\n"
+TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
+VISION = "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n"
+
+
+def workspace(*lines: str) -> Edit:
+    return stack(WORKSPACE, WORKSPACE + "".join(f"    {line}\n" for line in lines))
+
+
+def without(*lines: str) -> Edit:
+    return stack("".join(f"    {line}\n" for line in lines), "")
+
+
+CASES = (
+    Case(
+        "The page of all jobs and costs goes",
+        (without("board: true"),),
+        (tells("board-shown"),),
+        given=(workspace("board: true"),),
+    ),
+    Case(
+        "Nobody is told of jobs any more",
+        (without("notify: chat"),),
+        (tells("jobs-told", "workspace notify", "`chat`"),),
+        given=(workspace("notify: chat"),),
+    ),
+    Case(
+        "Dearer jobs have to be confirmed",
+        (
+            stack("confirmAbove: 500", "confirmAbove: 50"),
+            stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),
+        ),
+        (tells("spending-limit"),),
+        given=(workspace("confirmAbove: 500"),),
+        may=("submitter-gone",),
+    ),
+    Case(
+        "A group leaves, and another one comes with a person who stays in one of them",
+        (stack(f"      - {TEAM}\n", "      - group:nlp@acme.example\n"),),
+        (stops("submitter-gone", TEAM, "unless in `group:nlp@acme.example` or `group:vision@acme.example`"),),
+        may=("submitter-added",),
+        given=(stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),),
+        accident="a renamed group, whose old members were locked out",
+    ),
+    Case(
+        "Somebody may submit where each job tells a chat room",
+        (stack(f"      - {ADA}\n", f"      - {ADA}\n      - user:ben@acme.example\n"),),
+        (tells("submitter-added", "ben", "read 2 secrets"),),
+        given=(workspace("notify: chat"),),
+        accident="a webhook within the reach of all jobs",
+    ),
+    Case(
+        "A study that has just begun may run a tenth of the time",
+        (template("lora", "timeout_s=86_400", "timeout_s=8640"),),
+        (stops("timeout-changed", "lora", "none has ended yet"),),
+        world=World(jobs=(Job("tune-9b", capacity_type="spot", hours=0.1),)),
+    ),
+    Case(
+        "A pool's maximum falls, where another pool is the narrow one",
+        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 12 }"),),
+        (
+            hurts("cluster-new-generation", "cpu"),
+            hurts("capacity-lower-maximum", "cpu/workers", "2 of `digits`, as before"),
+        ),
+        may=("generations-overlap", "capacity-found-anew"),
+        accident="a limit lowered on the wrong pool",
+    ),
+    Case(
+        "A team's only cluster goes",
+        (stack("clusters: [cpu] ", "clusters: [] "),),
+        (
+            hurts("cluster-team", "team vision", "no cluster of its own", "`cpu`"),
+            tells("cluster-team", "cluster cpu", ADA),
+        ),
+        given=(stack(POLICY, VISION + POLICY),),
+        accident="machines that a team had counted on",
+    ),
+    Case(
+        "A template tries a team's cluster first",
+        (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
+        (hurts("offer-added", "evals pool cpu", "(team `vision` alone)"),),
+        may=("run-cost",),
+        given=(stack(POLICY, VISION + POLICY),),
+    ),
+    Case(
+        "Anybody may read the results",
+        names=(stops("public-access", "allUsers", "Google refuses that"),),
+        steps=granted(ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work"),
+        accident="a bucket opened to the internet",
+    ),
+    Case(
+        "An argument names a variable that goes",
+        (template("evals", 'env={"REGION": "us-central1"}', 'env={"PLACE": "us-central1"}'),),
+        (stops("environment-changed", "evals environment variable REGION", "arguments read"),),
+        given=(template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--region=$(REGION)"'),),
+        may=("environment-changed",),
+        accident="a renamed variable that one of its readers kept",
+    ),
+    Case(
+        "A cluster that lives gets a beginning in the past",
+        (h100("from: 2026-11-01"),),
+        (tells("season-changed", "h100", "nothing changes"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster may come to be in another region, beside the machines that were listed",
+        (
+            stack("alternatives:\n", "alternatives:\n        - region: us-east4\n"),
+            stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
+        ),
+        (
+            hurts("cluster-may-become", "h100", "us-east4", "billed by the gigabyte"),
+            stops("policy-weaker", "regions", "us-east4"),
+        ),
+        given=(
+            h100("alternatives:", "  - pools: { workers: { machine: a3-megagpu-8g, replicas: { min: 1, max: 2 } } }"),
+        ),
+        may=("bucket-created",),
+        never=("a3-megagpu-8g",),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster becomes a team's, and a template counts for that team by itself",
+        (stack("clusters: []", "clusters: [cpu]"),),
+        (hurts("cluster-team", "cpu", "jobs of `digits` to `cpu`", "count for team `vision`"),),
+        given=(
+            stack(POLICY, VISION.replace("[cpu]", "[]") + POLICY),
+            template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
+        ),
+    ),
+    Case(
+        "No template fits a protected cluster's pool any more",
+        (
+            template("digits", '"n1-standard-4", DISK', '"n1-standard-16", DISK'),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+        ),
+        (hurts("pool-unused", "cpu/head"),),
+        given=(
+            stack(
+                "      displayName: cpu of research\n",
+                "      displayName: cpu of research\n      replacement: protect\n",
+            ),
+        ),
+        may=("machines-changed", "offer-gone", "run-cost"),
+        never=("which saves",),
+    ),
+    Case(
+        "A cluster is not given up any more for want of jobs, until its end",
+        (stack("      idleLimit: 3d\n", ""),),
+        (tells("season-changed", "h100 idleLimit", "for want of jobs"),),
+        given=(h100("idleLimit: 3d", "until: 2027-03-01"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster that lives has no beginning any more",
+        (stack("      from: 2026-01-10\n", ""),),
+        (tells("season-changed", "h100 from", "at once"),),
+        given=(h100("from: 2026-01-10"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster that is to come comes a week later",
+        (stack("from: 2026-12-20", "from: 2026-12-27"),),
+        (tells("season-changed", "h100 from", "2026-12-27"),),
+        given=(h100("from: 2026-12-20"),),
+    ),
+    Case(
+        "An old cluster is not watched any more",
+        (stack("      retireWithin: 7d\n", ""),),
+        (tells("cluster-protection", "cpu retireWithin", "no deployment names the job"),),
+        world=BUSY,
+    ),
+    Case(
+        "A team's cluster is another team's too",
+        (stack("clusters: []", "clusters: [cpu]"),),
+        (tells("cluster-team", "cluster cpu", "group:speech@acme.example"),),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example], clusters: [cpu] }\n"
+                "    speech: { submitters: [group:speech@acme.example], clusters: [] }\n" + POLICY,
+            ),
+        ),
+    ),
+)
