@@ -39,7 +39,8 @@ _PASSWORD = re.compile(r"(?i)(^|[_-])passw(or)?d$|(?-i:PASSWORD$)")
 _RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}")
 # `--key X` and `--key=X`, as an argument or in a shell's text, and `KEY=X`. A shell's line may have several.
 _ASSIGNED = re.compile(
-    r"""(?<![\w-])(?:(--?[A-Za-z][\w.-]{0,60})(?:=|\s{1,9}(?!-))|([A-Za-z_]\w{0,60})=)["']?([^\s"']+)"""
+    r"""(?<![\w-])(?:(--?[A-Za-z][\w.-]{0,60})(?:=|\s{1,9}(?!-|["']?[A-Za-z_]\w{0,60}=))|([A-Za-z_]\w{0,60})=)"""
+    r"""["']?([^\s"';&|]+)"""
 )
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""

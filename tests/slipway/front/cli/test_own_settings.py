@@ -129,6 +129,10 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--name", "crew"), "crew is a template"),
         (("-p", "code=WANDB=sk-abcdefghijklmnopqrstu"), "code has a secret in it"),
         (("-p", f"code=WANDB_API_KEY={'0123456789abcdef' * 2} python train.py"), "code has a secret in it"),
+        (
+            ("-p", f"code=bash -c 'export WANDB_API_KEY={'0123456789abcdef' * 2}; python a.py'"),
+            "code has a secret in it",
+        ),
         (("--note", "with hf_abcdefghijklmnopqrst"), "note has a secret in it"),
         (("--env", "1X=2"), "fix: --env LR=0.1"),
         (("--env", "X__SECRET=token"), "and give its name: --secret X=SECRET"),
