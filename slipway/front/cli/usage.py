@@ -1,8 +1,8 @@
 """Show who used what, how long it waited and what it cost, and what nobody used.
 
-By user, team, template, pool, agent, or a label of jobs. A pool's cost is shared out by use; machines that no job had
-stand as idle. `csv` has the table's rows. Costs are list prices, not the bill. Of a stack with a budget what is spent
-of it this month stands below, and what will be by its end.
+By user, team, template, pool, agent, session, or a label of jobs. A pool's cost is shared out by use; machines that no
+job had stand as idle. `csv` has the table's rows. Costs are list prices, not the bill. Of a stack with a budget what is
+spent of it this month stands below, and what will be by its end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slipway.front.cli.terminal import screen, usage_table
 from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
 from slipway.operating.history.ledger import ledger, month_begins
 from slipway.operating.history.reader import read_history, time_back
-from slipway.operating.history.usage import names_by, usage
+from slipway.operating.history.usage import SESSION, names_by, usage, usages
 from slipway.using.context import Context
 
 
@@ -28,7 +28,7 @@ from slipway.using.context import Context
     "--by",
     default="user",
     show_default=True,
-    metavar="user|team|template|pool|agent|label:KEY",
+    metavar="user|team|template|pool|agent|session|label:KEY",
     help="A row each.",
 )
 @catalog_and_output_with_csv
@@ -50,6 +50,7 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     owners = {
         cluster: join(published.owners(cluster)) for team in published.teams.values() for cluster in team.clusters
     }
-    usage_table.show(usage(history, by), owners)
+    found = usages(history, (by, SESSION))
+    usage_table.show(found[by], owners, next((row for row in found[SESSION].rows if row.name), None))
     if published.budget and spent:
         usage_table.show_budget(published.budget, spent, published.stack)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from slipway.base.formatting import join, percent, span, usd
+from slipway.base.formatting import counted, join, percent, span, usd
 from slipway.front.cli.terminal import screen
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
@@ -26,8 +26,8 @@ _NOTES = {
 }
 
 
-def show(usage: Usage, owners: Mapping[str, str]) -> None:
-    """Print the table. `owners`: by cluster, the teams that it belongs to."""
+def show(usage: Usage, owners: Mapping[str, str], sessions: UsageRow | None = None) -> None:
+    """Print the table. `owners`: by cluster, the teams that it belongs to. `sessions`: those among the jobs."""
     shown: list[tuple[str, ...]] = []
     if not usage.rows and not usage.idle:
         past = span((usage.until - usage.since).total_seconds())
@@ -36,6 +36,8 @@ def show(usage: Usage, owners: Mapping[str, str]) -> None:
         table = _Table(usage, owners)
         shown = list(table.rows())
         screen.table(table.heads, shown, right=table.heads[1:-1], wraps=(table.heads[-1],))
+        if sessions:
+            screen.out(f"of these, {table.brief(sessions)}")
     for words in _notes(usage, shown):
         screen.note(words)
 
@@ -92,6 +94,11 @@ class _Table:
         waits = "–" if p50 is None or p95 is None else f"{span(p50)} / {span(p95)}"
         money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
         return (name, f"{row.jobs:,}", *hours, waits, *money, "")
+
+    def brief(self, row: UsageRow) -> str:
+        """Return `sessions: 3 jobs, 2.1 machine hours, $0.97`."""
+        hours = f"{_hours(row.machine_hours)} machine hours"
+        return f"{row.name}: {counted(row.jobs, 'job')}, {hours}, ${self._money(row.cost)}"
 
     def _owned(self, pool: str) -> str:
         """Return `h100/workers (vision)`, the pool alone where it is everybody's."""

@@ -100,6 +100,8 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
         assert {line.partition(":")[0] for line in told.err.splitlines()} == signs, told
     usage_table.show(usage(past, "pool"), {"h100": "vision"})
     names = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    usage_table.show(usage(past, "pool"), {}, replace(usage(past).total, name="sessions", jobs=2, machine_hours=2.05))
+    assert "of these, sessions: 2 jobs, 2.0 machine hours, $" in capsys.readouterr().out
     assert "h100/workers (vision)" in names and "idle h100/workers (vision)" in names and "cpu/all" in names
     usage_table.show_csv(usage(unread, "team"))
     told = capsys.readouterr()

@@ -104,7 +104,8 @@ def month() -> History:
     grace = told(job("b", HOUR, 600, HOUR, on=GPU, machines=BOTH[:1], user="grace", team="language", busy=HOUR))
     beside = (MachinesUsed(L4, 4),)
     spot = told(job("c", 0, 30, HOUR / 2, machines=beside, capacity_type="spot", user="grace", busy=HOUR / 2))
-    never = job("d", HOUR, None, None, on=GPU, machines=BOTH, user="ci", template="tune", labels={"cost-center": "7"})
+    labels = {"cost-center": "7", "slipway-session": "1"}
+    never = job("d", HOUR, None, None, on=GPU, machines=BOTH, user="ci", template="tune", labels=labels)
     return history((ada, spot, grace, never), (GPU,), days=1)
 
 
@@ -116,6 +117,7 @@ def month() -> History:
         ("template", {"t": (3, 6), "tune": (1, 0)}),
         ("pool", {"gpu/head": (3, 2), "gpu/workers": (2, 2), "spot": (1, 2)}),
         ("label:cost-center", {"7": (1, 0), "": (3, 6)}),
+        ("session", {"sessions": (1, 0), "": (3, 6)}),
     ],
 )
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
