@@ -19,6 +19,8 @@ LOOK_S = 0.5
 """The seconds between two looks for what may be there."""
 SESSION = "slipway_session"
 """The module that a session's job runs."""
+LOST = "the session lost its machine, or was cancelled"
+"""Why a run is lost that may be sent again to the same session."""
 _HEAD = "request.json"
 
 
@@ -59,6 +61,8 @@ class Request(NamedTuple):
     commit: str = ""
     dirty: bool = True
     closed: str = ""
+    #: Its $SLIPWAY_OUTPUT is an empty folder of its own.
+    fresh: bool = False
 
     def packed(self, contents: Mapping[str, bytes]) -> bytes:
         """Return the object, with the contents that the session lacks, by their digests."""

@@ -14,7 +14,9 @@ import argparse
 import codecs
 import contextlib
 import hashlib
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from typing import IO, Any, Mapping  # noqa: UP035 (Python 3.8)
 from slipway.authoring.packages.slipway_command import adopt, gone, scripted
 from slipway.authoring.packages.slipway_exchange import (
     LOOK_S,
+    LOST,
     Exchange,
     Part,
     Request,
@@ -44,9 +47,11 @@ from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 from slipway.authoring.packages.slipway_warm import Warm
 
 INTERRUPTED, TERMINATED = 130, 143
-LOST = "the session lost its machine, or was cancelled"
+NO_PROGRAM = 127
 AGAIN = "run it again"
 LAST_WORDS_S = 5.0
+STOPPED_S = 20.0
+"""The seconds that a run has for its last words once its session is to end."""
 MOST_HELD = 4 << 20
 TICK_S = 0.1
 # The least seconds between two parts of a run's output, by the run's age: each part costs.
@@ -55,6 +60,10 @@ PACES = ((60.0, 1.0), (5.0, 0.5), (0.0, TICK_S))
 
 class LateError(Exception):
     """A later start of the session's job has taken its place."""
+
+
+class NoProgramError(RefusedError):
+    """A command whose program is not on this machine."""
 
 
 class Files:
@@ -90,12 +99,22 @@ class Files:
                 if self.placed.get(name) == (digest, executable, Moment.of(path.stat())):
                     continue
             content = (self.store / digest).read_bytes()
+            self._clear(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
             path.write_bytes(content)
             path.chmod(0o755 if executable else 0o644)
             os.utime(path, (self.written, self.written))
             self.placed[name] = digest, executable, Moment.of(path.stat())
+
+    def _clear(self, path: Path) -> None:
+        """Remove what stands in a file's place, a folder too, and files where it has folders."""
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        for place in (path, *path.parents):
+            if place == self.folder:
+                return
+            if place == path or not place.is_dir():
+                place.unlink(missing_ok=True)
 
 
 class Output:
@@ -142,10 +161,21 @@ class Session:
     """A session on one replica of its job. `start` tells this start of the job from all others, and earlier ones are
     less."""
 
-    def __init__(self, exchange: Exchange, start: str, environ: Mapping[str, str], files: Files, warm: Warm) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        start: str,
+        environ: Mapping[str, str],
+        files: Files,
+        warm: Warm,
+        *,
+        until: float = math.inf,
+        longest: float = math.inf,
+    ) -> None:
         self.exchange, self.start, self.environ, self.files, self.warm = exchange, start, environ, files, warm
+        self.until, self.longest = until, longest
         self.name, self.alone = replica(environ), sum(map(len, cluster(environ).values())) < 2
-        self.number, self.group, self.noticed = 1, 0, False
+        self.number, self.group, self.noticed, self.warned = 1, 0, False, False
 
     def notice(self, *_: object) -> None:
         """Hand a notice on that the machine goes."""
@@ -233,13 +263,14 @@ class Session:
         except (RefusedError, OSError) as error:
             told = error.args if isinstance(error, RefusedError) else ("the run did not start", error, AGAIN)
             output.add(2, "error: {}\n  why: {}\n  fix: {}\n".format(*told))
-            self.end(Part(self.start, output.taken(), CANNOT_TELL), 1)
+            code = NO_PROGRAM if isinstance(error, NoProgramError) else CANNOT_TELL
+            self.end(Part(self.start, output.taken(), code), 1)
         else:
             self.follow(process, readers, output)
 
     def started(self, request: Request, output: Output) -> tuple[Any, list[threading.Thread]]:
         words = scripted([f"--command={request.command}"])
-        variables = {**self.environ, "SLIPWAY_RUN": str(self.number)}
+        variables = {**self.environ, "SLIPWAY_RUN": str(self.number), **self.kept_in(request, output)}
         if port := variables.get("MASTER_PORT"):  # What an earlier run left there is met by nobody.
             variables["MASTER_PORT"] = str(int(port) + self.number % 1000)
         if self.warm.takes(words):
@@ -251,20 +282,47 @@ class Session:
                     os.close(own)
             streams: list[Any] = [os.fdopen(theirs, "rb") for theirs, _ in pipes]
         else:
-            process = subprocess.Popen(
-                words,
-                env=variables,
-                cwd=self.files.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            try:
+                process = subprocess.Popen(
+                    words,
+                    env=variables,
+                    cwd=self.files.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except FileNotFoundError as error:
+                fix = "name a program of the image, or a file of the folder as ./FILE"
+                raise NoProgramError(f"{words[0]} is not on the session's machine", str(error), fix) from error
             streams = [process.stdout, process.stderr]
         self.group = process.pid
         if self.noticed:
             self.signal(signal.SIGTERM)
         return process, [output.read(stream, number) for number, stream in enumerate(streams, 1)]
+
+    def kept_in(self, request: Request, output: Output) -> dict[str, str]:
+        """Return the variable with the folder where a run's files are kept; where earlier ones left theirs, tell that
+        once."""
+        whole = self.environ.get("SLIPWAY_OUTPUT", "")
+        if whole and request.fresh:
+            own = Path(whole, f"run-{self.number}")
+            own.mkdir(exist_ok=True)
+            return {"SLIPWAY_OUTPUT": str(own)}
+        left = sorted(path.name for path in Path(whole).iterdir()) if whole and not self.warned else []
+        if left:
+            self.warned = True
+            names = ", ".join(left[:3]) + (" and more" if left[3:] else "")
+            output.add(2, f"slipway: $SLIPWAY_OUTPUT has {names} of earlier runs; --fresh gives a run an empty one\n")
+        return {}
+
+    def ending(self, stops: int) -> str:
+        """Return why the session does not let its run go on; empty while it does."""
+        if time.time() >= self.until:
+            return f"the session ends {after(self.longest)}, its longest time"
+        if stops and (packed := self.exchange.read(request_name(self.number + 1))):
+            return f"the session ends {Request.read(packed)[0].closed}"
+        return ""
 
     def follow(self, process: Any, readers: list[threading.Thread], output: Output) -> None:
         """Send what a command writes, and end it where that is asked for, until it has ended."""
@@ -277,23 +335,30 @@ class Session:
 
         threading.Thread(target=wait, daemon=True).start()
         began = sent = looked = time.monotonic()
-        place, stops = 1, 0
+        place, stops, ending, by = 1, 0, "", math.inf
         while not over.wait(TICK_S):
             now = time.monotonic()
             pace = next(pace for age, pace in PACES if now - began >= age)
             if now - sent >= pace and (held := output.taken()):
                 self.send(Part(self.start, held), place)
                 place, sent = place + 1, time.monotonic()
-            if stops < 2 and now - looked >= LOOK_S:
-                if self.exchange.read(stop_name(self.number, stops + 1)) is not None:
+            if now >= by:
+                self.signal(signal.SIGKILL)
+            elif now - looked >= LOOK_S:
+                if stops < 2 and self.exchange.read(stop_name(self.number, stops + 1)) is not None:
                     stops += 1
                     self.signal(signal.SIGINT if stops == 1 else signal.SIGKILL)
+                if not ending and (ending := self.ending(stops)):
+                    by = now + STOPPED_S
+                    if not stops:
+                        self.signal(signal.SIGTERM)
                 looked = time.monotonic()
         code = codes[0] if codes[0] >= 0 else 128 - codes[0]
         self.end_group()
         for reader in readers:
             reader.join(1.0)
-        self.end(Part(self.start, output.taken(), code, LOST if self.noticed else ""), place)
+        lost = LOST if self.noticed else "" if stops else ending
+        self.end(Part(self.start, output.taken(), code, lost), place)
         if code:
             self.stop_others()
 
@@ -318,16 +383,16 @@ def began(exchange: Exchange, name: str) -> tuple[str, float]:
     return f"{number:06}.{own}", first
 
 
-def serve(session: Session, idle: float, until: float, longest: float) -> int:
+def serve(session: Session, idle: float) -> int:
     """Run what is sent until the session ends. Raises LateError."""
     session.resume()
     free = time.monotonic()
     while not session.noticed:
         request = session.request()
         if request is None:
-            over = time.time() >= until
+            over = time.time() >= session.until
             if session.name == CHIEF and (over or time.monotonic() - free >= idle):
-                session.close(f"{after(longest)}, its longest time" if over else f"{after(idle)} without a run")
+                session.close(f"{after(session.longest)}, its longest time" if over else f"{after(idle)} without a run")
             else:
                 time.sleep(LOOK_S)
             continue
@@ -352,12 +417,13 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     warm = Warm([module for module in asked.preload.split(",") if module])
     try:
         start, first = began(exchange, replica(environ))
-        session = Session(exchange, start, environ, Files(folder, folder.with_name("sent")), warm)
+        files = Files(folder, folder.with_name("sent"))
+        session = Session(exchange, start, environ, files, warm, until=first + asked.max, longest=asked.max)
         adopt()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, session.notice)
         try:
-            return serve(session, asked.idle, first + asked.max, asked.max)
+            return serve(session, asked.idle)
         finally:
             session.signal(signal.SIGKILL)
     except LateError:

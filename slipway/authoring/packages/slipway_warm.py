@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import traceback
 from pathlib import Path
 from typing import Any, Mapping, Sequence  # noqa: UP035 (Python 3.8)
@@ -50,7 +51,9 @@ class Warm:
         self._socket, theirs = socket.socketpair()
         with theirs:
             words = [sys.executable, "-m", str(__spec__ and __spec__.name), str(theirs.fileno()), *self._modules]
-            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], start_new_session=True)
+            # Not in the folder: its modules, imported now, would stay as they are, whatever is sent later.
+            self._process = subprocess.Popen(words, cwd="/", pass_fds=[theirs.fileno()], start_new_session=True)
+        self._installed = installed()
         self._answers = self._socket.makefile("rb")
 
     def takes(self, words: Sequence[str]) -> bool:
@@ -60,10 +63,10 @@ class Warm:
         return len(words) > 2 if words[1:2] == ["-m"] else len(words) > 1 and not words[1].startswith("-")
 
     def become(self, words: Sequence[str], environ: Mapping[str, str], folder: Path, output: Sequence[int]) -> Forked:
-        """Start a command, whose stdout and stderr are these descriptors; where it has ended meanwhile, anew. Raises
-        OSError."""
+        """Start a command, whose stdout and stderr are these descriptors; where it has ended meanwhile, or packages are
+        others now, anew. Raises OSError."""
         asked = json.dumps({"words": words[1:], "environ": dict(environ), "folder": str(folder)})
-        if self._process.poll() is not None:
+        if self._process.poll() is not None or self._installed != installed():
             self.end()
             self._start()
         self._socket.sendmsg([b"f"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", output))])
@@ -77,6 +80,12 @@ class Warm:
             self._socket.close()
             self._process.kill()
             self._process.wait()
+
+
+def installed() -> list[int]:
+    """Return what differs once packages were installed or removed."""
+    places = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    return [Path(place).stat().st_mtime_ns for place in sorted(places) if Path(place).is_dir()]
 
 
 def forked(control: socket.socket) -> dict[str, Any]:

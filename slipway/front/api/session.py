@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 
 from slipway.base.errors import ResourceError
-from slipway.front.api.call import check, overrides_of, params_as_typed, types
+from slipway.front.api.call import check as check_arguments
+from slipway.front.api.call import overrides_of, params_as_typed, types
 from slipway.front.api.job import Job
 from slipway.front.api.submit import sent
 from slipway.using.context import Context, context_of
@@ -31,10 +32,11 @@ _log = logging.getLogger("slipway")
 
 @dataclass(frozen=True)
 class SessionRun:
-    """A run that has ended well. `submit(like=run.name)` makes a job of it."""
+    """A run that has ended. `submit(like=run.name)` makes a job of it."""
 
     name: str
     number: int
+    exit_code: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,24 +55,30 @@ class Session:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.stop()
 
-    def run(self, command: str, *, code: str | os.PathLike[str] = ".") -> SessionRun:
+    def run(
+        self, command: str, *, code: str | os.PathLike[str] = ".", fresh: bool = False, check: bool = True
+    ) -> SessionRun:
         """Run a command among the files of a folder as they are now, print what it writes, and wait for its end. An
-        interrupt is handed on to the command.
+        interrupt is handed on to the command. `fresh`: its $SLIPWAY_OUTPUT is an empty folder. With `check=False` a
+        command that failed is returned.
 
         Raises ResourceError for a command that failed, for a run that is lost, and where the session runs another
         command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
         """
-        check(command=command, code=code)
+        check_arguments(command=command, code=code, fresh=fresh, check=check)
         folder = Path(os.fsdecode(code))
-        session, run = begin_run(self._context, self._session, command_line((command,), folder), folder, _log.info)
+        session, run = begin_run(
+            self._context, self._session, command_line((command,), folder), folder, _log.info, fresh=fresh
+        )
         name = f"{session.job.typed}/{run.number}"
-        if exit_code := followed(self._context, session, run, _log.info):
+        exit_code = followed(self._context, session, run, _log.info)
+        if exit_code and check:
             raise ResourceError(
                 f"run {run.number} ended with {exit_code}",
                 why=f"the command was {run.request.command}",
                 fix=f"mend it, and run it again; its output: slipway jobs logs {session.job.typed}",
             )
-        return SessionRun(name, run.number)
+        return SessionRun(name, run.number, exit_code)
 
     def stop(self) -> None:
         """End it, and what it runs; one that has ended stays so. Raises CloudError."""
@@ -114,16 +122,16 @@ def session(
 
     Raises the errors of `slipway.submit`, and ConfigError where a session of that name goes on.
     """
-    check(machine=machine, idle=idle, max_run=max_run, preload=preload, code=code)
+    check_arguments(machine=machine, idle=idle, max_run=max_run, preload=preload, code=code)
     if template is not None:
-        check(template=template)
-    check(capacity=capacity, pool=pool, team=team, catalog=catalog, yes=yes, notify=notify)
-    check(env=env, secrets=secrets, job_name=job_name)
+        check_arguments(template=template)
+    check_arguments(capacity=capacity, pool=pool, team=team, catalog=catalog, yes=yes, notify=notify)
+    check_arguments(env=env, secrets=secrets, job_name=job_name)
     context, id_ = context_of(catalog), new_request_id()
     found = script_template(context.catalog, template, machine)
     limit = None if max_run is None else str(max_run)
     plan = plan_session(
-        context, found, id_, idle=str(idle), max_run=limit, preload=",".join(types(preload)), name=job_name
+        context, found, id_, idle=str(idle), max_run=limit, preload=",".join(types(preload)), name=job_name, code=code
     )
     chosen = {"machine": machine} if machine else {}
     asked = SubmissionRequest(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from slipway.authoring.packages.slipway_exchange import Part, part_name, stop_name
+from slipway.authoring.packages.slipway_exchange import LOST, Part, part_name, stop_name
 from slipway.base.errors import Interrupted, ResourceError
 from slipway.google.failures import NotFound
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, Event, Progress, Trouble, follower_of
-from slipway.using.sessions.sending import SentRun, ended
-from slipway.using.sessions.session import Session, active_sessions
+from slipway.using.sessions.sending import SentRun
+from slipway.using.sessions.session import Session, active_sessions, ended
 
 INTERRUPTED = 130
 _LOOK_S, _LOOK_AT_JOB_S = 0.25, 10.0
@@ -35,6 +35,7 @@ class RunFollower:
     _places: dict[str, int] = field(default_factory=dict, init=False)
     _ends: dict[str, Part] = field(default_factory=dict, init=False)
     _stops: int = field(default=0, init=False)
+    _told_stops: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._places = dict.fromkeys(self.session.replicas, 1)
@@ -57,22 +58,28 @@ class RunFollower:
             else:
                 clock.sleep(_LOOK_S)
         if lost := next((part.lost for part in self._ends.values() if part.lost), ""):
+            again = f"slipway session run -- {self.run.request.command}"
+            written = f"what it wrote: slipway jobs download {self.session.job.typed}"
             raise ResourceError(
                 f"run {self.run.number} of {self.session.name} is lost: {lost}",
                 why="it had begun, and is not begun again by itself",
-                fix="once more, where the session starts again: slipway session run -- " + self.run.request.command,
+                fix=f"once more, where the session starts again: {again}"
+                if lost == LOST
+                else f"slipway session start, then {again}; {written}",
             )
         codes = [int(part.code) for part in self._ends.values()]
         return next((code for code in codes if code not in (0, INTERRUPTED)), max(codes, default=0))
 
     def stop(self) -> bool:
         """Interrupt the run, and the second time kill it; False where that was done. Raises CloudError, and Interrupted
-        where it has not begun: it never will."""
-        if self._stops == _STOPS:
+        where it has not begun: it never will. A call that was interrupted itself is made good by the next one."""
+        if self._told_stops == _STOPS:
             return False
-        self._stops += 1
-        place = self.session.object(stop_name(self.run.number, self._stops))
-        self.context.connection.storage.create(place, self.context.user.encode(), "text/plain", again=True)
+        self._stops = min(self._stops + 1, _STOPS)
+        while self._told_stops < self._stops:
+            place = self.session.object(stop_name(self.run.number, self._told_stops + 1))
+            self.context.connection.storage.create(place, self.context.user.encode(), "text/plain", again=True)
+            self._told_stops += 1
         if self.session.job.waits:
             raise Interrupted(
                 f"run {self.run.number} is taken back", fix="slipway session stop, if nothing else is to run"

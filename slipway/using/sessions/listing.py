@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.base.formatting import join, span
+from slipway.model.labels import AGENT_LABEL
 from slipway.model.machines.table import all_accelerators
 from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost, job_cost
@@ -37,6 +38,11 @@ class SessionRow:
         )
 
     @property
+    def agent(self) -> str:
+        """The agent that started it in its user's place; empty for a person."""
+        return self.session.job.labels.get(AGENT_LABEL, "")
+
+    @property
     def age(self) -> float | None:
         """The seconds since it has its machines."""
         began = self.session.job.start_time
@@ -44,16 +50,20 @@ class SessionRow:
 
     @property
     def runs(self) -> str:
-        """Return `run 2: python train.py`, or `idle for 4 min`."""
+        """Return `run 2: python train.py`, `idle for 4 min`, or `ends as ada stopped it`."""
+        if self.last.closed:
+            return f"ends {self.last.closed}"
         if self.last.goes_on and self.last.request:
             return f"run {self.last.number}: {self.last.request.command}"
         return "–" if self.idle is None else f"idle for {span(self.idle)}"
 
     @property
     def idle(self) -> float | None:
-        """The seconds without a run; None while it runs, and before it has machines."""
+        """The seconds without a run; None while it runs or ends, and before it has machines."""
         since = self.last.ended or self.session.job.start_time
-        return None if since is None or self.last.goes_on else (self.now - since).total_seconds()
+        if since is None or self.last.goes_on or self.last.closed:
+            return None
+        return max(0.0, (self.now - since).total_seconds())
 
     @property
     def end(self) -> datetime | None:
@@ -61,6 +71,8 @@ class SessionRow:
         began = self.session.job.start_time
         if began is None:
             return None
+        if self.last.closed:
+            return self.now
         latest = began + timedelta(seconds=self.session.longest)
         if self.idle is None:
             return latest
@@ -70,6 +82,8 @@ class SessionRow:
     def ends(self) -> str:
         if self.end is None:
             return "–"
+        if self.last.closed:
+            return "now"
         return f"in {span(max(0.0, (self.end - self.now).total_seconds()))}"
 
     @property
@@ -79,6 +93,7 @@ class SessionRow:
             "name": self.session.name,
             "job": job.name,
             "user": job.user,
+            "agent": self.agent or None,
             "state": job.state,
             "holds": self.holds,
             "since": job.start_time,

@@ -39,7 +39,7 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
                 interrupted = False
                 if not follower.stop():
                     back = f"slipway jobs logs {session.job.typed} --follow"
-                    raise Interrupted(f"run {run.number} goes on", fix=back)
+                    raise Interrupted(f"run {run.number} is being killed, and nobody waits for its end", fix=back)
             return follower.code()
         except KeyboardInterrupt:
             interrupted = True

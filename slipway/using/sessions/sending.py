@@ -13,11 +13,11 @@ from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.slipway_exchange import Request, request_name
 from slipway.authoring.packages.source_package import require_no_key
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree, read
-from slipway.base.errors import Fix, ResourceError
+from slipway.base.errors import Interrupted, ResourceError
 from slipway.base.formatting import counted, short, size, span
-from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
-from slipway.using.sessions.session import LastRun, Session, last_run, read_request
+from slipway.using.sessions.session import LastRun, Session, ended, last_run, read_request
+from slipway.using.submission.own_settings import require_no_secret
 
 ZIP = "application/zip"
 
@@ -35,11 +35,21 @@ class SentRun:
 
 
 def begin_run(
-    context: Context, find: Callable[[], Session], command: str, folder: Path, note: Callable[[str], None]
+    context: Context,
+    find: Callable[[], Session],
+    command: str,
+    folder: Path,
+    note: Callable[[str], None],
+    *,
+    fresh: bool = False,
 ) -> tuple[Session, SentRun]:
     """Send a command to the session that is found, with the folder's files as they are now, which are read meanwhile;
-    `note` is told what travels. Raises the errors of `read` and `send`, and ConfigError for a folder that lacks what
-    the command starts, or has a key."""
+    `note` is told what travels. `fresh`: its $SLIPWAY_OUTPUT is an empty folder.
+
+    Raises the errors of `read` and `send`, and ConfigError for a folder that lacks what the command starts, and for a
+    key in it or in the command.
+    """
+    require_no_secret({"the command": command}, to="slipway session start ")
     with ThreadPoolExecutor(1) as threads:
         reading = threads.submit(read, folder)
         session = find()
@@ -50,7 +60,7 @@ def begin_run(
     require_no_key(tree.files, f"the folder {place.name}", f"leave the file out, by a line in {IGNORES}")
     for line in () if last.number else about(tree, place, command):
         note(line)
-    run = send(context, session, last, command, tree)
+    run = send(context, session, last, command, tree, fresh=fresh)
     changed = f"{counted(run.changed, 'file')} changed, {size(run.bytes)}" if run.changed else "no file changed"
     note(f"run {run.number}  {changed}")
     if run.requires_others:
@@ -58,9 +68,9 @@ def begin_run(
     return session, run
 
 
-def send(context: Context, session: Session, last: LastRun, command: str, tree: WorkingTree) -> SentRun:
+def send(context: Context, session: Session, last: LastRun, command: str, tree: WorkingTree, *, fresh: bool) -> SentRun:
     """Send a command, once. `last`: how far the session is. Raises ResourceError where the session has ended, or runs
-    something, and CloudError."""
+    something, Interrupted where it may have been sent, and CloudError."""
     if last.goes_on or last.closed:
         raise _refused(context, session, last)
     before = last.request.files if last.request else {}
@@ -69,20 +79,27 @@ def send(context: Context, session: Session, last: LastRun, command: str, tree: 
     contents = {digest: tree.files[name] for name, digest in files.items() if digest not in known}
     request = Request(
         id=secrets.token_hex(8),
-        by=context.user,
+        by=f"{context.agent} for {context.user}" if context.agent else context.user,
         command=command,
         files=files,
         executable=tuple(sorted(tree.executable)),
         commit=tree.revision.commit,
         dirty=bool(tree.revision.dirty),
+        fresh=fresh,
     )
     packed = request.packed(contents)
     number, storage = last.number + 1, context.connection.storage
-    if not storage.create(session.object(request_name(number)), packed, ZIP, again=True):
+    try:
+        created = storage.create(session.object(request_name(number)), packed, ZIP, again=True)
+    except KeyboardInterrupt:
+        fix = f"slipway session list; where it runs: slipway jobs logs {session.job.typed} --follow"
+        raise Interrupted(f"interrupted; run {number} may have been sent", fix=fix) from None
+    if not created:
         there = read_request(storage, session, number)
         if there is None or there.id != request.id:
             raise _refused(context, session, LastRun(number, there, None, None))
-    return SentRun(number, request, _changed(before, files), len(packed), _required(before) != _required(files))
+    others = bool(last.request and _required(files)) and _required(before) != _required(files)
+    return SentRun(number, request, _changed(before, files), len(packed), others)
 
 
 def close(context: Context, session: Session, last: LastRun) -> bool:
@@ -111,8 +128,3 @@ def _refused(context: Context, session: Session, last: LastRun) -> ResourceError
         why=f"run {last.number} goes on{since}, and a session runs one command at a time",
         fix=f"wait for it (slipway jobs logs {session.job.typed} --follow), or slipway session stop",
     )
-
-
-def ended(job: VertexJob, why: str, fix: Fix = "slipway session start") -> ResourceError:
-    """Return the error for a session that is no more."""
-    return ResourceError(f"the session {job.chosen_name or job.typed} has ended", why=why, fix=fix)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 
 from slipway.authoring.packages.slipway_exchange import LOOK_S
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.base.formatting import join, quoted, seconds, span
 from slipway.google.storage import Location
+from slipway.model.capacity import POOL
 from slipway.model.catalog.model import SessionLimits, Template
 from slipway.model.labels import NAME_LABEL, SESSION_LABEL
 from slipway.using.context import Context
@@ -46,11 +49,14 @@ class SessionPlan:
     def asked(self, request: SubmissionRequest) -> SubmissionRequest:
         """Return the request of the session's job. Raises PolicyError for another pool than it may have."""
         if self.pools is not None and request.pool not in self.pools:
-            if request.pool or len(self.pools) != 1:
+            elsewhere = request.capacity_type not in (None, POOL)
+            if request.pool or elsewhere or len(self.pools) != 1:
                 raise PolicyError(
                     f"sessions may run on {join(self.pools, 'or') or 'no pool'} alone",
                     why="slipway:sessions of the stack file says so",
-                    fix=({"pool": self.pools[0]},) if self.pools else "slipway run COMMAND, a job of its own",
+                    fix=({"pool": self.pools[0]}, ", and no other capacity type" * elsewhere)
+                    if self.pools
+                    else "slipway run COMMAND, a job of its own",
                 )
             request = replace(request, pool=self.pools[0])
         early = min(_EARLIER_S, _EARLIER * self.longest)
@@ -63,15 +69,29 @@ class SessionPlan:
 
 
 def plan_session(
-    context: Context, template: Template, id_: str, *, idle: str, max_run: str | None, preload: str, name: str | None
+    context: Context,
+    template: Template,
+    id_: str,
+    *,
+    idle: str,
+    max_run: str | None,
+    preload: str,
+    name: str | None,
+    code: str | os.PathLike[str],
 ) -> SessionPlan:
-    """Plan a session. Raises ConfigError for a time or modules that can't be, and where one of that name goes on,
-    PolicyError for one that is longer than the stack allows, and CloudError."""
+    """Plan a session for the folder `code`. Raises ConfigError for a time or modules that can't be, and where one of
+    that name goes on, PolicyError for one that is longer than the stack allows, and CloudError."""
     if preload and not _MODULES.fullmatch(preload):
         raise ConfigError(
             f"invalid modules {quoted(preload)}",
             why="names with commas between",
             fix=({"preload": "torch,transformers"},),
+        )
+    if own := _of_folder(preload, Path(os.fsdecode(code))):
+        raise ConfigError(
+            f"{join(own)} of the folder can't be preloaded",
+            why="it would stay as it is now, whatever you edit",
+            fix="name installed packages",
         )
     limits = context.catalog.sessions or SessionLimits()
     most = limits.max.total_seconds() if limits.max else math.inf
@@ -80,7 +100,7 @@ def plan_session(
         raise PolicyError(
             f"a session may run {span(most)} at most, and {span(longest)} are asked for",
             why="slipway:sessions of the stack file says so",
-            fix=({"max_run": f"{most:.0f}s"},),
+            fix=({"max_run": f"{most / 60:.0f}m"},),
         )
     at = place_of(context.catalog.work_bucket, context.user, id_)
     name, storage = name or NAME, context.connection.storage
@@ -92,3 +112,9 @@ def plan_session(
             fix=("slipway session run …, which uses it; slipway session stop; or ", {"job_name": f"{name}-2"}),
         )
     return SessionPlan(at, id_, min(seconds(idle), longest), longest, preload, limits.pools)
+
+
+def _of_folder(preload: str, folder: Path) -> list[str]:
+    """Return those of the modules that are the folder's own, or that one of its files hides."""
+    tops = sorted({module.partition(".")[0] for module in preload.split(",")} - {""})
+    return [top for top in tops if (folder / f"{top}.py").exists() or (folder / top / "__init__.py").exists()]

@@ -8,12 +8,14 @@ from slipway.authoring.packages.slipway_exchange import stop_name
 from slipway.using.context import Context
 from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
-from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
+from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
 
 
 def stop_session(context: Context, session: Session, tell: Callable[[str], None]) -> None:
     """Interrupt what the session runs, and end it; one that waits for its machines is cancelled. Raises ResourceError
-    where it ended meanwhile, and CloudError."""
+    where it ended meanwhile, PolicyError for an agent that has not started it, and CloudError."""
+    if refused := not_ones_own([session.job], context):
+        raise refused
     if session.job.waits:
         for job in withheld(context, with_copies(context, session.job, tell), tell):
             cancel_job(context.vertex, job, context.now)

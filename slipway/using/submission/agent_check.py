@@ -37,7 +37,7 @@ class AgentSpending:
         """Return the error where the agent may not answer for these costs."""
         allowance = self.allowance
         if allowance is None:
-            return self._refused(costs, f"stack {self.stack} lets no agent spend anything (slipway:agents)")
+            return self._refused(costs, f"stack {self.stack} lets no agent spend anything (slipway:agents)", "")
         if others := sorted(costs.machines - {*allowance.machines}) if allowance.machines else []:
             allowed = join(allowance.machines, "or")
             return self._refused(costs, f"it takes {join(others)}; agents may take {allowed} (slipway:agents.machines)")
@@ -49,11 +49,11 @@ class AgentSpending:
         limit = f"${allowance.per_day:,.2f} a day are allowed (slipway:agents.perDay)"
         return self._refused(costs, "; ".join(filter(None, (f"it may cost {most} until its time limit", spent, limit))))
 
-    def _refused(self, costs: Spending, why: str) -> PolicyError:
+    def _refused(self, costs: Spending, why: str, less: str = ", or a shorter --max-run") -> PolicyError:
         return PolicyError(
             f"nothing was sent: agent {self.agent} may not answer for {costs.what}",
             why=why,
-            fix=f"take a pool, or a shorter --max-run; or have a person send it, without {AGENT}",
+            fix=f"take a pool{less}; or have a person send it, without {AGENT}",
         )
 
 

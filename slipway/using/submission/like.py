@@ -121,6 +121,8 @@ def like(
         overrides=overrides,
     )
     same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=())
+    if own_code and job.packages:  # A folder comes in its place.
+        same = replace(same, overrides=replace(overrides, package=min(job.packages)))
     differences = [*kinds, *gone]
     if not kinds:
         differences += _changes(catalog, job, same, team)

@@ -100,21 +100,21 @@ def longest_run(offers: Iterable[Offer]) -> int:
     return min((longest for offer in offers if (longest := _timeout(offer)) is not None), default=WEEK)
 
 
-def require_no_secret(values: Mapping[str, Value]) -> None:
+def require_no_secret(values: Mapping[str, Value], to: str = "") -> None:
     """Raise ConfigError for a parameter or a note whose text has a secret's form, or assigns what certainly is one: the
-    job records it, and lists show it."""
+    job records it, and lists show it. `to`: the command that takes it by its name."""
     for name, value in values.items():
         if isinstance(value, str) and (
             has_form(value) or any(certainly_secret(own, to) for to, own in assigned(value))
         ):
-            raise ConfigError(f"{name} has a secret in it", why=_STORED, fix=_by_name("NAME"))
+            raise ConfigError(f"{name} has a secret in it", why=_STORED, fix=_by_name("NAME", to))
 
 
 _STORED = "what a job is given is stored with it, for everybody who may list jobs; and shells keep what is typed"
 
 
-def _by_name(variable: str) -> Fix:
-    return ("put it into Secret Manager, and give its name: ", {"secrets": {variable: "SECRET"}})
+def _by_name(variable: str, to: str = "") -> Fix:
+    return (f"put it into Secret Manager, and give its name: {to}", {"secrets": {variable: "SECRET"}})
 
 
 def _variables(env: Mapping[str, str]) -> Iterator[Mistake]:

@@ -20,7 +20,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import CUSTOM_JOB
-from slipway.model.labels import RUN_LABEL
+from slipway.model.labels import RUN_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.description import JobDescription, describe
@@ -166,12 +166,15 @@ def _look(
 
 
 def _given(job: VertexJob, context: Context) -> str:
-    """Return what its submission gave the job beside its template's defaults, a command first and by itself."""
+    """Return what its submission gave the job beside its template's defaults, a command first and by itself; of a
+    session only that it is one."""
+    if SESSION_LABEL in job.labels:
+        return "a session"
     template = context.catalog.templates.get(job.template)
     parameters = template.parameters if template else ()
     values = {**(job.parameters or {})}
     for parameter in parameters:
-        if values.get(parameter.name) == parameter.default:
+        if not parameter.command and values.get(parameter.name) == parameter.default:
             del values[parameter.name]
     commands = [short(render(values.pop(each.name))) for each in parameters if each.command and each.name in values]
     return ", ".join((*commands, *(f"{short(name)}={short(render(value))}" for name, value in values.items())))

@@ -33,11 +33,18 @@ def command(*, everybody: bool, catalog: str | None, output: str) -> None:
         Column[SessionRow]("SESSION", lambda row: row.session.name, name=True),
         Column("JOB", lambda row: row.session.job.called, name=True),
         Column("USER", lambda row: row.session.job.user if everybody else "", optional=True),
+        Column("AGENT", lambda row: row.agent, optional=True),
         Column("STATE", lambda row: state_word(row.session.job.state)),
         Column("HOLDS", lambda row: row.holds),
         Column("SINCE", lambda row: f"{span(row.age)} ago" if row.age is not None else "–", wraps=True),
-        Column("COST", lambda row: cost_words(row.account) if row.account.cost else UNKNOWN_PRICE, wraps=True),
+        Column("COST", _cost, wraps=True),
         Column("RUNS", lambda row: short(row.runs), wraps=True),
         Column("ENDS", lambda row: row.ends, wraps=True),
     ]
     screen.show(table_of(columns, rows))
+
+
+def _cost(row: SessionRow) -> str:
+    if row.age is None:
+        return "–"
+    return cost_words(row.account) if row.account.cost else UNKNOWN_PRICE

@@ -25,10 +25,11 @@ from slipway.using.submission.own_command import command_line
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
 @word_option("--session", "name", metavar="SESSION", help="Which, where you have several.")
+@click.option("--fresh", is_flag=True, help="Give it an empty $SLIPWAY_OUTPUT, not that of the runs before.")
 @folder_option
 @catalog_option
-def command(*, words: tuple[str, ...], name: str | None, code: str, catalog: str | None) -> int:
+def command(*, words: tuple[str, ...], name: str | None, fresh: bool, code: str, catalog: str | None) -> int:
     context, folder = Context(catalog), Path(code)
     line = command_line(words, folder)
-    session, run = begin_run(context, lambda: find_session(context, name), line, folder, screen.note)
+    session, run = begin_run(context, lambda: find_session(context, name), line, folder, screen.note, fresh=fresh)
     return followed(context, session, run, screen.note)

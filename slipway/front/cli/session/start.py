@@ -73,7 +73,9 @@ def command(
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = Context(flags["catalog"], in_season=True)
     found = script_template(context.catalog, template, machine)
-    plan = plan_session(context, found, id_, idle=idle, max_run=max_run, preload=preload or "", name=name)
+    plan = plan_session(
+        context, found, id_, idle=idle, max_run=max_run, preload=preload or "", name=name, code=flags["code"]
+    )
     given = (*((f"machine={machine}",) if machine else ()), *params)
     typed = SessionArguments(
         found.name, params=given, name=name, max_run=max_run, idle=idle, preload=preload, plan=plan, **flags

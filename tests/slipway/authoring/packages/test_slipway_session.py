@@ -36,6 +36,20 @@ while pathlib.Path(os.environ["COUNTED"] + ".wait").exists():
 """Writes its arguments down, outside of the folder, and waits where it is to."""
 
 
+HEEDLESS = (
+    'python -c "import signal, time; signal.signal(2, signal.SIG_IGN); signal.signal(15, signal.SIG_IGN); '
+    'print(flush=True); time.sleep(600)"'
+)
+SOON = """
+import os, sys, sysconfig
+from slipway.authoring.packages import slipway_session
+if "PACKAGES" in os.environ:
+    sysconfig.get_path = lambda name: os.environ["PACKAGES"]
+slipway_session.STOPPED_S = 0.0
+sys.exit(slipway_session.main(sys.argv[1:], os.environ))
+"""
+
+
 @dataclass
 class Held:
     """A session's machine, and its owner. `out` has what each run wrote."""
@@ -63,12 +77,13 @@ class Held:
         """The file for which `counts.py` waits to go."""
         return self.folder / "counted.wait"
 
-    def start(self, *flags: str, idle: str = "600", **more: str) -> subprocess.Popen[bytes]:
-        """Start the session's job, on a new machine; `more` variables."""
+    def start(self, *flags: str, idle: str = "600", longest: str = "600", **more: str) -> subprocess.Popen[bytes]:
+        """Start the session's job, on a new machine, which gives a run no second for its last words; `more`
+        variables."""
         code = self.folder / f"machine-{len(self.started)}" / "code"
         code.mkdir(parents=True)
         own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COUNTED": str(self.folder / "counted")}
-        words = ["-m", "slipway.authoring.packages.slipway_session", "--at", self.at, "--idle", idle, "--max", "600"]
+        words = ["-c", SOON, "--at", self.at, "--idle", idle, "--max", longest]
         process = subprocess.Popen(
             [sys.executable, *words, *flags],
             cwd=code,
@@ -78,14 +93,14 @@ class Held:
         self.started.append(process)
         return process
 
-    def send(self, command: str, **changes: str | None) -> int:
+    def send(self, command: str, *, fresh: bool = False, **changes: str | None) -> int:
         """Send a run, with changes of files, and return its number."""
         self.number += 1
         named = {name.replace("_", "."): text for name, text in changes.items()}
         self.files = {name: text for name, text in {**self.files, **named}.items() if text is not None}
         contents = {hashlib.sha256(text.encode()).hexdigest(): text.encode() for text in self.files.values()}
         files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in self.files.items()}
-        request = Request(uuid.uuid4().hex, "ada", command, files)
+        request = Request(uuid.uuid4().hex, "ada", command, files, fresh=fresh)
         new = {digest: content for digest, content in contents.items() if digest not in self.known}
         self.known |= {*contents}
         assert self.exchange.take(exchange.request_name(self.number), request.packed(new))
@@ -108,7 +123,7 @@ class Held:
         wait_for(lambda: any(part.output for part in self.parts(number)), "the run writes", 120)
 
     def run(self, command: str, **changes: str | None) -> tuple[int, str, str]:
-        return self.end(self.send(command, **changes))
+        return self.end(self.send(command, fresh=False, **changes))
 
 
 @pytest.fixture
@@ -134,7 +149,8 @@ def test_a_run_finds_exactly_the_files_that_were_sent_whatever_runs_did_to_them(
         "",
     )
     assert held.run("python shows.py", a_txt="b") == (0, "['a.txt', 'counts.py', 'own', 'shows.py'] b\n", "")
-    assert held.run("nobody-has-this", a_txt="b")[0] == 70
+    code, written, _ = held.run("nobody-has-this", a_txt="b")
+    assert code == 127 and "error: nobody-has-this is not on the session's machine" in written, written
     assert held.run("python -c 'print(1'")[0] == 1, "a session outlives what can't start"
 
 
@@ -159,13 +175,57 @@ def test_a_run_is_interrupted_and_then_killed(held: Held) -> None:
     assert held.exchange.take(exchange.stop_name(number, 1), b"ada")
     code, written, lost = held.end(number)
     assert code in (1, 130) and "KeyboardInterrupt" in written and not lost
-    number = held.send(
-        'python -c "import signal, time; signal.signal(2, signal.SIG_IGN); print(flush=True); time.sleep(600)"'
-    )
+    number = held.send(HEEDLESS)
     held.begun(number)
     for count in (1, 2):
         assert held.exchange.take(exchange.stop_name(number, count), b"ada")
     assert held.end(number)[0] == 137
+
+
+def test_files_and_folders_change_places(held: Held) -> None:
+    held.start()
+    makes = "import pathlib\npathlib.Path('b.txt').mkdir()\npathlib.Path('b.txt/own').touch()"
+    assert held.run("python makes.py", makes_py=makes)[0] == 0
+    held.files["a/b"] = "1"
+    assert held.run("cat b.txt a/b", b_txt="2") == (0, "21", "")
+    del held.files["a/b"]
+    held.files["a"] = "3"
+    assert held.run("cat a") == (0, "3", "")
+    del held.files["a"]
+    held.files["a/b/c"] = "4"
+    assert held.run("cat a/b/c") == (0, "4", "")
+
+
+def test_a_run_that_heeds_nothing_goes_with_its_session(held: Held) -> None:
+    held.start()
+    number = held.send(HEEDLESS)
+    held.begun(number)
+    assert held.exchange.take(exchange.stop_name(number, 1), b"ada")
+    closing = Request("1", "ada", closed="as ada stopped it").packed({})
+    assert held.exchange.take(exchange.request_name(number + 1), closing)
+    assert held.end(number) == (137, "\n", "")
+    assert held.started[0].wait(60) == 0
+
+
+def test_a_run_goes_with_its_session_s_longest_time_and_is_told_so(held: Held) -> None:
+    held.start(longest="3")
+    number = held.send(HEEDLESS)
+    assert held.end(number) == (137, "\n", "the session ends after 0 min, its longest time")
+    assert held.started[0].wait(60) == 0
+
+
+def test_what_earlier_runs_have_kept_is_told_once_and_a_run_may_have_an_empty_folder(held: Held) -> None:
+    output = held.folder / "output"
+    output.mkdir()
+    held.start(SLIPWAY_OUTPUT=str(output))
+    leaves = "import os, pathlib\nplace = pathlib.Path(os.environ['SLIPWAY_OUTPUT'])\n"
+    leaves += "print(place.name, len([*place.iterdir()]))\n(place / 'checkpoint').touch()"
+    assert held.run("python leaves.py", leaves_py=leaves) == (0, "output 0\n", "")
+    code, written, _ = held.run("python leaves.py")
+    told = "slipway: $SLIPWAY_OUTPUT has checkpoint of earlier runs; --fresh gives a run an empty one\n"
+    assert code == 0 and written == f"{told}output 1\n"
+    assert held.end(held.send("python leaves.py", fresh=True)) == (0, "run-3 0\n", "")
+    assert held.run("python leaves.py") == (0, "output 2\n", "")
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
@@ -263,6 +323,20 @@ def test_a_warm_python_becomes_the_command(held: Held) -> None:
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getpid(), 15)")[0] == 143
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getppid(), 9); print(2)")[0] == 137
     assert held.run("python helper.py", helper_py="print('again')") == (0, "again\n", "")
+
+
+def test_a_warm_python_keeps_no_module_that_has_changed(held: Held) -> None:
+    packages = held.folder / "packages"
+    (packages / "installed-1.dist-info").mkdir(parents=True)
+    (packages / "installed.py").write_text("WORD = 'first'")
+    held.start("--preload", "installed,helper", PACKAGES=str(packages), PYTHONPATH=f"{ROOT}:{packages}")
+    kills, shows = "import os; os.kill(os.getppid(), 9)", "import installed, helper\nprint(installed.WORD, helper.WORD)"
+    assert held.run("python kills.py", kills_py=kills, helper_py="WORD = 'old'")[0] == 137
+    assert held.run("python shows.py", shows_py=shows)[1] == "first old\n"
+    assert held.run("python shows.py", helper_py="WORD = 'new'")[1] == "first new\n"
+    (packages / "installed-1.dist-info").rename(packages / "installed-2.dist-info")
+    (packages / "installed.py").write_text("WORD = 'second'")
+    assert held.run("python shows.py")[1] == "second new\n"
 
 
 @pytest.mark.journey

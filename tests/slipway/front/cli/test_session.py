@@ -32,7 +32,7 @@ def test_commands_run_one_after_the_other_with_the_files_of_now(session: Stack) 
     (session.folder / "train.py").write_text("import sys, words\nprint(words.WORD)\nsys.exit(3)\n")
     done = session.run("session", "run", "train.py")
     assert (done.code, done.out) == (3, "edited\n"), done.err
-    assert "run 2  2 files changed" in done.err
+    assert "run 2  2 files changed" in done.err and "$SLIPWAY_OUTPUT" not in done.err
     (session.folder / "words.py").write_text("WORD = 'another'\n")
     assert session.run("session", "run", "train.py").out == "another\n"
     (row,) = session.well("session", "list", "--output", "json").json["sessions"]
@@ -43,6 +43,7 @@ def test_commands_run_one_after_the_other_with_the_files_of_now(session: Stack) 
     assert job["state"] == "JOB_STATE_SUCCEEDED"
     liked = session.run("submit", "--like", "session/2", "--wait")
     assert liked.code == 4 and "the command ended with 3" in liked.err, liked.err
+    assert "not as it was" not in liked.err
     newest, _ = session.jobs()
     assert "slipway-session" not in newest["labels"] and "timeout" not in newest["jobSpec"].get("scheduling", {})
     assert "edited" in session.well("jobs", "logs", newest["displayName"]).out
@@ -115,6 +116,43 @@ def test_a_preempted_session_starts_again_and_tells_what_is_lost(open_to_command
         assert stack.run("session", "run", "train.py").out == "lr None\n"
 
 
+@pytest.mark.journey
+def test_the_next_run_waits_for_no_mark_of_the_last_one_s_end(session: Stack) -> None:
+    with session.faults({"kind": "hold", "match": "^POST .*ended"}):
+        assert session.run("session", "run", "train.py").code == 0
+        assert "idle" in session.well("session", "list").out
+        with session.started("session", "run", "train.py", "2") as second:
+            assert second.stderr and any(line.startswith("run 2 ") for line in iter(second.stderr.readline, ""))
+            session.cloud.rest("DELETE", "/vertex-local/faults")
+            assert second.communicate(timeout=120)[0] == "lr None 2\n" and second.returncode == 0
+
+
+@pytest.mark.journey
+def test_who_ends_a_session_and_what_is_told_of_it_then(session: Stack) -> None:
+    agent = {"SLIPWAY_AGENT": "bot"}
+    refused = session.run("session", "stop", **agent)
+    assert refused.code == 5 and "not sent by agent bot" in refused.err, refused.err
+    assert "requirements.txt is another" not in session.run("session", "run", "train.py").err
+    session.well("session", "start", "--name", "other", **agent)
+    (other, _) = session.well("session", "list", "--output", "json").json["sessions"]
+    assert other["agent"] == "bot"
+    (session.folder / "waits.py").write_text(WAITS)
+    with session.started("session", "run", "--session", "session", "waits.py", **agent) as run:
+        begun(run)
+        refused = session.run("session", "run", "--session", "session", "train.py")
+        assert "session runs bot for Ada's python waits.py" in refused.err, refused.err
+        with session.faults({"kind": "hold", "match": "^GET .*stop-1"}):
+            session.well("session", "stop", "--session", "session")
+            row = session.well("session", "list").out.splitlines()[-1]
+            assert "ends as Ada stopped it" in row and row.split()[-1] == "now", row
+        run.communicate(timeout=120)
+    session.until(lambda: len(session.well("session", "list", "--output", "json").json["sessions"]) == 1)
+    gone = session.run("session", "run", "--session", "session", "train.py")
+    assert gone.code == 4 and "why: it ended as Ada stopped it" in gone.err, gone.err
+    assert "a session" in session.well("jobs", "list").out
+    session.well("session", "stop", "other", **agent)
+
+
 def test_what_waits_for_machines_is_taken_back_or_cancelled(open_to_commands: Stack) -> None:
     held(open_to_commands)
     open_to_commands.well("session", "start", "--pool", "cpu/workers")
@@ -135,9 +173,13 @@ def test_what_no_session_can_be_is_refused(open_to_commands: Stack) -> None:
         ("--preload", "torch,"): "fix: --preload torch,transformers",
         ("--max-run", "30d"): "hello may run 7 days at most",
         ("--machine", "a2"): "has no choice of machines",
+        ("--preload", "json,train"): "train of the folder can't be preloaded",
     }.items():
         refused = open_to_commands.run("session", "start", *words)
         assert refused.code == 2 and said in refused.err and not open_to_commands.jobs(), refused.err
+    key = "WANDB_API_KEY=" + "0123456789abcdef" * 2 + "01234567"
+    refused = open_to_commands.run("session", "run", f"export {key}; python train.py")
+    assert refused.code == 2 and "slipway session start --secret NAME=SECRET" in refused.err, refused.err
     assert "no session" in open_to_commands.run("session", "stop").err
     open_to_commands.well("run", "-d", "--name", "one", "train.py")
     assert "is no session" in open_to_commands.run("submit", "--like", "one/1").err
@@ -153,7 +195,9 @@ def test_a_stack_limits_sessions(open_to_commands: Stack) -> None:
     stack.publish()
     for words, said in {
         ("--max-run", "2h"): "error: a session may run 1 h at most, and 2 h are asked for",
+        ("--max-run", "3h"): "fix: --max-run 60m",
         ("--pool", "cpu/others"): "fix: --pool cpu/workers",
+        ("--capacity", "on-demand"): "fix: --pool cpu/workers, and no other capacity type",
     }.items():
         refused = stack.run("session", "start", *words)
         assert refused.code == 5 and said in refused.err and not stack.jobs(), refused.err
