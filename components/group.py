@@ -133,8 +133,11 @@ class Group:
             )
             if self.workspace:
                 refuse_namesakes(self.workspace.name, stack, self.own.keys(), state)
+            staying, errors = as_it_stays(stack, state)
             if run.preview:
-                stack, self._errors = as_it_stays(stack, state)
+                stack, self._errors = staying, errors
+            elif self.own and errors and not guard.taken_down:  # The plan looks at what the workspace itself makes.
+                raise errors[0]
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = file.places if file else lambda _: ()

@@ -230,6 +230,26 @@ def test_a_peering_of_the_program_is_not_asked_for(told: list[str], after: Calla
     assert "peered" not in "\n".join(told) and "deep" in "\n".join(told)
 
 
+@pytest.mark.parametrize("preview", [False, True])
+def test_another_bucket_or_account_of_the_program_is_refused_before_anything(preview: bool) -> None:
+    trainer = f"serviceAccount:former@{PROJECT}.iam.gserviceaccount.com"
+    reads = StateGrant(
+        "ml-trainer-reads-catalog", "roles/storage.objectViewer", trainer, f"gs://{PROJECT}-dev-ml-catalog"
+    )
+    writes = StateGrant("ml-trainer-writes-work", "roles/storage.objectUser", trainer, "gs://former-results")
+    with knowing(State(grants=(reads, writes))):
+        refused(
+            lambda: workspace(work_bucket=own_bucket(), trainer="former"),
+            r"(?s)gs://former-results can't become bucket gs://acme-results.*put the name former-results of the",
+            preview=preview,
+        )
+        refused(
+            lambda: workspace(work_bucket="former-results", trainer=own_account()),
+            r"(?s)account former@\S+ can't become account own-runner@.*put the name former of the program's resource",
+            preview=preview,
+        )
+
+
 # -- several workspaces --
 
 

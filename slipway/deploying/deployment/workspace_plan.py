@@ -166,12 +166,12 @@ def renamed(known: State, wanted: Mapping[str, str], origin: Origin) -> Iterator
             if not logical.startswith((BUCKETS_ELSEWHERE, _OTHER)) and name not in far
         ]
         # Adopted buckets of other regions have logical names like the one at home, and longer names.
-        old, new = min(names, key=len, default=""), wanted.get(role, "")
+        old, new = min(names, key=len, default="") or _lent(role, known), wanted.get(role, "")
         if not new or old in ("", new):
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
         key, name = camel(entry), old.partition("@")[0]
-        back = origin.assign(key, name)
+        back = origin.assign(key, name) if names else f"the name {name} of the program's resource"
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
             why=f"{origin.place(f'slipway:workspace.{key}')}: {_STAYS[role]}",
@@ -179,6 +179,18 @@ def renamed(known: State, wanted: Mapping[str, str], origin: Origin) -> Iterator
             for_good=True,
             stays={entry: name},
         )
+
+
+def _lent(role: str, known: State) -> str:
+    """Return the deployed name in a role of a resource of the program itself, by the trainer's grants; empty where
+    there are none."""
+    name = f"{TRAINER}-writes-{WORK}" if role == WORK else f"{TRAINER}-reads-{CATALOG}"
+    names = (
+        grant.member.partition(":")[2] if role == TRAINER else grant.on.removeprefix("gs://")
+        for grant in known.grants
+        if grant.name == name
+    )
+    return next(names, "")
 
 
 def _unasked(
