@@ -15,7 +15,7 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import NO_SIGN, Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import ROWS, RowName, by_row
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
@@ -29,15 +29,15 @@ _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:
 _OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
 """Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
-_UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be decided"
-"""Words of a fault that a reader of its cause does not need."""
+_UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
+"""Words of a fault from which its reader learns nothing, and the end of one that only says so."""
 
 
 def program(change: Change) -> Iterator[Consequence]:
     preview = change.preview
     if preview and preview.errors:
         first, *others = (error.removeprefix("error: ").strip() for error in preview.errors)
-        what, *below = first.splitlines() or ["the engine does not say why"]
+        what, *below = first.splitlines() or [say("preview-silent")]
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
         edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
@@ -96,14 +96,14 @@ def _move(pin: Edit) -> RowName:
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
-    what, edits = _cut(fault.what).removesuffix(_UNCHANGED), tuple(edits)
+    what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
     reasons = fault.why.splitlines()
     first, *others = [part for line in reasons for part in line.split("; ")] or [""]
-    keep = [f"or leave `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
+    keep = [say("preview-leave", key=edits[0].key)] if len(edits) == 1 and "back" not in fault.fix else []
     # An added key is no deployed entry's.
     fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
     return by_row(
-        "preview-undecided" if what == _UNDECIDED else "preview-failed",
+        "preview-undecided" if what.endswith(_UNDECIDED) else "preview-failed",
         Subject("preview"),
         what=f"{what}, for {len(reasons)} reasons" if reasons[1:] else what,
         why=_cut(first),

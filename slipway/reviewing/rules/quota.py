@@ -23,7 +23,7 @@ from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
 from slipway.reviewing.rules.declared import compare, row_of
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import ask, in_words, named
 
 
@@ -83,7 +83,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             answer=answer,
-            increase=str(answer) if answer else f"this deployment asks for a limit of {asked:,}" if asked else "",
+            increase=str(answer) if answer else say("quota-asks", asked=asked),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
@@ -99,22 +99,14 @@ def live_at(change: Change, region: str) -> Live:
 
 def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     limit = live.limit(line.metric)
-    if limit is None or not limit.increase:
-        return "not known: whether an increase can be had"
-    if limit.increase is not Increase.POSSIBLE:
-        return limit.increase
+    known = limit.increase if limit else ""
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
-    return f"or ask Google for {enough:,} ({how})"
+    refused = "" if known is Increase.POSSIBLE else known
+    return say("quota-increase", unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
 
 
 _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
-_OUTCOMES = {
-    "hopeless": ", nothing granted of what was asked for",
-    "partly": ", less granted than asked for",
-    "pending": ", what is missing is asked for",
-}
-"""The outcomes of requests, the worst first."""
 
 
 def quota(change: Change) -> Iterator[Consequence]:
@@ -154,22 +146,15 @@ def quota_in_words(change: Change) -> str:
     same = all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
     if same and stands == before not in ("ok", "nothing drawn"):
         return "as before"
-    if not stands.startswith(("short", "ok now")):
-        return stands
     pools = [draw for draw in drawn if not draw.line.of_offers]
     lacking = [draw for draw in pools if draw.line.short] or [draw for draw in pools if draw.line.state == "tight"]
     states = {"pending" if draw.asked else draw.answer and draw.answer.state for draw in lacking}
-    return stands + next((words for state, words in _OUTCOMES.items() if state in states), "")
+    outcome = say("quota-outcome", **{state: state in states for state in ("hopeless", "partly", "pending")})
+    return stands + outcome if stands.startswith(("short", "ok now")) else stands
 
 
 def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
     pools, offers = ([line for line in lines if line.of_offers is of_offers] for of_offers in (False, True))
-    if any(line.short for line in pools):
-        return "short"
-    if any(line.state == "unknown" for line in lines):
-        return "unknown"
-    if any(line.state == "tight" for line in pools):
-        return "ok now, short if pools grow"
     none = (
         name
         for name, template in sorted(catalog.templates.items())
@@ -177,9 +162,15 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
         and any(offer.lacks_quota for offer in template.offers)
     )
     short = (name.split()[0] for line in offers if line.short for name in line.drawn)
-    if names := list(none) or dict.fromkeys(short):
-        return f"{'ok for pools, ' if pools else ''}short for jobs' own machines of {few(names)}"
-    return "ok" if pools or offers else "nothing drawn"
+    return say(
+        "quota-stands",
+        short=any(line.short for line in pools),
+        unknown=any(line.state == "unknown" for line in lines),
+        tight=any(line.state == "tight" for line in pools),
+        lacking=few(list(none) or dict.fromkeys(short)),
+        pools=pools,
+        drawn=pools or offers,
+    )
 
 
 def _lacking(line: QuotaLine, most: Draw) -> tuple[object, ...]:
@@ -249,10 +240,10 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: An
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
-    held = {"limit": line.limit, "others use": draw.most.used, "old generations use": draw.old if line.short else 0}
+    held = {"limit": line.limit, "others": draw.most.used, "old generations": draw.old if line.short else 0}
     drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
     if line.short and not line.of_offers:  # A shortage at once is none of the maximum.
-        drawn = {"needed at once": line.short + (line.limit or 0)}
+        drawn = {"at once": line.short + (line.limit or 0)}
     return by_row(
         row,
         Subject("quota", line.key),

@@ -70,4 +70,4 @@ def in_words(metric: str) -> str:
 
 def ask(metric: str, limit: int) -> str:
     """Return the command that asks Google for a limit."""
-    return f"`slipway quota --request {metric.removeprefix(PREFIX).replace('nvidia_', '')}={limit}`"
+    return say("quota-ask", metric=metric.removeprefix(PREFIX).replace("nvidia_", ""), limit=limit)

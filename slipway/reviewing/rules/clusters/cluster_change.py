@@ -178,8 +178,8 @@ def within(cluster: Cluster, *, season: bool = False) -> str:
 
 def with_month(hourly: Price) -> str:
     """Return `$2.35/h, $1,719 a month`."""
-    known = f"{dollars(hourly)}, ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
-    return "an unknown amount" if hourly.unknown else known
+    price = "" if hourly.unknown else dollars(hourly)
+    return say("cost-a-month", price=price, month=f"{hourly.known * HOURS_OF_A_MONTH:,.0f}")
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:

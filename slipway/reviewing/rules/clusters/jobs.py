@@ -38,7 +38,7 @@ def unfinished(change: Change) -> Iterator[Consequence]:
     for kept in change.after.kept.values():
         if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
             on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
-            until = have_ended(on_it, "") if on_it else "its jobs have ended"
+            until = have_ended(on_it, "") if on_it else ""
             details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
             yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
     for step in change.touched:
@@ -71,7 +71,8 @@ def _revoked(change: Change) -> Iterator[Consequence]:
     for grant in change.grants[1]:
         account, need = grant.member.removeprefix("serviceAccount:"), _NEEDS.get(grant.what)
         if (need and "role" in need) or not grant.what:
-            yield from _shut_out(account, grant.what, grant.place, f"{grant.words} is taken from `{account}`", change)
+            right = say("role-taken", words=grant.words, account=account)
+            yield from _shut_out(account, grant.what, grant.place, right, change)
     for step in change.touched:
         on = form(step.type)
         if on and on.whole == "Binding" and step.new and not step.old:
@@ -79,8 +80,8 @@ def _revoked(change: Change) -> Iterator[Consequence]:
             members = {grant.member.removeprefix("serviceAccount:") for grant in grants(step, step.new)}
             usual = role and on.what in _NEEDS and role == _NEEDS[on.what].get("role")
             for account in sorted({job.service_account for job in change.jobs} - members) if usual else ():
-                words = f"`{role}` on {where}, as a binding leaves `{account}` out"
-                yield from _shut_out(account, on.what, name, words, change)
+                right = say("role-unbound", role=role, where=where, account=account)
+                yield from _shut_out(account, on.what, name, right, change)
 
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:

@@ -18,7 +18,7 @@ from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -130,16 +130,12 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         or (fresh and regions and not any(other.region for other in before))
         or (not before and dearer.known > 0)
     )
-    row: RowName = "alternatives-far" if regions else "cluster-may-become"
-    if made and was and alike(listed, was.alternatives):
-        row = "cluster-may-still-become"
-    elif lacking:
-        row = "alternatives-unfit-and-old-goes" if lost else "alternatives-unfit"
     yield of_cluster(
-        row,
+        "cluster-may-still-become" if made and was and alike(listed, was.alternatives) else "cluster-may-become",
         name,
-        others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or")
-        or "of more or fewer machines",
+        others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or"),
+        back=not (lacking or regions),
+        later=(lacking and not lost) or (regions and not lacking),
         lacking=lacking,
         most=dollars(most),
         lost=lost,
@@ -154,11 +150,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
 def standing_alternatives(change: Change) -> Iterator[str]:
     for cluster in change.new.clusters.values():
         if cluster.alternative:
-            far = f" in {cluster.region}, where results stay" if cluster.region else ""
-            yield (
-                f"`{cluster.name}` is there as its alternative {cluster.alternative}{far}, and stays until the stack "
-                "file says otherwise: take that out of `alternatives` to have it made as asked for first"
-            )
+            number, region = cluster.alternative, cluster.region
+            yield say("stands-as-alternative", name=cluster.name, number=number, region=region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

@@ -20,7 +20,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import compete, cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.templates.replay import again
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -97,8 +97,6 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
 def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
-        room = _room(change, place, old.min, new.min)
-        fixed = f"{room}; others wait" if room else "jobs beyond that wait"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         scarce = bool(old.machine.accelerator)
         fewer: RowName = "fewer-machines-scarce" if scarce else "fewer-machines-plain"
@@ -114,7 +112,8 @@ def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator
             size=_size(new, "min"),
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),
-            need=f"jobs that need more than {new.min} at once wait until it has grown" if new.autoscaled else fixed,
+            grows=new.autoscaled,
+            room=_room(change, place, old.min, new.min),
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -136,7 +135,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
-    seen, at = tuple(_too_large(hit, place, change)), ", at the price of the usual size" if hit else ""
+    seen = tuple(_too_large(hit, place, change))
     # A job that was seen has its own price.
     ways = [
         line
@@ -152,10 +151,10 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         seen=next(iter(seen), ""),
         edits=_both(old, new),
         details=(
-            *(f"`{name}` may ask for {most}" for name, most in hit.items()),
+            *(say("pool-asked", name=name, most=most) for name, most in hit.items()),
             *seen[1:],
             *filter(None, [_room(change, place, old.max, new.max)]),
-            *(f"beyond {new.max}{at}: {line}" for line in ways),
+            *(say("pool-beyond", most=f"{new.max}", usual=bool(hit), goes=line) for line in ways),
         ),
         key=_size(new, "max"),
     )
@@ -170,8 +169,8 @@ def _room(change: Change, place: _Place, old: int, new: int) -> str:
             now, before = (
                 _at_once(counts, change.new.clusters[place[0]].pools, {place[1]: most}) for most in (new, old)
             )
-            jobs.append(f"{now} of `{name}` ({before} before)" if now != before else f"{now} of `{name}`, as before")
-    return f"room for usual jobs at once: {join(jobs, 'or')}" if jobs else ""
+            jobs.append(say("pool-holds", now=f"{now}", name=name, before=f"{before}" if now != before else ""))
+    return say("pool-room", jobs=join(jobs, "or"))
 
 
 def _at_once(counts: Mapping[str, int], pools: Iterable[Pool], most: Mapping[str, int]) -> int:
@@ -188,8 +187,8 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
         for job in change.jobs_by_template.get(name, ()):
             before, after = again(job, old, change.old), again(job, new, change.new, old)
             if before and before.cluster == cluster and not (after and after.cluster == cluster):
-                goes = f"would cost {cost(after, change.new)}" if after else "could run nowhere"
-                yield f"{owned([job], '')} took {takes(before, {})[pool]}, and {goes}"
+                costs, took = cost(after, change.new) if after else "", takes(before, {})[pool]
+                yield say("pool-took", job=owned([job], ""), took=f"{took}", costs=costs)
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
@@ -216,7 +215,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             templates="" if misfit else named(map("`{}`".format, fits)),
             paid=with_month(paid),
             saves="" if place[0] in protected else with_month(paid),
-            details=[f"`{name}` ran on it" for name in hits],
+            details=[say("pool-ran", name=name) for name in hits],
             grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
             cost=paid,
         )
@@ -250,7 +249,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             min=pool.min,
             grows=dollars(growth),
             dearer=with_month(growth),
-            beyond="".join(_beyond(place, pool, needs_of, change)),
+            beyond="; ".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
@@ -263,15 +262,13 @@ def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Chan
     pool no more."""
     for name, needs in needs_of.items():
         if needs < pool.max < 2 * needs:
-            yield f"; beside one of `{name}` ({needs} of {pool.max}) a second one finds no room"
+            yield say("pool-second", name=name, needs=needs, most=pool.max)
         if needs == pool.max:
             others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
-            yield "; ".join(
-                (f"; a job of `{name}` takes {all_of(needs, 'machine')}, and meanwhile others wait", *others)
-            )
+            yield "; ".join((say("pool-filled", name=name, all=all_of(needs, "machine")), *others))
         before, most = (largest(side.templates[name], *place) for side in (change.old, change.new))
         if before <= pool.max < most:
-            yield f"; `{name}` with its largest values needs {most} of {pool.max}, and can't run there any more"
+            yield say("pool-too-small", name=name, most=most, max=pool.max)
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
