@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.requirements import requirement_lines, together
+from slipway.authoring.packages.project_file import REQUIREMENTS, requirements_of
+from slipway.authoring.packages.requirements import together
 from slipway.authoring.packages.source_package import (
     SourcePackage,
     assemble,
@@ -179,13 +180,14 @@ def _has(files: Mapping[str, bytes], module: str) -> bool:
 
 
 def _requirements(tree: WorkingTree, folder: str, packages: Iterable[str]) -> tuple[str, ...]:
-    """Return the requirements of the whole tree, or of the packages in it."""
-    top = (
-        ["requirements.txt"] if "requirements.txt" in tree.files else [f"{name}/requirements.txt" for name in packages]
-    )
-    files = {f"{folder}/{name}": tree.files[name] for name in top if name in tree.files}
-    beside = {f"{folder}/{name}": content for name, content in tree.files.items()}
-    return together({name: requirement_lines(content, name, beside) for name, content in files.items()})
+    """Return the requirements of the whole tree, or else of the packages in it."""
+    own = {}
+    for name in packages if REQUIREMENTS not in tree.files else ():
+        inside = {
+            path.removeprefix(f"{name}/"): text for path, text in tree.files.items() if path.startswith(f"{name}/")
+        }
+        own[f"{folder}/{name}/{REQUIREMENTS}"] = requirements_of(inside, f"{folder}/{name}")
+    return together(own) if any(own.values()) else requirements_of(tree.files, folder)
 
 
 def _files(module: str) -> tuple[str, str]:

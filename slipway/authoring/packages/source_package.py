@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from slipway.authoring.packages.requirements import is_for_launcher, requirement_lines, together
+from slipway.authoring.packages.project_file import FILES, REQUIREMENTS, requirements_of
+from slipway.authoring.packages.requirements import is_for_launcher, together
 from slipway.authoring.stack.secrets import files_with_keys
 from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
@@ -27,7 +28,6 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
-_REQUIREMENTS = "requirements.txt"
 _SHOWN = 3
 _PARTS = (
     *(
@@ -120,7 +120,7 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
     return assemble(
         template,
         _read(template, every),
-        together({f"{each.name}/{_REQUIREMENTS}": requirements(each) for each in every}),
+        together({f"{each.name}/{REQUIREMENTS}": requirements(each) for each in every}),
     )
 
 
@@ -232,12 +232,10 @@ def short_hash(digest: str) -> str:
 
 
 def requirements(folder: Path) -> tuple[str, ...]:
-    """Return the requirements in the folder's requirements.txt. Raises ConfigError."""
-    path, top = folder / _REQUIREMENTS, f"{folder.parent.name}/{folder.name}"
-    if not path.is_file():
-        return ()
-    beside = {f"{top}/{each.relative_to(folder).as_posix()}": each.read_bytes() for each in folder.rglob("*.txt")}
-    return requirement_lines(path.read_bytes(), f"{top}/{path.name}", beside)
+    """Return the requirements of a folder. Raises ConfigError."""
+    paths = [*folder.rglob("*.txt"), *(path for name in FILES if (path := folder / name).is_file())]
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    return requirements_of(files, f"{folder.parent.name}/{folder.name}")
 
 
 def is_packed(path: PurePath) -> bool:
