@@ -48,15 +48,15 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
     if path.is_file():
         return ConfigError(
             f"the command starts {script}, which is not packed",
-            why=_why_not(tree, folder, script),
-            fix=f"git add -f {shlex.quote(script)}, or put it into the folder",
+            why=_why_not(tree, script),
+            fix=_way_in(tree, folder, script),
         )
     names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
     bare = PurePosixPath(script).name
     elsewhere = next((name for name in names if name.endswith(f"/{script}")), "")
     near = elsewhere or nearest(script, names) or nearest(bare, names)
     return ConfigError(
-        f"the folder {folder.name} has no {script}, which the command starts",
+        f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts",
         why=f"it has {join(names[:_MOST]) or 'no such script'}{' and others' if len(names) > _MOST else ''}",
         fix=f"did you mean {near}?" if near else "name a file of the folder, from its top",
     )
@@ -69,7 +69,7 @@ def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
     why, fix = "", ""
     if script.endswith(".ipynb"):
         why = "it is a notebook, which Python does not run"
-        fix = f"jupyter nbconvert --to script {quoted_name}, and run what that writes"
+        fix = f"--code {quoted_name}, and python {shlex.quote(PurePosixPath(script).stem)}.py as the command"
     elif b"\r\n" in content and (script.endswith(".sh") or direct):
         why, fix = "its line ends are those of Windows, which no shell reads", f"sed -i 's/\\r$//' {quoted_name}"
     elif direct and not content.startswith((b"#!", b"\x7fELF")):
@@ -84,21 +84,26 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     and about a script that this machine's Python can't read, which may be another than the image's."""
     named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
     code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
-    told = {name: _why_not(tree, folder, name) for name in named}
-    told |= {name: _why_not(tree, folder, name) for name in (*tree.ignored, *tree.links) if _mentions(code, name)}
+    told = {name: _why_not(tree, name) for name in named}
+    told |= {name: _why_not(tree, name) for name in (*tree.ignored, *tree.links) if _mentions(code, name)}
     if told:
         yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
         small = next((name for name in told if (folder / name).is_file() and name in tree.ignored), "")
-        yield (f"  to pack it: git add -f {shlex.quote(small)}; " if small else "  ") + (
+        yield (f"  to pack it: {_way_in(tree, folder, small)}; " if small else "  ") + (
             "data goes into a bucket: -p data=gs://BUCKET/FOLDER"
         )
-    elif rest := [name for name in (*tree.ignored, *tree.links) if not PurePosixPath(name).name.startswith(".")]:
-        yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
+    elif rest := [
+        name
+        for name in (*(() if tree.source else tree.ignored), *tree.links)
+        if not PurePosixPath(name).name.startswith(".")
+    ]:
+        yield f"not packed: {_listed(f'{name} ({_why_not(tree, name)})' for name in rest)}"
     modules = [path.decode(errors="replace") for path in _SUBMODULE.findall(tree.files.get(".gitmodules", b""))]
     if empty := [path for path in modules if not any(name.startswith(f"{path}/") for name in tree.files)]:
         yield f"! {_listed(empty)}: a submodule that is not fetched: git submodule update --init"
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
-        yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: git lfs pull"
+        fix = "git lfs install, then this again" if tree.source else "git lfs pull"
+        yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
     script = _script(command)
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
@@ -156,14 +161,29 @@ def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
     return not packed and Path(folder, word).expanduser().exists()
 
 
-def _why_not(tree: WorkingTree, folder: Path, name: str) -> str:
+def _why_not(tree: WorkingTree, name: str) -> str:
     bare = name.rpartition("=")[2].rstrip("/")
     if target := next((tree.links[link] for link in tree.links if bare == link or bare.startswith(f"{link}/")), ""):
         return f"a link to {short(target)}"
     if bare.startswith(("/", "~", "..")):
         return "of this machine, outside of the folder"
-    left_out = any(bare == each.rstrip("/") or (each[-1] == "/" and bare.startswith(each)) for each in tree.left_out)
-    return f"{IGNORES} leaves it out" if left_out else "git ignores it"
+    if _left_out(tree, bare):
+        return f"{IGNORES} leaves it out"
+    return f"{short(tree.source)} is all there is" if tree.source else "git ignores it"
+
+
+def _left_out(tree: WorkingTree, bare: str) -> bool:
+    return any(bare == each.rstrip("/") or (each[-1] == "/" and bare.startswith(each)) for each in tree.left_out)
+
+
+def _way_in(tree: WorkingTree, folder: Path, name: str) -> str:
+    """Return what to type to have a file of the folder packed."""
+    quoted_name = shlex.quote(name)
+    if name in tree.links:
+        return f"cp --remove-destination {shlex.quote(os.path.realpath(folder / name))} {quoted_name}"
+    if _left_out(tree, name):
+        return f"take its line out of {IGNORES}"
+    return f"--code {shlex.quote(os.path.relpath(folder))}" if tree.source else f"git add -f {quoted_name}"
 
 
 def _mentions(code: bytes, name: str) -> bool:

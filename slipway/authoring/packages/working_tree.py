@@ -42,52 +42,78 @@ class WorkingTree:
     ignored: tuple[str, ...] = ()
     #: What IGNORES leaves out, in the same form.
     left_out: tuple[str, ...] = ()
+    #: The archive, file or address that the folder was made of; empty for a folder of this disk.
+    source: str = ""
 
 
-def read(folder: Path) -> WorkingTree:
-    """Read a folder: links within it are followed, submodules and other checkouts in it read as they lie there. Raises
-    ConfigError for one that is too large."""
+def read(folder: Path, source: str = "", commit: str = "") -> WorkingTree:
+    """Read a folder: links within it are followed, submodules and other checkouts in it read as they lie there. One
+    that was made of a `source`, which may have a `commit`, has nothing that git ignores. Raises ConfigError for one
+    that is too large."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
         near = str(folder.parent) if os.path.isfile(folder) else ""  # noqa: PTH113
         fix: Fix = ({"code": near}, ", the file's folder") if near else ({"code": "./src"}, ", for example")
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=fix)
-    folder = folder.resolve()
-    inside = _git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository")
-    # git takes a folder without a repository for one whose files are all new.
-    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
-        if not inside:
-            _git(folder, "init", "--quiet", "--bare", empty)
-        place = () if inside else (f"--git-dir={empty}", f"--work-tree={folder}")
-        tracked, new = _tracked(folder) if inside else [], _new(folder, *place)
-        ignored = _listed(
-            folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
-        )
+    folder, shown = folder.resolve(), source or str(folder.resolve())
+    seen = _every_file(folder) if source else _as_git_sees(folder)
     out = _left_out(folder)
     out_folders = tuple(each for each in out if each[-1] == "/")
-    kept = {name for name in (*tracked, *new) if not name.startswith(out_folders)}
+    kept = {name for name in (*seen.tracked, *seen.new) if not name.startswith(out_folders)}
     names, links = _followed(folder, sorted(kept - {*out}))
+    kept_out = f"keep {{}} out by a line in {IGNORES if source else folder / IGNORES}"
     if odd := next((name for name in names if not name.isprintable()), ""):
         raise ConfigError(
-            f"the folder {folder} has a file called {quoted(odd)}",
+            f"the folder {shown} has a file called {quoted(odd)}",
             why="a package that holds such a name can't be installed",
-            fix=f"rename it, or keep it out by a line in {folder / IGNORES}",
+            fix=f"rename it, or {kept_out.format('it')}",
         )
     if len(names) > MOST_FILES:
-        raise _too_much(
-            folder, f"{len(names):,} files, and {MOST_FILES:,} is the most", Counter(map(_top, names)), "files"
-        )
+        what = f"{len(names):,} files, and {MOST_FILES:,} is the most"
+        raise _too_much(shown, what, Counter(map(_top, names)), kept_out, "files")
     sizes, executable = _sizes(folder, names)
     if sizes.total() > MOST_BYTES:
         by_top = Counter[str]()
         for name, size in sizes.items():
             by_top[_top(name)] += size
-        raise _too_much(folder, f"more than {MOST_BYTES >> 20} MB", by_top, "bytes")
+        raise _too_much(shown, f"more than {MOST_BYTES >> 20} MB", by_top, kept_out, "bytes")
     files = {name: _content(folder / path) for name, path in names.items() if name in sizes}
-    revision = Revision("", dirty=True)
-    if inside:
-        changed = new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
+    revision = Revision(commit, dirty=not commit)
+    if seen.inside:
+        changed = seen.new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
         revision = Revision(_commit(folder), bool(changed))
-    return WorkingTree(files, revision, executable, links, tuple(filter(_is_own, ignored)), tuple(out))
+    return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), source)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Names of a folder's files."""
+
+    new: list[str]
+    tracked: list[str] = field(default_factory=list)
+    ignored: tuple[str, ...] = ()
+    #: It is part of a checkout.
+    inside: bool = False
+
+
+def _as_git_sees(folder: Path) -> _Seen:
+    inside = bool(_git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository"))
+    # git takes a folder without a repository for one whose files are all new.
+    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
+        if not inside:
+            _git(folder, "init", "--quiet", "--bare", empty)
+        place = () if inside else (f"--git-dir={empty}", f"--work-tree={folder}")
+        ignored = _listed(
+            folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
+        )
+        tracked = _tracked(folder) if inside else []
+        return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), inside)
+
+
+def _every_file(folder: Path) -> _Seen:
+    """Return what a folder made of a source has. Whatever settings of git came with it are not followed."""
+    paths = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    names = [path.relative_to(folder) for path in paths]
+    return _Seen(_code(folder, [name.as_posix() for name in names if ".git" not in name.parts]))
 
 
 def _listed(folder: Path, *arguments: str) -> list[str]:
@@ -227,12 +253,12 @@ def _top(name: str) -> str:
     return f"{head}{slash}"
 
 
-def _too_much(folder: Path, what: str, by_top: Counter[str], unit: str) -> ConfigError:
+def _too_much(shown: str, what: str, by_top: Counter[str], kept_out: str, unit: str) -> ConfigError:
     largest = [f"{name} {amount if unit == 'files' else _megabytes(amount)}" for name, amount in by_top.most_common(3)]
     return ConfigError(
-        f"the folder {folder} is too large to pack",
+        f"the folder {shown} is too large to pack",
         why=f"it has {what}: {', '.join(largest)}",
-        fix=f"name a smaller folder, or keep {by_top.most_common(1)[0][0]} out by a line in {folder / IGNORES}; "
+        fix=f"name a smaller folder, or {kept_out.format(by_top.most_common(1)[0][0])}; "
         "data goes into a bucket: -p data=gs://BUCKET/FOLDER",
     )
 

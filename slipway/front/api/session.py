@@ -66,10 +66,9 @@ class Session:
         command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
         """
         check_arguments(command=command, code=code, fresh=fresh, check=check)
-        folder = Path(os.fsdecode(code))
-        session, run = begin_run(
-            self._context, self._session, command_line((command,), folder), folder, _log.info, fresh=fresh
-        )
+        typed = os.fsdecode(code)
+        line = command_line((command,), Path(typed))
+        session, run = begin_run(self._context, self._session, line, typed, _log.info, fresh=fresh)
         name = f"{session.job.typed}/{run.number}"
         exit_code = followed(self._context, session, run, _log.info)
         if exit_code and check:

@@ -75,7 +75,7 @@ def submit(
     `request_id`: the name of the submission. Given again with the same parameters it finds the job, and runs nothing
     twice.
     `catalog`: `gs://BUCKET[/NAME]`, else the command's default.
-    `code`: a folder, as `--code`.
+    `code`: a folder, a file or an address, as `--code`.
     `yes`: confirms a cost above the stack's limit for confirmation.
     `labels` and `note`: the job's own, to find it by and to remember what it was for.
     `notify`: the name of a secret, as `--notify`.

@@ -53,9 +53,9 @@ class _OfTemplates(click.Command):
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @word_option(
     "--code",
-    metavar="DIR",
-    shell_complete=click.Path(file_okay=False).shell_complete,
-    help="Run this folder's code, as git sees it, instead of the reviewed one.",
+    metavar="CODE",
+    shell_complete=click.Path().shell_complete,
+    help="Run this folder's code, as git sees it, instead of the reviewed one; or a file's, as of run.",
 )
 @word_option(
     "--sweep",

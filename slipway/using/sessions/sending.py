@@ -7,12 +7,13 @@ import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
+from slipway.authoring.packages.code_folder import code_folder
 from slipway.authoring.packages.folder_check import about, require_named
+from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.slipway_exchange import Request, request_name
 from slipway.authoring.packages.source_package import require_no_key
-from slipway.authoring.packages.working_tree import IGNORES, WorkingTree, read
+from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
 from slipway.base.errors import Interrupted, ResourceError
 from slipway.base.formatting import counted, short, size, span
 from slipway.using.context import Context
@@ -30,41 +31,43 @@ class SentRun:
     changed: int
     #: Of what travelled.
     bytes: int
-    #: The session's requirements.txt is another than the folder's.
-    requires_others: bool
+    #: The file with the folder's requirements that is another now; empty for none.
+    requires_others: str
 
 
 def begin_run(
     context: Context,
     find: Callable[[], Session],
     command: str,
-    folder: Path,
+    code: str,
     note: Callable[[str], None],
     *,
     fresh: bool = False,
 ) -> tuple[Session, SentRun]:
-    """Send a command to the session that is found, with the folder's files as they are now, which are read meanwhile;
+    """Send a command to the session that is found, with the files of `code` as they are now, which are read meanwhile;
     `note` is told what travels. `fresh`: its $SLIPWAY_OUTPUT is an empty folder.
 
-    Raises the errors of `read` and `send`, and ConfigError for a folder that lacks what the command starts, and for a
-    key in it or in the command.
+    Raises the errors of `code_folder`, `read` and `send`, and ConfigError for a folder that lacks what the command
+    starts, and for a key in it or in the command.
     """
     require_no_secret({"the command": command}, to="slipway session start ")
-    with ThreadPoolExecutor(1) as threads:
-        reading = threads.submit(read, folder)
+    storage = context.connection.storage
+    with code_folder(code, storage, note) as source, ThreadPoolExecutor(1) as threads:
+        reading = threads.submit(source.tree)
         session = find()
-        last = last_run(context.connection.storage, session)
+        last = last_run(storage, session)
         tree = reading.result()
-    place = folder.resolve()
-    require_named(tree, place, command)
-    require_no_key(tree.files, f"the folder {place.name}", f"leave the file out, by a line in {IGNORES}")
-    for line in () if last.number else about(tree, place, command):
-        note(line)
+        require_named(tree, source.place, command)
+        for line in () if last.number else about(tree, source.place, command):
+            note(line)
+    require_no_key(tree.files, f"the folder {source.name}", f"leave the file out, by a line in {IGNORES}")
     run = send(context, session, last, command, tree, fresh=fresh)
     changed = f"{counted(run.changed, 'file')} changed, {size(run.bytes)}" if run.changed else "no file changed"
     note(f"run {run.number}  {changed}")
     if run.requires_others:
-        note("requirements.txt is another now: have it installed by a run of pip install -r requirements.txt")
+        installs = "have it installed by a run of pip install -r requirements.txt"
+        fix = installs if run.requires_others == REQUIREMENTS else "slipway session stop, and start one with it"
+        note(f"{run.requires_others} is another now: {fix}")
     return session, run
 
 
@@ -88,6 +91,8 @@ def send(context: Context, session: Session, last: LastRun, command: str, tree: 
         fresh=fresh,
     )
     packed = request.packed(contents)
+    listing = [name for name in ([REQUIREMENTS] if REQUIREMENTS in files else FILES) if name in files]
+    others = [name for name in listing if last.request and before.get(name) != files[name]]
     number, storage = last.number + 1, context.connection.storage
     try:
         created = storage.create(session.object(request_name(number)), packed, ZIP, again=True)
@@ -98,8 +103,7 @@ def send(context: Context, session: Session, last: LastRun, command: str, tree: 
         there = read_request(storage, session, number)
         if there is None or there.id != request.id:
             raise _refused(context, session, LastRun(number, there, None, None))
-    others = bool(last.request and _required(files)) and _required(before) != _required(files)
-    return SentRun(number, request, _changed(before, files), len(packed), others)
+    return SentRun(number, request, _changed(before, files), len(packed), next(iter(others), ""))
 
 
 def close(context: Context, session: Session, last: LastRun) -> bool:
@@ -111,10 +115,6 @@ def close(context: Context, session: Session, last: LastRun) -> bool:
 
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> int:
     return sum(before.get(name) != now.get(name) for name in {*before, *now})
-
-
-def _required(files: Mapping[str, str]) -> str:
-    return files.get("requirements.txt", "")
 
 
 def _refused(context: Context, session: Session, last: LastRun) -> ResourceError:

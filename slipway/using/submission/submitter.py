@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from slipway.base.errors import AnswerUnknown, ConfigError
+from slipway.base.errors import AnswerUnknown
 from slipway.base.formatting import counted
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.google.jobs import VertexJob
@@ -274,8 +274,9 @@ def with_code(
     swept: Collection[str] = (),
     tree: WorkingTree | None = None,
 ) -> Planned:
-    """Return the plan of `asked` with the code of a folder, if any, packed in place of the template's. The code is
-    uploaded once it is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
+    """Return the plan of `asked` with the code of a folder, or of what one is made of, packed in place of the
+    template's, if any. It is uploaded once it is planned, so nothing is written for a submission with a mistake; `tell`
+    is told what was packed.
     `swept` are parameters that the points of a sweep give; `tree` has the folder's files where they are not on this
     disk.
 
@@ -286,44 +287,38 @@ def with_code(
         asked = replace(asked, overrides=replace(asked.overrides, labels=labels))
     if folder is None:
         return plan(asked)
+    from slipway.authoring.packages.code_folder import CodeFolder, code_folder
     from slipway.authoring.packages.folder_check import about, require_named
     from slipway.authoring.packages.packing import modules, pack, runs_any_folder
-    from slipway.authoring.packages.working_tree import read
+    from slipway.authoring.packages.project_file import FILES
     from slipway.google.catalog.lookup import find_template
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
-    _require_local(os.fsdecode(folder))
-    place = Path(os.fsdecode(folder))
-    of_image, tree = modules(template) == ("",), tree or read(place)
-    of_folder = [each for each in template.parameters if each.command and each.name not in swept]
-    for parameter in of_folder if runs_any_folder(template) else ():
-        command = str(asked.params.get(parameter.name, parameter.default or ""))
-        require_named(tree, place.resolve(), command)
-        for line in about(tree, place.resolve(), command):
-            tell(line)
-    code = pack(catalog, template, tree, place.resolve().name)
+    typed, of_image = os.fsdecode(folder), modules(template) == ("",)
+    there = nullcontext(CodeFolder(Path(typed), Path(typed).name))
+    with there if tree else code_folder(typed, context.connection.storage, tell) as source:
+        tree = tree or source.tree()
+        of_folder = [each for each in template.parameters if each.command and each.name not in swept]
+        for parameter in of_folder if runs_any_folder(template) else ():
+            command = str(asked.params.get(parameter.name, parameter.default or ""))
+            require_named(tree, source.place, command)
+            for line in about(tree, source.place, command):
+                tell(line)
+    code = pack(catalog, template, tree, source.name)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(asked.overrides, package=str(code.location), code=code.digest, of_folder=True, labels=labels)
     planned = plan(replace(asked, overrides=overrides))
-    state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
+    uncommitted = "" if source.source else ", never committed"
+    state = f" @ {code.revision.short}" if code.revision.commit else uncommitted
     launcher = "" if of_image else " with slipway's launcher"
     size = f"{len(code.package.content) / 1000:,.0f} kB{launcher}"
-    tell(f"code {place}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
-    if of_image and "requirements.txt" in tree.files:
-        tell("requirements.txt is not installed: the image has what its command needs")
+    tell(f"code {source.shown}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
+    if of_image and (name := next((name for name in FILES if name in tree.files), "")):
+        tell(f"{name} is not installed: the image has what its command needs")
     if upload:
         _upload(context, code.location, code.package.content)
     return planned
-
-
-def _require_local(folder: str) -> None:
-    """Raise ConfigError for an address in a folder's place."""
-    if "://" in folder:
-        fetch = f"gcloud storage cp -r {folder} ." if folder.startswith("gs://") else f"git clone {folder}"
-        raise ConfigError(
-            f"{folder} is an address", why="code is a folder of this machine", fix=f"{fetch}, and name that"
-        )
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:

@@ -29,7 +29,6 @@ from slipway.using.submission.own_command import command_line
 @folder_option
 @catalog_option
 def command(*, words: tuple[str, ...], name: str | None, fresh: bool, code: str, catalog: str | None) -> int:
-    context, folder = Context(catalog), Path(code)
-    line = command_line(words, folder)
-    session, run = begin_run(context, lambda: find_session(context, name), line, folder, screen.note, fresh=fresh)
+    context, line = Context(catalog), command_line(words, Path(code))
+    session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, fresh=fresh)
     return followed(context, session, run, screen.note)

@@ -38,10 +38,10 @@ _CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
 catalog_option = word_option("--catalog", metavar="gs://BUCKET", help=_CATALOG)
 folder_option = word_option(
     "--code",
-    metavar="DIR",
+    metavar="CODE",
     default=".",
-    shell_complete=click.Path(file_okay=False).shell_complete,
-    help="Another folder than this one.",
+    shell_complete=click.Path().shell_complete,
+    help="Another folder than this one, or a file, an archive, a notebook, gs://…, https://HOST/REPOSITORY.git@COMMIT.",
 )
 _TIMEOUT = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
 timeout_option = click.option("--timeout", metavar="TIME", help=_TIMEOUT)

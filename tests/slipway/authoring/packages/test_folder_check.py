@@ -110,7 +110,7 @@ def test_what_the_command_or_the_code_names_and_git_ignores_is_told(folder: Path
         ("./bare.sh", "does not begin with #!", "bash bare.sh"),
         ("./dos.sh", "line ends are those of Windows", "sed -i 's/\\r$//' dos.sh"),
         ("bash dos.sh", "line ends are those of Windows", "sed -i 's/\\r$//' dos.sh"),
-        ("python nb.ipynb", "is a notebook", "jupyter nbconvert --to script nb.ipynb"),
+        ("python nb.ipynb", "is a notebook", "--code nb.ipynb, and python nb.py as the command"),
         ("python {folder}/train.py", "a path of this machine", "did you mean train.py?"),
     ],
 )

@@ -78,10 +78,8 @@ def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
         ("train.py", "--dry-run"): "fix: slipway run --dry-run train.py, or slipway run -- train.py --dry-run",
         ("train.py", "--max-run=2h"): "--max-run stands behind the command",
         ("--machine", "a2", "train.py"): "hello has no choice of machines",
-        ("nb.ipynb",): "fix: jupyter nbconvert --to script nb.ipynb",
-        ("--code", "gs://b/x", "train.py"): "fix: gcloud storage cp -r gs://b/x .",
-        ("--code", "https://github.com/a/b", "train.py"): "fix: git clone https://github.com/a/b",
-        ("--code", "train.py", "train.py"): "fix: --code .",
+        ("nb.ipynb",): "fix: --code nb.ipynb, and python nb.py as the command",
+        ("--code", "s3://b/x", "train.py"): "'s3://b/x' is no address of code",
     }.items():
         (open_to_commands.folder / "nb.ipynb").write_text("{}")
         refused = open_to_commands.run("run", *words)
