@@ -31,6 +31,13 @@ _STRATEGIES: Mapping[str, str] = {
 }
 
 
+_NO_JOB_FILES = {
+    "a shell script": re.compile(r"\A#!|^\s*(?:\$ )?gcloud\s+(?:beta\s+)?ai\s+custom-jobs\s+create\b", re.M),
+    "Terraform": re.compile(r"""^\s*resource\s+"google_""", re.M),
+}
+_OF_SHELLS = re.compile(r"\$\{[A-Za-z_]\w*(?:[#%:/^,-][^}]*)?\}|\$[A-Z_]{2,}\b")
+
+
 class _JobFileLoader(StackLoader):
     """A loader of YAML 1.1, as gcloud has it: `yes` is true, `1:30` a number. Words that are no
     texts there are none here either, so that each argument says what it says there."""
@@ -61,6 +68,12 @@ class Naming:
 
 def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ()) -> Imported:
     """Read a job file, whose name is `file`. Raises ConfigError with all mistakes, each with its line, and `also`."""
+    if other := next((what for what, words in _NO_JOB_FILES.items() if words.search(text)), ""):
+        raise ConfigError(
+            f"{file} is {other}, and no job file",
+            why="its text makes a job once its variables are expanded and its flags are read, by other programs",
+            fix="import a job that it has sent: gcloud ai custom-jobs describe JOB --region=REGION > job.yaml",
+        )
     document = from_text(text, file, _JobFileLoader)
     root = DocumentPart(document, (), [*also, *document.mistakes])
     if not NAME.fullmatch(naming.name):
@@ -68,6 +81,11 @@ def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ())
         root.mistakes.append(flag_mistake(what, "--name NAME: at most 50 of a-z, 0-9 and -, a letter first"))
     if not document.mistakes and (imported := _imported(root, naming)):
         return imported
+    every = "\n".join(mistake.what for mistake in root.mistakes)
+    for number, line in enumerate(text.splitlines(), 1):
+        for variable in filter(lambda found: found not in every, _OF_SHELLS.findall(line)):
+            what = f"{quoted(variable)} is a shell variable, and nothing has expanded it"
+            root.mistakes.append(FileMistake(file, number, "", what, "its value"))
     ordered = sorted(root.mistakes, key=lambda mistake: mistake.line)
     raise ConfigError(
         f"{file} can't be imported, and nothing was written",

@@ -1,6 +1,8 @@
 """A look at a folder before it is sent: what its command names, what is not packed, and keys. # N11 # N25"""
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -151,10 +153,66 @@ def test_a_path_of_somebody_s_home_is_told_whether_it_is_there_or_not(folder: Pa
     assert f"{path} (of this machine, outside of the folder)" in told(folder, f"python train.py --data {path}")
 
 
-def test_a_fix_works_as_it_is_typed(folder: Path) -> None:
-    git(folder, "add", "-f", "data/small.csv", "secret.py")
-    require_named(read(folder), folder, "python secret.py")
-    assert "named" not in told(folder, "python train.py data/small.csv --config x")
+def typed(folder: Path, fix: str) -> None:
+    """Type a command of a fix in the folder."""
+    subprocess.run(["bash", "-ec", fix], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python trian.py",
+        "bash run.sh",
+        "python secret.py",
+        "python outer.py",
+        "python left.py",
+        "./bare.sh",
+        "bash dos.sh",
+        "python {folder}/train.py",
+    ],
+)
+def test_the_fix_of_each_refusal_works_as_it_is_typed(folder: Path, tmp_path: Path, command: str) -> None:  # N25
+    """`git add -f` did nothing for what .slipwayignore leaves out, and for a link."""
+    (tmp_path / "elsewhere.py").write_text("print(1)\n")
+    (folder / "outer.py").symlink_to(tmp_path / "elsewhere.py")
+    (folder / "left.py").touch()
+    (folder / IGNORES).write_text("left.py\n")
+    command = command.format(folder=folder)
+    with pytest.raises(ConfigError) as error:
+        require_named(read(folder), folder, command)
+    fix = str(error.value.fix)
+    if near := re.fullmatch(r"did you mean (.*)\?", fix):
+        command = f"python {near[1]}" if near[1].endswith(".py") else f"bash {near[1]}"
+    elif fix == f"take its line out of {IGNORES}":
+        (folder / IGNORES).write_text("")
+    elif fix.startswith(("bash ", "python ")):
+        command = fix
+    else:
+        typed(folder, fix)
+    require_named(read(folder), folder, command)
+
+
+def test_the_fix_of_each_line_works_as_it_is_typed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # N25
+    command = "python train.py --config local.yaml"
+    (fix,) = re.findall(r"to pack it: (.*); data", told(folder, command))
+    typed(folder, fix)
+    assert "local.yaml" not in told(folder, command)
+    (folder / IGNORES).write_text("scripts/run.sh\n")
+    assert f"scripts/run.sh ({IGNORES} leaves it out)" in told(folder, "python train.py scripts/run.sh")
+    library = folder.parent / "library"
+    library.mkdir()
+    git(library, "init", "-q")
+    (library / "a.py").touch()
+    git(library, "add", ".")
+    git(library, "commit", "-qm", "one")
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    git(folder, "submodule", "--quiet", "deinit", "-f", "lib")
+    lines = told(folder, "python train.py")
+    (fix,) = re.findall(r"a submodule that is not fetched: (.*)", lines)
+    for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    typed(folder, fix)
+    assert "submodule" not in told(folder, "python train.py")
 
 
 def test_what_nothing_names_is_told_once_and_dot_files_are_not(folder: Path) -> None:
