@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import stat
 import sys
 import tarfile
 import warnings
@@ -98,8 +99,10 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
                 f"template {template}: no folder {folder.parent.name}/{folder.name}",
                 fix="code.folder names the folder in which its command runs",
             )
-        files = {name.partition("/")[2]: content for name, content in _read(template, (folder,)).items()}
-        return assemble(template, script_sources(files), requirements(folder))
+        # The image's Python reads them, which may be another one.
+        files = {name.partition("/")[2]: content for name, content in _read(template, (folder,), python=False).items()}
+        executable = [name for name in files if (folder / name).stat().st_mode & stat.S_IXUSR]
+        return assemble(template, script_sources(files, executable), requirements(folder))
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
         beside, name = lacking[0].parent, f"{lacking[0].parent.name}/{lacking[0].name}"
@@ -243,11 +246,12 @@ def is_packed(path: PurePath) -> bool:
     return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
 
 
-def _read(template: str, folders: tuple[Path, ...]) -> Mapping[str, bytes]:
+def _read(template: str, folders: tuple[Path, ...], *, python: bool = True) -> Mapping[str, bytes]:
     sources = {name: content for each in folders for name, content in _sources(each)}
     shown = {f"{folders[0].parent.name}/{name}": content for name, content in sources.items()}
     require_no_key(shown, f"template {template}", "take the file out of the folder")
-    require_python(shown, f"template {template}", "correct it; what no job imports can lie outside the folder")
+    if python:
+        require_python(shown, f"template {template}", "correct it; what no job imports can lie outside the folder")
     return sources
 
 

@@ -388,3 +388,17 @@ def test_a_file_of_keys_is_no_part_of_a_package(tmp_path: Path) -> None:  # N11
     (folder / "key.json").write_text('{"type": "service_account"}')
     with pytest.raises(ConfigError, match=r"template digits has a key in jobs/digits/key\.json"):
         build("digits", folder)
+
+
+def test_the_folder_of_a_command_has_one_rule_reviewed_or_not(tmp_path: Path) -> None:  # N11 # N25
+    """The mode that the disk has, and no word about code for another Python: as of `--code`."""
+    folder = tmp_path / "jobs" / "tools"
+    folder.mkdir(parents=True)
+    (folder / "tool").write_bytes(b"\x7fELF")
+    (folder / "tool").chmod(0o755)
+    (folder / "legacy.py").write_text("print 'two'\n")
+    content = build("tools", folder, SCRIPT).content
+    with tarfile.open(fileobj=io.BytesIO(content)) as package:
+        (inner,) = (member for member in package if member.name.endswith("folder.tar"))
+        with tarfile.open(fileobj=package.extractfile(inner)) as files:
+            assert {member.name: oct(member.mode) for member in files} == {"tool": "0o755", "legacy.py": "0o644"}
