@@ -39,7 +39,16 @@ def is_for_launcher(line: str) -> bool:
 def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | None = None) -> tuple[str, ...]:
     """Return the requirements in the file `name`, and in those of `beside` that it names. Raises ConfigError for what
     no job can install, and for invalid UTF-8."""
-    return tuple(dict.fromkeys(_file(content, name, beside or {}, ())))
+    lines = tuple(dict.fromkeys(_file(content, name, beside or {}, ())))
+    packages = [line for line in lines if not line.startswith("-")]
+    without = [line for line in packages if " --hash=" not in line]
+    if without and without != packages:
+        raise ConfigError(
+            f"{name}: {without[0]!r} has no hash, and others have one",
+            why="pip takes hashes of all packages or of none, and has none for a repository's commit",
+            fix="without any: uv export --no-hashes, or poetry export --without-hashes",
+        )
+    return lines
 
 
 def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...]) -> Iterator[str]:
