@@ -1,4 +1,5 @@
-"""Settings that one submission adds to its template's: variables, secrets by their names, and its longest run."""
+"""Settings that one submission adds to its template's: variables, secrets by their names, its longest run, attempts and
+machines."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ OF_SECRET = "__SECRET"
 """The end of a variable that names a secret's version, which the launcher reads: `NAME__SECRET`."""
 MOST_RETRIES = 10
 """Beyond these a job that never gets through would only cost."""
+_NUMBERS = {"max_run": "maxRun", "retries": "retries", "replicas": "replicas"}
 _TASKS = ("containerSpec", "pythonPackageSpec")
 
 
@@ -29,20 +31,29 @@ class OwnSettings:
     max_run: int | None = None
     #: The attempts after the first, where its code fails; None where nothing is said.
     retries: int | None = None
+    #: Equal machines that run the same, where its template has one; None where nothing is said.
+    replicas: int | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.env or self.secrets or self.retries) or self.max_run is not None
+        return bool(self.env or self.secrets or self.retries or self.several) or self.max_run is not None
+
+    @property
+    def several(self) -> int | None:
+        """The replicas, where there are more than one."""
+        return self.replicas if (self.replicas or 1) > 1 else None
 
     def __str__(self) -> str:
-        """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h, 2 retries`."""
+        """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h, 2 retries, 4 replicas`."""
         texts = [f"{name}={value}" for name, value in self.env.items()]
         texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
         texts += [f"at most {span(self.max_run)}"] if self.max_run is not None else []
         texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}"] if self.retries else []
+        texts += [f"{self.several} replicas"] if self.several else []
         return ", ".join(texts)
 
     def put_on(self, spec: dict[str, Any], project: str) -> None:
-        """Write the settings, and a record of them, into a CustomJobSpec in place; they replace the template's."""
+        """Write the settings, and a record of them, into a CustomJobSpec in place; they replace the template's. Of its
+        replicas the spec has the number already."""
         if not self:
             return
         named = {f"{name}{OF_SECRET}": secret_version(secret, project) for name, secret in self.secrets.items()}
@@ -55,6 +66,7 @@ class OwnSettings:
             spec["scheduling"] = {**spec.get("scheduling", {}), "timeout": f"{self.max_run}s"}
         # The launcher reads its retries there.
         more = {"retries": self.retries} if self.retries else {}
+        more |= {"replicas": self.several} if self.several else {}
         record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run, **more}), SETTINGS)
 
     @classmethod
@@ -63,11 +75,12 @@ class OwnSettings:
         found = record_in(env, SETTINGS)
         if not isinstance(found, dict):
             return cls()
-        env_, secrets, longest, retries = (found.get(key) for key in ("env", "secrets", "maxRun", "retries"))
+        env_, secrets = (found.get(key) for key in ("env", "secrets"))
+        numbers = {name: found.get(key) for name, key in _NUMBERS.items()}
         given = [each for each in (env_, secrets) if isinstance(each, dict) and all(map(_is_text, each.values()))]
-        if len(given) < 2 or not all(number is None or type(number) is int for number in (longest, retries)):
+        if len(given) < 2 or not all(number is None or type(number) is int for number in numbers.values()):
             return cls()
-        return cls(env=given[0], secrets=given[1], max_run=longest, retries=retries)
+        return cls(env=given[0], secrets=given[1], **numbers)
 
 
 def _is_text(value: object) -> bool:

@@ -37,6 +37,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "secrets": ((Mapping, _NONE), 'names of secrets by variable: {"WANDB_API_KEY": "wandb-key"}'),
     "max_run": ((str, int, float, _NONE), 'a time: "2h", or seconds'),
     "retries": ((int, _NONE), "a number of attempts"),
+    "replicas": ((int, _NONE), "a number of machines"),
     "job_name": ((str, _NONE), "a name for the job"),
 }
 """The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
@@ -148,6 +149,7 @@ def overrides_of(
     secrets: Mapping[str, str] | None,
     max_run: str | float | None,
     retries: int | None,
+    replicas: int | None,
     job_name: str | None,
 ) -> RequestOverrides:
     """Return the overrides of these arguments of `slipway.submit`. Raises ConfigError."""
@@ -159,7 +161,7 @@ def overrides_of(
         note="" if note is None else checked_note(note),
         notify="" if notify is None else checked_notify(notify),
         settings=checked_settings(
-            dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run), retries
+            dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run), retries, replicas
         ),
     )
 

@@ -96,6 +96,7 @@ def session(
     machine: str | None = None,
     idle: str | float = IDLE,
     max_run: str | float | None = None,
+    replicas: int | None = None,
     preload: str | Sequence[str] = (),
     code: str | os.PathLike[str] = ".",
     template: str | None = None,
@@ -114,6 +115,7 @@ def session(
 
     `machine`: one of those that the template has.
     `idle` and `max_run`: it ends after so long without a run, and so long after its start, as "20m" or in seconds.
+    `replicas`: the machines, each of which runs what is sent.
     `preload`: modules that Python has imported before a run starts.
     `code`: the folder whose requirements.txt is installed.
     `template`: None takes `script`, or the only one for any folder.
@@ -125,7 +127,7 @@ def session(
     if template is not None:
         check_arguments(template=template)
     check_arguments(capacity=capacity, pool=pool, team=team, catalog=catalog, yes=yes, notify=notify)
-    check_arguments(env=env, secrets=secrets, job_name=job_name)
+    check_arguments(env=env, secrets=secrets, replicas=replicas, job_name=job_name)
     context, id_ = context_of(catalog), new_request_id()
     found = script_template(context.catalog, template, machine)
     limit = None if max_run is None else str(max_run)
@@ -139,7 +141,7 @@ def session(
         capacity_type=capacity,
         pool=pool or "",
         team=team or "",
-        overrides=overrides_of(None, None, notify, env, secrets, None, None, job_name),
+        overrides=overrides_of(None, None, notify, env, secrets, None, None, replicas, job_name),
         arguments=tuple(session.__kwdefaults__ or ()),
     )
     return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=False), context)

@@ -58,6 +58,7 @@ def submit(
     secrets: Mapping[str, str] | None = None,
     max_run: str | float | None = None,
     retries: int | None = None,
+    replicas: int | None = None,
     job_name: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Job:
@@ -79,8 +80,8 @@ def submit(
     `yes`: confirms a cost above the stack's limit for confirmation.
     `labels` and `note`: the job's own, to find it by and to remember what it was for.
     `notify`: the name of a secret, as `--notify`.
-    `env`, `secrets`, `max_run`, `retries` and `job_name`: those of this job alone, as `--env`, `--secret`, `--max-run`,
-    `--retries` and `--name`.
+    `env`, `secrets`, `max_run`, `retries`, `replicas` and `job_name`: those of this job alone, as `--env`, `--secret`,
+    `--max-run`, `--retries`, `--replicas` and `--name`.
     `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
     (`code_=…`, and `code__=…` for one that is named `code_`).
 
@@ -93,7 +94,8 @@ def submit(
     model = like.resource_name if isinstance(like, Job) else like
     check(like=model, capacity=capacity, pool=pool, kind=kind, team=team, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
-    check(env=env, secrets=secrets, max_run=max_run, retries=retries, job_name=job_name)
+    check(env=env, secrets=secrets, max_run=max_run, retries=retries, replicas=replicas)
+    check(job_name=job_name)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
@@ -111,7 +113,7 @@ def submit(
         team=team or "",
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
-        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, job_name),
+        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, replicas, job_name),
         arguments=tuple(submit.__kwdefaults__ or ()),
     )
     run = None

@@ -8,8 +8,10 @@ from typing import TextIO
 
 from slipway.base.errors import Interrupted
 from slipway.base.formatting import clock
+from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.follower import Event, Progress, Trouble
+from slipway.using.jobs.roles import who_of
 from slipway.using.sessions.following import RunFollower
 from slipway.using.sessions.sending import SentRun
 from slipway.using.sessions.session import Session
@@ -31,7 +33,8 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
                 age = f" {clock((context.now - since).total_seconds())}" if since else ""
                 note(f"{session.name}  waits{age}  {why}")
 
-    follower = RunFollower(context, session, run, Output(several=len(session.replicas) > 1).write, tell)
+    output = Output(session.job)
+    follower = RunFollower(context, session, run, output.write, tell)
     interrupted = False
     while True:
         try:
@@ -40,23 +43,31 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
                 if not follower.stop():
                     back = f"slipway jobs logs {session.job.typed} --follow"
                     raise Interrupted(f"run {run.number} is being killed, and nobody waits for its end", fix=back)
-            return follower.code()
+            code = follower.code()
+            output.end()
+            return code
         except KeyboardInterrupt:
             interrupted = True
 
 
 class Output:
-    """What a run writes, unchanged; of several replicas line by line, after the replica's name."""
+    """What a run writes, unchanged; of several replicas line by line, after the name that its log has for each."""
 
-    def __init__(self, *, several: bool) -> None:
-        self._several = several
+    def __init__(self, job: VertexJob) -> None:
+        self._job = job
         self._begun: dict[tuple[str, int], str] = {}
 
     def write(self, replica: str, stream: int, text: str) -> None:
-        if self._several:
+        if self._job.replicas > 1:
             *lines, self._begun[replica, stream] = (self._begun.get((replica, stream), "") + text).split("\n")
-            text = "".join(f"{replica}  {line}\n" for line in lines)
+            text = "".join(f"{who_of(replica, self._job)}  {line}\n" for line in lines)
         _put(sys.stdout if stream == 1 else sys.stderr, text)
+
+    def end(self) -> None:
+        """Write the lines that nothing has ended."""
+        for (replica, stream), begun in self._begun.items():
+            if begun:
+                self.write(replica, stream, "\n")
 
 
 def _put(stream: TextIO, text: str) -> None:

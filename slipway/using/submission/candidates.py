@@ -25,6 +25,7 @@ from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.own_settings import require_free_name, require_no_secret, require_settings
 from slipway.using.submission.parameters import resolve
+from slipway.using.submission.replicas import on_replicas
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.team import barred, nameable, team_of_submission
 
@@ -197,7 +198,8 @@ def prepare(
     kind = find_kind(template, asked.kind)
     usual = standing(template, kind, values)
     own = team_of_submission(catalog, template, usual[0], asked.team, team) if counts_for is None else counts_for
-    offers = standing(template, kind, values, own)
+    replicas = asked.overrides.settings.replicas
+    offers = on_replicas(catalog, template, standing(template, kind, values, own), replicas)
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
     require_free_name(catalog, asked.overrides.labels.get(NAME_LABEL, ""))

@@ -154,6 +154,9 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Co
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
         yield NextStep(what, _command(job, again, catalog, *own, **{name: fewer}))
+    if replicas := job.own_settings.several:
+        what = f"fewer machines: {replicas} → {replicas // 2}"
+        yield NextStep(what, _command(job, again, catalog, *own, "--replicas", str(replicas // 2)))
     elsewhere = f"another region than {job.region}, by the catalog of a stack that is there"
     yield NextStep(elsewhere, _command(job, again, "gs://BUCKET", *own))
 
@@ -173,6 +176,8 @@ def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
 
 def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Value) -> str:
     words = ["slipway", "submit", again.template.name, *again.words(**params), *flags, *again.flags]
+    if (replicas := job.own_settings.several) and "--replicas" not in flags:
+        words += ["--replicas", str(replicas)]
     if CODE_LABEL in job.labels:
         words += ["--code", "…"]
     if catalog:

@@ -199,6 +199,7 @@ def _overrides(
         secrets={name: value for name, value in {**then.secrets, **now.secrets}.items() if name not in now.env},
         max_run=then.max_run if now.max_run is None else now.max_run,
         retries=then.retries if now.retries is None else now.retries,
+        replicas=then.replicas if now.replicas is None else now.replicas,
     )
     overrides = replace(given, experiment=experiment, settings=settings)
     packages = sorted(job.packages)

@@ -29,7 +29,11 @@ _VALUE = re.compile(r"(?=\D*\d)[A-Za-z0-9]{32,}")
 
 
 def checked_settings(
-    env: Mapping[str, str], secrets: Mapping[str, str], max_run: str | None, retries: int | None
+    env: Mapping[str, str],
+    secrets: Mapping[str, str],
+    max_run: str | None,
+    retries: int | None,
+    replicas: int | None,
 ) -> OwnSettings:
     """Return the settings. Raises one ConfigError with all mistakes, which repeats no value that may be secret."""
     mistakes = [*_variables(env), *_secrets(env, secrets)]
@@ -38,6 +42,8 @@ def checked_settings(
         mistakes.append(Mistake("", f"max_run {quoted(max_run or '')} is below a second", "90m or 2h, for example"))
     if retries is not None and not 0 <= retries <= MOST_RETRIES:
         mistakes.append(Mistake("", f"{retries} retries", f"0 to {MOST_RETRIES}"))
+    if replicas is not None and replicas < 1:
+        mistakes.append(Mistake("", f"{replicas} replicas", "1 or more"))
     if not mistakes and (problem := excess({"env": env, "secrets": secrets})):
         mistakes.append(Mistake("", f"the settings {problem}", "put long values into a file of the folder"))
     if mistakes:
@@ -46,7 +52,7 @@ def checked_settings(
             why="\n".join(mistake.what for mistake in mistakes),
             fix=together(mistake.fix for mistake in mistakes),
         )
-    return OwnSettings(env=env, secrets=secrets, max_run=longest, retries=retries)
+    return OwnSettings(env=env, secrets=secrets, max_run=longest, retries=retries, replicas=replicas)
 
 
 def require_free_name(catalog: Catalog, name: str) -> None:

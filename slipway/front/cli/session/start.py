@@ -82,8 +82,9 @@ def command(
     )
     submit_one(context, typed, id_, WaitOptions(waits=False, timeout=None), dry_run=dry_run, json=False)
     if not dry_run:
+        cost = IDLE_COST * (flags["replicas"] or 1)
         screen.out(
             f"session {name or NAME}: ends after {span(plan.idle)} without a run, {span(plan.longest)} after its start "
-            f"at the latest; looking for runs costs ${IDLE_COST:.2f} a day"
+            f"at the latest; looking for runs costs ${cost:.2f} a day"
         )
         screen.hint("  slipway session run -- COMMAND      slipway session stop")

@@ -77,6 +77,7 @@ class SubmitArguments:
     secrets: tuple[str, ...] = ()
     max_run: str | None = None
     retries: int | None = None
+    replicas: int | None = None
     name: str | None = None
 
     @property
@@ -94,6 +95,7 @@ class SubmitArguments:
             ("--name", self.name),
             ("--max-run", self.max_run),
             ("--retries", None if self.retries is None else str(self.retries)),
+            ("--replicas", None if self.replicas is None else str(self.replicas)),
             ("--capacity", self.capacity_type),
             ("--pool", self.pool),
             ("--as", self.kind),
@@ -133,6 +135,7 @@ class SubmitArguments:
                 assignments(self.secrets, "secret", "--secret", "name=secret"),
                 self.max_run,
                 self.retries,
+                self.replicas,
             ),
         )
         return SubmissionRequest(

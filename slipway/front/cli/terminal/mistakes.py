@@ -14,7 +14,7 @@ _CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
 _ELSEWHERE = {
     **dict.fromkeys(("max-duration", "timeout-s", "time-limit", "max-time"), "--max-run, the job's longest run"),
     **dict.fromkeys(("max-retries", "retry", "max-restarts", "max-restarts-on-errors"), "--retries"),
-    **dict.fromkeys(("replicas", "nodes", "num-nodes"), "a template of several roles: slipway templates"),
+    **dict.fromkeys(("nodes", "num-nodes", "nnodes"), "--replicas, the machines of your own command"),
     **dict.fromkeys(("gpu", "gpus", "accelerator"), "-p machine=TYPE, of those in slipway templates show TEMPLATE"),
     "priority": "--wait-for and --then, as jobs have no priority",
 }

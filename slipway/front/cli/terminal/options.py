@@ -131,6 +131,12 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         metavar="N",
         help="Run it again where its own code fails, so often at most; never once it is cancelled or over time.",
     ),
+    click.option(
+        "--replicas",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Run your own command on N machines, which find each other by MASTER_ADDR, RANK and WORLD_SIZE.",
+    ),
     click.option("--name", metavar="NAME", help="A name of yours, by which lists show it and every verb finds it."),
     click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show."),
     click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`."),

@@ -52,7 +52,7 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     shown = mine.run("jobs", "show", "lr-01")
     assert "settings   LR=0.1, DATA from secret token, at most 2 min" in shown.out.splitlines()
     assert f"lr-01 is the name of {name}" in shown.err
-    settings = {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120, "retries": None}
+    settings = {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120, "retries": None, "replicas": None}
     assert mine.shown(name)["settings"] == settings
 
     told = mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2").err

@@ -1,0 +1,121 @@
+"""`--replicas`: a command of one's own on several machines, which find each other as torchrun wants it. # N25"""
+
+import json
+from typing import Any
+
+import pytest
+
+import slipway
+from slipway.base.errors import ConfigError
+
+from .stack import Stack
+from .test_run import open_to_commands
+
+__all__ = ["open_to_commands"]
+
+TORCH = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"
+SUMS = """
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.tensor([dist.get_rank() + 1.0])
+dist.all_reduce(total)
+print(f"rank {dist.get_rank()} of {dist.get_world_size()}: sum {total.item():.0f}", flush=True)
+dist.destroy_process_group()
+"""
+TORCHRUN = (
+    "torchrun --nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --master-port $MASTER_PORT "
+    "--nproc-per-node 1 sums.py"
+)
+MEETS_BY_C10D = (
+    "torchrun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint $MASTER_ADDR:$MASTER_PORT --rdzv-id $CLOUD_ML_JOB_ID "
+    "--nproc-per-node 1 sums.py"
+)
+
+
+@pytest.fixture
+def torch(open_to_commands: Stack) -> Stack:
+    """Its `hello` runs any command, in the image of PyTorch, and its folder has `sums.py`."""
+    for offer in open_to_commands.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["executorImageUri"] = TORCH
+    open_to_commands.publish()
+    (open_to_commands.folder / "sums.py").write_text(SUMS)
+    return open_to_commands
+
+
+def adds_up(out: str) -> bool:
+    """Tell whether two processes have added up their ranks, one on each replica."""
+    return sorted(line.partition(" rank ")[0].strip() for line in out.splitlines() if "of 2: sum 3" in line) == [
+        "main",
+        "workers",
+    ]
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize("line", [TORCHRUN, MEETS_BY_C10D, "python sums.py"], ids=["static", "c10d", "env"])
+def test_torchrun_adds_up_over_all_machines(torch: Stack, line: str) -> None:
+    done = torch.well("run", "--replicas", "2", line)
+    assert adds_up(done.out), done.out
+
+
+@pytest.mark.journey
+def test_each_run_of_a_session_has_a_rendezvous_of_its_own(torch: Stack) -> None:
+    started = torch.well("session", "start", "--replicas", "2")
+    assert "looking for runs costs $0.14 a day" in started.out, "two machines look"
+    for _ in range(2):
+        done = torch.well("session", "run", TORCHRUN)
+        assert adds_up(done.out), done.out
+    done = torch.run("session", "run", "--", "sh", "-c", 'printf "$RANK"; exit $RANK')
+    assert done.code == 1 and {"main  0", "workers  1"} == {*done.out.splitlines()}, done.out
+    (row,) = torch.well("session", "list", "--output", "json").json["sessions"]
+    assert row["holds"] == "1 n1-standard-4 and 1 n1-standard-4"
+    torch.well("session", "stop")
+    torch.all_end()
+    assert adds_up(torch.well("submit", "--like", "session/2", "--follow").out)
+
+
+def counts(job: dict[str, Any]) -> list[str]:
+    return [str(pool["replicaCount"]) for pool in job["jobSpec"]["workerPoolSpecs"]]
+
+
+def test_they_are_judged_sent_shown_and_taken_over(open_to_commands: Stack) -> None:
+    stack = open_to_commands
+    told = stack.well("run", "--replicas", "3", "--dry-run", "train.py")
+    assert counts(json.loads(told.out)) == ["1", "2"]
+    assert "pool cpu: scales up: cpu/workers has 1 free, needs 3, grows 1 → 3 of 3 machines" in told.err, told.err
+    stack.well("run", "-d", "--replicas", "2", "--request-id", "r1", "train.py")
+    (job,) = stack.jobs()
+    assert counts(job) == ["1", "1"] and job["labels"]["slipway-roles"] == "main_workers"
+    assert "settings   2 replicas" in stack.run("jobs", "show", job["displayName"]).out.splitlines()
+    other = stack.run("run", "-d", "--replicas", "3", "--request-id", "r1", "train.py")
+    assert other.code == 2 and "request id r1 was used before" in other.err, other.err
+    for words, wanted in {(): ["1", "1"], ("--replicas", "1"): ["1"], ("--replicas", "3"): ["1", "2"]}.items():
+        like = stack.well("submit", "--like", job["displayName"], "--dry-run", *words)
+        assert counts(json.loads(like.out)) == wanted, like.err
+
+
+def test_where_no_pool_has_so_many_it_is_said(open_to_commands: Stack) -> None:
+    for words in (("run", "--replicas", "4", "train.py"), ("session", "start", "--replicas", "4")):
+        refused = open_to_commands.run(*words)
+        assert refused.code == 5 and "cpu/workers: needs 4 machines, the pool's maximum is 3" in refused.err, (
+            refused.err
+        )
+        assert not open_to_commands.jobs()
+
+
+def test_a_template_has_its_own_machines(open_to_commands: Stack) -> None:
+    refused = open_to_commands.run("submit", "crew", "--replicas", "2")
+    assert refused.code == 2 and "crew has its own number of machines" in refused.err, refused.err
+    assert "fix: leave out --replicas 2" in refused.err and not open_to_commands.jobs()
+    assert open_to_commands.run("run", "--replicas", "0", "train.py").code == 2
+    assert "--replicas, the machines of your own command" in open_to_commands.run("run", "--num-nodes", "2", "x").err
+
+
+def test_python_has_them_too(open_to_commands: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N12
+    for name, value in open_to_commands.env().items():
+        monkeypatch.setenv(name, value)
+    slipway.submit("hello", code=open_to_commands.folder, command="python train.py", replicas=3)
+    assert counts(open_to_commands.jobs()[0]) == ["1", "2"]
+    with pytest.raises(ConfigError, match="1 setting wrong"):
+        slipway.submit("hello", code=open_to_commands.folder, replicas=0)
