@@ -226,7 +226,7 @@ class VertexJob(Regional):
         """Return `ada, running 3 h 12 min`, as far as both are known."""
         since = self.start_time or self.create_time
         age = f" {span((now - since).total_seconds())}" if since else ""
-        return ", ".join(filter(None, (self.user, f"{state_word(self.state)}{age}")))
+        return ", ".join(filter(None, (self.user, f"{self.outcome}{age}")))
 
     def needs(self, name: str) -> bool:
         """Tell whether the job runs as this account, or reads or writes in this bucket."""

@@ -36,6 +36,7 @@ import tempfile
 import threading
 import time
 import urllib.parse
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
@@ -172,32 +173,33 @@ def role(roles: Iterable[str], environ: Mapping[str, str]) -> str:
     return named if named and len(cluster(environ).get(pool, ())) < 2 else f"{named or pool}-{index}"
 
 
-def run(
-    words: list[str],
-    environ: Mapping[str, str],
-    asked: argparse.Namespace,
-    tells: Teller,
-    attempts: Attempts,
-    *,
-    again: bool,
-) -> int:
-    """The exit code of a command's last attempt, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when
-    something is not.
+@dataclass(frozen=True)
+class Start:
+    """A start of a job's replica: its command as words, and what belongs to it. `again`: the job was started before."""
 
-    Of a script, that nothing was written is said as well. `again`: this job was started before.
-    """
+    words: Sequence[str]
+    environ: Mapping[str, str]
+    asked: argparse.Namespace
+    tells: Teller
+    attempts: Attempts
+    again: bool
+
+
+def run(start: Start) -> int:
+    """The exit code of a command's last attempt, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when
+    something is not. Of a script, that nothing was written is said as well."""
+    words, environ, asked, tells, attempts = start.words, start.environ, start.asked, start.tells, start.attempts
     output = environ.get("AIP_MODEL_DIR", "").rstrip("/")
     output = output[: -len("/model")] if output.endswith("/model") else ""
     home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
     place = Path(tempfile.mkdtemp(prefix="slipway-", dir=home if os.access(home, os.W_OK) else None))
     try:
-        results = restored(place, output, environ, again=again)
+        results = restored(place, output, environ, again=start.again)
         script, folder = asked.module == SCRIPT, None
         variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
         if asked.code or script:
             folder = fetched(asked.code, place, environ)
-            first = environ.get(asked.path)
-            variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
+            variables[asked.path] = os.pathsep.join(filter(None, (str(folder), environ.get(asked.path))))
         variables.update(copied(place, environ))
         if script:
             words, programs = scripted(asked.rest), os.path.dirname(sys.executable)  # noqa: PTH120 - it may be a link
@@ -253,11 +255,11 @@ def restored(place: Path, output: str, environ: Mapping[str, str], *, again: boo
 
 
 def started(
-    words: list[str], variables: Mapping[str, str], results: Results, folder: Path | None, *, copied: bool
+    words: Sequence[str], variables: Mapping[str, str], results: Results, folder: Path | None, *, copied: bool
 ) -> Command:
     """The running command. Raises RefusedError."""
     try:
-        return Command(words, variables, results.look, folder, copied=copied)
+        return Command(list(words), variables, results.look, folder, copied=copied)
     except OSError as error:
         shells = (
             "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
@@ -325,24 +327,16 @@ def watch(
                 results.tell(f"not kept for a while: {name}: {why}")
 
 
-def begin(
-    words: list[str],
-    environ: Mapping[str, str],
-    asked: argparse.Namespace,
-    tells: Teller,
-    attempts: Attempts,
-    *,
-    again: bool,
-) -> int:
+def begin(start: Start) -> int:
     """The exit code of a command, or CANNOT_TELL where it does not start; whoever wants to be told is."""
-    why = ""
-    if not again:
+    why, environ, tells = "", start.environ, start.tells
+    if not start.again:
         tells.started()
     try:
         install(wanted(), environ)
         values = secrets(environ)
         tells.hidden = tuple(values.values())
-        code = run(words, {**environ, **values}, asked, tells, attempts, again=again)
+        code = run(replace(start, environ={**environ, **values}))
     except IdleError as problem:
         refuse(*problem.args)
         code, why = ENDED, ": ".join(problem.args[:2])
@@ -394,7 +388,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             ROLE,
         )
     if attempts:
-        return begin(words, environ, asked, teller(claim, job, environ), attempts, again=again)
+        return begin(Start(words, environ, asked, teller(claim, job, environ), attempts, again))
     ends = {MOVED: "given up for another capacity type", CANCELLED: "cancelled before it began"}
     why = ends.get(owner, f"a copy of job {owner}, which runs this submission")
     print(f"slipway: {why}: nothing to do here", flush=True)

@@ -227,12 +227,11 @@ class Job:
             cancel_job(self._context.vertex, job, self._context.now)
 
     def _repr_html_(self) -> str:
-        from slipway.google.jobs import state_word
         from slipway.model.catalog.placeholders import render
 
         job = self._job
         values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
-        state = f"{state_word(job.state)}{f': {job.error}' if job.error else ''}"
+        state = f"{job.outcome}{f': {job.error}' if job.error else ''}"
         return facts(
             (
                 ("job", self.name),
@@ -261,9 +260,7 @@ class Jobs(tuple[Job, ...]):
         return table_of(self[0]._context if self else None, [job._job for job in self], sort)
 
     def _repr_html_(self) -> str:
-        from slipway.google.jobs import state_word
-
-        rows = [(job.name, state_word(job.state), job._job.template, job._job.user) for job in self]
+        rows = [(job.name, job._job.outcome, job._job.template, job._job.user) for job in self]
         return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)
 
 

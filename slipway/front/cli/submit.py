@@ -61,7 +61,8 @@ class _OfTemplates(click.Command):
     "--sweep",
     metavar="FILE",
     shell_complete=click.Path().shell_complete,
-    help="One run for each point of a grid or list (YAML, JSON) or CSV.",
+    help="One run for each point of a grid or list (YAML, JSON) or CSV. --then are the types to take where runs would "
+    "wait; --notify tells when the first one fails, and at the end.",
 )
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
 @click.option(

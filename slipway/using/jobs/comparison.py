@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.base.formatting import join, last_part
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
 from slipway.model.prices import exact_text
@@ -52,7 +52,7 @@ def compare_jobs(
         ("machines", "on", [description.on for description in descriptions]),
         (*PRICE, [exact_text(account.per_hour) for account in accounts]),
         *(("metric", name, [of_job.get(name) for of_job in measured]) for name in _names(measured, ())),
-        ("outcome", "state", [state_word(job.state) for job in jobs]),
+        ("outcome", "state", [job.outcome for job in jobs]),
         ("outcome", "cause", [causes.get(job.name) for job in jobs]),
         ("outcome", "error", [job.error or None for job in jobs]),
         ("outcome", "waited", [account.wait for account in accounts]),

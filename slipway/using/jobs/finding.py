@@ -11,7 +11,7 @@ from slipway.base.errors import Cancelled, ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import NAME_LABEL, REQUEST_LABEL, STACK_LABEL, USER_LABEL, label_filter, label_value
@@ -37,7 +37,7 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
     if newest.display_name != text:
-        owner_and_state = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        owner_and_state = ", ".join(word for word in (newest.user, newest.outcome) if word)
         if newest.template and newest.template == label_value(text):
             whose = "your" if newest.labels.get(USER_LABEL) == label_value(context.user) else "its"
             tell(f"{text} is a template; this is {whose} newest job, {newest.display_name} ({owner_and_state})")

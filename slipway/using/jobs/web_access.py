@@ -9,7 +9,7 @@ from slipway.authoring.packages.slipway_notify import HERE
 from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.roles import REPLICA, of_role, who_of
 
@@ -40,7 +40,7 @@ def page_of(context: Context, job: VertexJob, role: str | None, tell: Callable[[
     for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
         found = context.vertex.job(job.name)
         if found.ended:
-            why = f"it is over ({state_word(found.state)})"
+            why = f"it is over ({found.outcome})"
             raise ResourceError(f"job {job.called} has no {noun} any more", why=why, fix=fix)
         shells = (context.vertex.job(found.backing) if found.backing else found).shells
         page = next((name for name in shells if (name == task if task else not REPLICA.fullmatch(name))), "")

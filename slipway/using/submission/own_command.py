@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join, nearest, quoted
+from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.catalog.command_line import literal, refusal, with_shell
 from slipway.model.catalog.model import Catalog, Template
 
@@ -17,8 +17,10 @@ _USUAL = "script"
 
 def command_line(words: tuple[str, ...], folder: Path) -> str:
     """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one, or a
-    file of the folder; a Python file is run by Python, and a shell's by bash."""
+    file of the folder; a Python file is run by Python, and a shell's by bash. Raises ConfigError for a flag or a folder
+    in the place of a program."""
     alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
+    _require_program(words[0], folder / words[0], alone=alone)
     line = words[0] if alone else literal(shlex.join(words))
     first = line.partition(" ")[0] if alone else words[0]
     if first.endswith(".py"):
@@ -26,6 +28,22 @@ def command_line(words: tuple[str, ...], folder: Path) -> str:
     elif first.endswith(".sh") and "/" not in first:
         line = f"bash {line}"
     return with_shell(line) if alone and refusal(line) else line
+
+
+def _require_program(word: str, place: Path, *, alone: bool) -> None:
+    if word.startswith("-"):
+        raise ConfigError(
+            f"{short(word)} stands in the place of a command",
+            why="a command begins with the program to run",
+            fix="slipway run --help" if word in ("-h", "--help") else f"python {short(word)} …, for example",
+        )
+    if place.is_dir() and word and (alone or "/" in word):
+        main = (place / "__main__.py").is_file()
+        raise ConfigError(
+            f"{short(word)} is a folder, and no program",
+            why="a command begins with the program to run",
+            fix=f"slipway run python {word}" if main else f"slipway run --code {word} COMMAND, which runs in it",
+        )
 
 
 def script_template(catalog: Catalog, name: str | None, machine: str | None) -> Template:

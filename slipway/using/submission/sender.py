@@ -18,7 +18,7 @@ from slipway.base.clock import poll
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.base.formatting import join
 from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Conflict, Denied, NotFound, Refused, Unreachable
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.model.kinds import KINDS
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
@@ -318,7 +318,7 @@ def about_earlier(request: Request, attempt: Attempt) -> str:
     if not attempt.job.ended or attempt.job.state == "JOB_STATE_SUCCEEDED":
         return f"{before}: nothing is sent again"
     other = f"another request id, such as {request.id[:60]}-2, runs it once more"
-    return f"{before}, and {state_word(attempt.job.state)}: nothing is sent again; {other}"
+    return f"{before}, and {attempt.job.outcome}: nothing is sent again; {other}"
 
 
 def about_copies(request: Request, attempt: Attempt) -> str:

@@ -13,7 +13,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.log_lines import LogLines
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument, word_option
 from slipway.front.cli.terminal.watching import watch
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.google.logging import LogEntry
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, PAGES_A_MINUTE, WHOLE_LOG, event_kind, job_filter, line, newest
@@ -80,7 +80,7 @@ def command(
     if not found:
         of = (f" of {role}" if role else "") + (f" of severity {severity}" if severity else "")
         yet = "" if target.ended else " yet"
-        screen.note(f"no lines{of}{yet}; {target.display_name} is {state_word(target.state)}")
+        screen.note(f"no lines{of}{yet}; {target.display_name} is {target.outcome}")
 
 
 def _note_wait(seconds: float) -> None:

@@ -105,7 +105,7 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         callback=lambda _, __, value: tuple(name.strip() for name in (value or "").split(",") if name.strip()),
         metavar="TYPE,…",
         shell_complete=completions.then,
-        help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
+        help="The capacity types after those, in order.",
     ),
     word_option(
         "--team", metavar="NAME", help="The team that it counts for: the stack's, or a group that may submit it."
@@ -143,8 +143,7 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
     click.option(
         "--notify",
         metavar="SECRET",
-        help="The secret with the address that the job tells when it starts after a wait, succeeds or fails; with "
-        "--sweep: when the first run fails, and at the end.",
+        help="The secret with the address that the job tells when it starts after a wait, succeeds or fails.",
     ),
     click.option(
         "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."

@@ -126,6 +126,8 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--name", "Lr 01"), "fix: --name lr-01, for example"),
         (("--name", "4711"), "not digits alone"),
         (("--name", "hello"), "hello is a template"),
+        (("--name", "crew-baseline"), "fix: --name baseline, for example"),
+        (("--name", "hello-k3v7p5wd"), "has the form of the names that jobs of hello are given"),
         (("--name", "crew"), "crew is a template"),
         (("-p", "code=WANDB=sk-abcdefghijklmnopqrstu"), "code has a secret in it"),
         (("-p", f"code=WANDB_API_KEY={'0123456789abcdef' * 2} python train.py"), "code has a secret in it"),

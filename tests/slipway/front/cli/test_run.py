@@ -73,15 +73,23 @@ def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_p
 
 
 def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
+    (open_to_commands.folder / "nb.ipynb").write_text("{}")
+    (open_to_commands.folder / "src").mkdir()
+    (open_to_commands.folder / "app").mkdir()
+    (open_to_commands.folder / "app" / "__main__.py").touch()
     for words, said in {
         ("--lr", "0.1", "train.py"): "fix: slipway run COMMAND --lr …, as the command's own flags stand behind it",
         ("train.py", "--dry-run"): "fix: slipway run --dry-run train.py, or slipway run -- train.py --dry-run",
         ("train.py", "--max-run=2h"): "--max-run stands behind the command",
         ("--machine", "a2", "train.py"): "hello has no choice of machines",
+        ("--", "--help"): "fix: slipway run --help",
+        ("--", "--lr", "0.1"): "--lr stands in the place of a command",
+        ("src/",): "fix: slipway run --code src/ COMMAND",
+        ("src",): "src is a folder, and no program",
+        ("app/", "--lr", "1"): "fix: slipway run python app/",
         ("nb.ipynb",): "fix: --code nb.ipynb, and python nb.py as the command",
         ("--code", "s3://b/x", "train.py"): "'s3://b/x' is no address of code",
     }.items():
-        (open_to_commands.folder / "nb.ipynb").write_text("{}")
         refused = open_to_commands.run("run", *words)
         assert refused.code == 2 and said in refused.err and not open_to_commands.jobs(), refused.err
     open_to_commands.well("run", "--dry-run", "--", "train.py", "--dry-run")

@@ -34,6 +34,7 @@ def ended(state: str, ran: float, limit: float | None = 60.0) -> VertexJob:
 def test_its_times_tell(job: VertexJob, timed_out: bool) -> None:
     assert job.timed_out == timed_out
     assert isinstance(error_of_end(job), Timeout) == timed_out
+    assert ("timed out" in job.owner_and_age(BEGAN)) == timed_out
 
 
 @pytest.mark.journey
@@ -44,6 +45,7 @@ def test_who_waits_is_told_and_lists_say_so(stack: Stack) -> None:
     (job,) = stack.jobs()
     assert "timed out" in stack.run("jobs", "list").out
     assert "state      timed out" in stack.run("jobs", "show", job["displayName"]).out
+    assert "timed out)" in stack.run("jobs", "show", "hello").err
 
 
 def test_a_gpu_s_memory_is_told_as_that() -> None:

@@ -12,7 +12,7 @@ from slipway.front.cli import main
         (("submit", "hello", "--max-duration=2h"), "Did you mean --max-run, the job's longest run?"),
         (("submit", "hello", "--timeout-s", "60"), "Did you mean --max-run, the job's longest run?"),
         (("submit", "hello", "--max-restarts", "2"), "Did you mean --retries?"),
-        (("submit", "hello", "--replicas", "2"), "Did you mean a template of several roles: slipway templates?"),
+        (("submit", "hello", "--num-nodes", "2"), "Did you mean --replicas, the machines of your own command?"),
         (("submit", "hello", "--priority", "high"), "Did you mean --wait-for and --then, as jobs have no priority?"),
         (
             ("submit", "hello", "--gpus", "2"),
