@@ -47,7 +47,7 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collectio
         if whose == "enforce":
             if now or _in_words(new):
                 edits, limits = (Edit(key, str(was).lower(), str(now).lower()),), _in_words(new)
-                row = row_of(f"budget/{path}", was, now, *(["limited"] if limits else []))
+                row = row_of(f"budget/{path}", was, now, "limited" * bool(limits))
                 yield by_row(row, subject, edits=edits, limits=limits)
             continue
         edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))

@@ -144,9 +144,10 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
         lists = isinstance(less, list) and isinstance(more, list)
         asks = level == becomes and ({*more} <= {*less} if lists else more <= less)
-        row = row_of("policy/setting", "", "", level, *(["asks"] if asks else []))
+        row = row_of("policy/setting", was, now, "asks" * asks)
         if level != becomes:
             row = row_of("policy/level", level or None, becomes or None)
+        usual = Grade.NOTE if level == becomes == ADVISORY else usual_grade(ROWS[row])
         opens, lets = key if level == MANDATORY and not asks else "", let_in.get(key, "")
         text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
@@ -159,7 +160,7 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             so=say("rule-so", text=text, lets=lets, **{each: each == opens for each in _LETS_IN}),
             list=isinstance(was, list),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
-            grade=max(Grade.WARNING, usual_grade(ROWS[row])) if lets else None,
+            grade=max(Grade.WARNING, usual) if lets else usual,
         )
 
 
