@@ -141,7 +141,7 @@ def test_own_code(reader: Reader) -> None:
     (reader.folder / "train.py").write_text(_TRAINS)
     typed(reader, "own-code.md")
     listed = reader.type_("slipway submit script --code . --dry-run 2>&1 >/dev/null").out
-    assert "  2 files, " in listed, "train.py and grid.yaml, and nothing that was fetched"
+    assert "  3 files, " in listed, "train.py, code.tgz and grid.yaml, and nothing that was fetched"
 
 
 def test_a_session(reader: Reader) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from slipway.authoring.packages.archive import ARCHIVE, UNREADABLE, inner_path, unpack
+from slipway.authoring.packages.archive import ARCHIVE, MOST_UNPACKED, UNREADABLE, inner_path, unpack
 from slipway.authoring.packages.git_address import GitAddress
 from slipway.authoring.packages.notebook import NotebookScript
 from slipway.authoring.packages.working_tree import MOST_BYTES, MOST_FILES, WorkingTree, read
@@ -24,7 +24,6 @@ from slipway.google.storage import Location, Storage, StoredObject
 _LOST_SLASH = re.compile(r"^((?:git\+)?(?:gs|https?|ssh|file)):/(?=[^/])")
 """The beginning of an address that was a path for a while, as `Path("gs://b/x")` is."""
 _AT_ONCE = 16
-_MOST_FETCHED = 2**29
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def _inner(code: str, name: str) -> str:
 
 def _fetch(storage: Storage, found: StoredObject, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    left = _MOST_FETCHED
+    left = MOST_UNPACKED
     with file.open("wb") as written:
         for chunk in storage.chunks(found):
             left -= len(chunk)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+from slipway.authoring.packages.project_file import REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
 from slipway.base.errors import ConfigError
@@ -24,6 +25,12 @@ _MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
 )
 """Programs that make the files that a later part of a shell's text starts."""
+_NOT_READ = {
+    "environment.yml": "pip list --format=freeze > requirements.txt",
+    "Pipfile": "pipenv requirements > requirements.txt",
+    "poetry.lock": "poetry export --without-hashes --output requirements.txt",
+}
+"""Files that list packages for another installer, and what writes them as pip reads them."""
 _OF_PEOPLE = ("/home/", "/Users/", "~/")
 _MOST = 3
 
@@ -81,7 +88,8 @@ def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
 
 def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     """Yield lines about what is not packed, of the command's files or others; about files that Git LFS has not fetched;
-    and about a script that this machine's Python can't read, which may be another than the image's."""
+    about packages that are not installed; and about a script that this machine's Python can't read, which may be
+    another than the image's."""
     named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
     code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
     told = {name: _why_not(tree, name) for name in named}
@@ -104,6 +112,8 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         fix = "git lfs install, then this again" if tree.source else "git lfs pull"
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
+    others = [name for name in _NOT_READ if name in tree.files and REQUIREMENTS not in tree.files]
+    yield from (f"! what {name} lists is not installed: {_NOT_READ[name]}" for name in others)
     script = _script(command)
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"

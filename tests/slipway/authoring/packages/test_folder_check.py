@@ -286,3 +286,11 @@ def test_what_is_no_key_is_packed(folder: Path, name: str, text: str) -> None:
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text(text)
     require_no_key(read(folder).files, "the folder project", "…")
+
+
+@pytest.mark.parametrize("name", ["environment.yml", "Pipfile", "poetry.lock"])
+def test_a_list_of_packages_for_another_installer_is_told(folder: Path, name: str) -> None:  # N25
+    (folder / name).write_text("")
+    assert f"! what {name} lists is not installed: " in told(folder, "python train.py")
+    (folder / "requirements.txt").write_text("six\n")
+    assert "not installed" not in told(folder, "python train.py"), "as the fix writes it"

@@ -100,5 +100,8 @@ def test_objects_of_a_bucket_are_code(open_to_commands: Stack, project: Path) ->
     for code, files in (("code.zip", 1), ("folder", 1), ("folder/", 1), ("folder/train.py", 1)):
         done = stack.well("run", "--dry-run", "--code", f"{bucket_of(stack)}/{code}", "train.py")
         assert f"code {bucket_of(stack)}/{code}  {files} file" in done.err, done.err
+    as_path = str(Path(f"{bucket_of(stack)}/folder"))
+    assert as_path.startswith("gs:/w-"), "as Python's Path writes it"
+    stack.well("run", "--dry-run", "--code", as_path, "train.py")
     done = stack.run("run", "--dry-run", "--code", f"{bucket_of(stack)}/absent", "train.py")
     assert done.code == 2 and f"nothing is at {bucket_of(stack)}/absent" in done.err
