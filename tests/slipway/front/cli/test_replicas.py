@@ -119,3 +119,34 @@ def test_python_has_them_too(open_to_commands: Stack, monkeypatch: pytest.Monkey
     assert counts(open_to_commands.jobs()[0]) == ["1", "2"]
     with pytest.raises(ConfigError, match="1 setting wrong"):
         slipway.submit("hello", code=open_to_commands.folder, replicas=0)
+
+
+ONCE = 'test -e "$SLIPWAY_OUTPUT/seen" || { touch "$SLIPWAY_OUTPUT/seen"; test $RANK = 0 || exit 3; }; python sums.py'
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize(
+    ("flags", "line", "code", "said"),
+    [
+        # cellarium-ml 56, NeMo-Run 296: WORLD_SIZE counts machines, and torchrun's processes count themselves.
+        ((), TORCHRUN.replace("node 1 ", "node 2 "), 0, {"of 4: sum 10": 4}),
+        # pytorch-operator 125: workers that are there before the one whom they meet.
+        ((), "test $RANK = 1 || sleep 3; python sums.py", 0, {"of 2: sum 3": 2}),
+        # Samudra 805, pytorch 175699: machines that do not meet at all.
+        ((), "torchrun --standalone --nproc-per-node 1 sums.py", 0, {"rank 0 of 1: sum 1": 2}),
+        # dstack 2123, 4146: one that fails ends all, which would wait for it.
+        ((), "test $RANK = 0 || exit 3; sleep 600", 4, {"ended with 3": 1}),
+        # dstack 3130, 3157: one that has done its part is not begun again.
+        ((), "test $RANK = 1 || { sleep 3; echo was last; }", 0, {"was last": 1}),
+        # torchrun's machines meet again in the next attempt.
+        (("--retries", "1"), ONCE, 0, {"of 2: sum 3": 2}),
+    ],
+    ids=["processes", "late-chief", "standalone", "one-fails", "one-ends", "retried"],
+)
+def test_machines_meet_fail_and_end_as_people_expect(
+    torch: Stack, flags: tuple[str, ...], line: str, code: int, said: dict[str, int]
+) -> None:
+    done = torch.run("run", "--replicas", "2", *flags, line)
+    lines = [each for each in done.out.splitlines() if "slipway: runs" not in each]
+    assert done.code == code, done.out + done.err
+    assert {text: sum(text in each for each in lines) for text in said} == said, done.out
