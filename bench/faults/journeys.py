@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from slipway.using.submission.request import attempt_id
 from tests.checkouts import own_image, own_pipeline
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
+from tests.local.conftest import ROOT
 
 UP, DESTROY = ("pulumi", "up"), ("pulumi", "destroy")
 RUNS = 4
@@ -147,6 +149,14 @@ def _with_pipeline(stage: Stage) -> None:
     _napping(stage)
 
 
+def _with_script(stage: Stage) -> None:
+    """Offer a template of any command beside, while the pool is as busy."""
+    shutil.copy(ROOT / "templates" / "script.py", stage.checkout.folder / "templates")
+    shutil.copytree(ROOT / "jobs" / "script", stage.checkout.folder / "jobs" / "script")
+    up(stage, {**FIRST, "templates": ["nap", "script"]})
+    _napping(stage)
+
+
 def _given_up(stage: Stage) -> None:
     """Leave a job that waits for the pool as a killed command does that has just given it up."""
     _busy(stage)
@@ -197,6 +207,17 @@ def _out(stage: Stage) -> None:
 
 _SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
 _TO_POOL = (*_SUBMIT, "--capacity", "pool")
+_SESSION = (
+    "slipway",
+    "session",
+    "start",
+    "--machine",
+    str(MACHINE["machine"]),
+    "--idle",
+    "1s",
+    "--request-id",
+    "wanted",
+)
 _SWEEP = ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")
 BASES: Mapping[str, Callable[[Stage], None]] = {
     "empty": _nothing,
@@ -206,6 +227,7 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "busy": _busy,
     "with-image": _with_image,
     "with-pipeline": _with_pipeline,
+    "with-script": _with_script,
     "given-up": _given_up,
     "rolled": _rolled,
     "theirs": _theirs,
@@ -233,6 +255,7 @@ JOURNEYS = (
     Journey("submit", "busy", _TO_POOL, patience=_GIVEN_UP_S),
     Journey("submit-image", "with-image", (*_TO_POOL[:2], "own", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
     Journey("submit-pipeline", "with-pipeline", (*_TO_POOL[:2], "piped", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
+    Journey("session", "with-script", (*_SESSION, "--capacity", "pool"), patience=_GIVEN_UP_S),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
     Journey("move", "given-up", (*_SUBMIT, "--wait-for", "pool=1h", "--then", "spot"), patience=_GIVEN_UP_S),
     Journey("cancel", "busy", (*_CANCEL, "nap", "1s"), patience=_GIVEN_UP_S),

@@ -29,6 +29,8 @@ TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|deploy again|run the same command again|the same command|try again|"
     r"vertex-local up|gcloud auth|\(looks at .+ again in |tried again every "
 )
+_SPOKEN = ("the word is", "the session ends")
+"""Words of a job whose code began, and not of its copy."""
 
 
 @dataclass(frozen=True)
@@ -201,5 +203,5 @@ def _with_who_ran(here: Stage, now: Ending) -> Ending:
         name = one["name"]
         said = here.run(("slipway", "jobs", "logs", name.rsplit("/", 1)[-1]), "submitter", {}).said
         request = one["labels"].get("slipway-request", "")
-        jobs.append(ending.Job(request, here.checkout.job_state(name), ran="the word is" in said))
+        jobs.append(ending.Job(request, here.checkout.job_state(name), ran=any(word in said for word in _SPOKEN)))
     return replace(now, jobs=tuple(jobs))
