@@ -63,8 +63,8 @@ def _before(published: Catalog, after: Facts, known: State, requests: Iterable[Q
     current = {catalog.trainer, *catalog.buckets, *(cluster.id for cluster in catalog.clusters.values())}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
-    # A former submitter may have roles that another stack needs.
-    may = {member for some in published.submitters.values() for member in some}
+    # A former submitter may have roles that another stack needs, and one of a trainer of their own has the same.
+    may = published.submitters.get(published.trainer, ())
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
     kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current}

@@ -8,11 +8,12 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.request import QuotaRequest
-from slipway.model.facts import Facts
+from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.state import State, StatePreference
 from slipway.reviewing.preview_text import UNTOUCHED, preview_text
@@ -40,7 +41,8 @@ OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 def deployment(before: Facts | None, after: Facts, used: int = 0) -> Deployment:
     published = None
     if before is not None:
-        submitters = {"trainer": tuple(before.submitters)}
+        submitters = {before.catalog.trainer: tuple(before.submitters)}
+        submitters |= {trainer.account: tuple(trainer.submitters) for trainer in before.trainers.values()}
         published = PublishedCatalog(whole=replace(before.catalog, submitters=submitters, code=before.code or None))
     return Deployment(
         stack=Stack(STACK, PROJECT, REGION, SETTINGS),
@@ -88,6 +90,13 @@ def test_another_stack_s_catalog_is_no_state_before() -> None:
 
 def test_who_may_submit_is_the_engine_s_knowledge() -> None:
     assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+
+
+def test_who_submits_as_a_trainer_of_their_own_alone_loses_nothing() -> None:
+    risk = TrainerFacts("risk", "risk@acme-ml.iam.gserviceaccount.com", {"group:risk@acme.example": ACT_AS})
+    both = replace(facts(OLD), trainers={"risk": risk})
+    known = replace(KNOWN, submitters=(TEAM, "group:risk@acme.example"))
+    assert said(both, both, known) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
 
 
 def test_code_that_nobody_reviewed_is_told_of_before_it_is_allowed() -> None:
