@@ -147,7 +147,7 @@ GROUPS = (
                 each(*STAYS, start="budget", end="-warned"),
                 lambda enforce, whose: whose == "users" or (not enforce and whose != "strangers"),
             ),
-            **moves(each("dropped", start="budget")),
+            **moves(each("dropped", start="budget"), lambda _, whose: whose != "strangers"),
             "budget-for-nobody": lambda was, now, _, whose: now is not None and was != now and whose == "strangers",
         },
     ),

@@ -50,6 +50,8 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collectio
                 row = row_of(f"budget/{path}", was, now, "limited" * bool(limits))
                 yield by_row(row, subject, edits=edits, limits=limits)
             continue
+        if now is None and whose == "teams" and teams and name not in teams:
+            continue  # Nobody counts for it any more.
         edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
         words = {
             "within": name and new.stack is not None,

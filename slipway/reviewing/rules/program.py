@@ -127,8 +127,18 @@ def used_later(change: Change) -> Iterator[Consequence]:
         for pattern, row in _LATER.items():
             match = re.fullmatch(pattern, edit.key)
             if match and not _is_default(edit, change, **match.groupdict()):
-                values: dict[str, Any] = {"key": edit.key, "after": edit.after, **match.groupdict()}
+                values: dict[str, Any] = {"key": edit.key, "before": edit.before, "after": edit.after}
+                values |= {"templates": _taking_reservations(change), **match.groupdict()}
                 yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
+
+
+def _taking_reservations(change: Change) -> str:
+    """Return the templates that take a reservation that has another number of machines."""
+    old, new = (side.reservations for side in (change.old, change.new))
+    paths = [path for path, each in new.items() if path in old and old[path].machines != each.machines]
+    offers = ((name, offer) for name, template in change.new.templates.items() for offer in template.offers)
+    taking = {name for name, offer in offers if any(path in str(offer.request) for path in paths)}
+    return named(f"`{name}`" for name in sorted(taking))
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str = "") -> bool:

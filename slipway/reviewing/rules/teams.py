@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.facts import Facts
-from slipway.model.findings.finding import Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import Way, account_of, ends_of, ways_without, whose
@@ -30,7 +30,9 @@ def teams(change: Change) -> Iterator[Consequence]:
         owners = named(f"`{owner}`" for owner in change.new.owners(cluster))
         if gained := [f"`{member}`" for member in sorted(now - was)]:
             of = f"of team {owners}" if owners else "everybody's"
-            yield by_row("cluster-team-opened", Subject("cluster", cluster), who=named(gained), of=of, details=gained)
+            # A team shares with everybody what was its own.
+            grade, subject = None if owners else Grade.WARNING, Subject("cluster", cluster)
+            yield by_row("cluster-team-opened", subject, who=named(gained), of=of, details=gained, grade=grade)
         if lost := sorted(was - now):
             yield from _closed(change, cluster, lost, owners)
 

@@ -76,7 +76,7 @@ CASES = (
         (stack("clusters: [cpu] ", "clusters: [] "),),
         (
             hurts("cluster-team", "team vision", "no cluster of its own", "`cpu`"),
-            tells("cluster-team", "cluster cpu", ADA),
+            hurts("cluster-team", "cluster cpu", ADA),
         ),
         given=(stack(POLICY, VISION + POLICY),),
         accident="machines that a team had counted on",
@@ -187,5 +187,53 @@ CASES = (
                 "    speech: { submitters: [group:speech@acme.example], clusters: [] }\n" + POLICY,
             ),
         ),
+    ),
+    Case(
+        "A template's jobs count for another team, and lose the cluster that was theirs",
+        (template("tune", '"team": "vision"', '"team": "visoin"'),),
+        (hurts("request-changed", "tune label team", "can't use the clusters that are `vision`'s alone"),),
+        given=(
+            stack(POLICY, VISION + POLICY),
+            template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
+        ),
+        may=("offer-gone", "run-cost", "cluster-team", "no-offer-left"),
+        accident="a label mistyped, and a team's machines idle",
+    ),
+    Case(
+        "A team goes with its budget: nobody counts for it",
+        (stack("    vision: { submitters: [group:vision@acme.example], budget: 900 }\n", ""),),
+        (stops("submitter-gone", "vision"),),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example], budget: 900 }\n"
+                "    speech: { submitters: [group:speech@acme.example] }\n" + POLICY,
+            ),
+        ),
+        never=("may spend",),
+    ),
+    Case(
+        "A reservation has one machine, where it had two",
+        (stack("machines: 2 }", "machines: 1 }"),),
+        (tells("used-later", "bought", "of `lora`", "may take 1 of", "2 before"),),
+        never=("are refused:",),
+    ),
+    Case(
+        "A cheap cluster stays a month longer",
+        (stack("until: 2026-12-20", "until: 2027-01-20"),),
+        (tells("season-changed", "cpu until", "stays until 2027-01-20", "instead of 2026-12-20"),),
+        given=(
+            stack(
+                "      displayName: cpu of research\n", "      displayName: cpu of research\n      until: 2026-12-20\n"
+            ),
+        ),
+        never=("takes no new jobs",),
+    ),
+    Case(
+        "Checkpoints are written to the machine's disk",
+        (template("evals", "/gcs/acme-work/ckpt", "/tmp/ckpt"),),
+        (stops("environment-changed", "evals", "CKPT_DIR", "machine's disk", "begins anew"),),
+        given=(template("evals", 'env={"REGION": "us-central1"}', 'env={"CKPT_DIR": "/gcs/acme-work/ckpt"}'),),
+        accident="days of training lost with a preempted machine",
     ),
 )

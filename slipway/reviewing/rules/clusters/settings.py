@@ -30,6 +30,8 @@ from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
+_DEAR = 10
+"""USD an hour from which a longer life is to be asked about."""
 """A cluster that ends sooner is taken from people who have jobs in hand."""
 _DATED = ("until", "idleLimit", "from")
 """The settings of a season."""
@@ -85,13 +87,14 @@ def _edited(
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
-        longer = key == "until" and was and value and value - was > _SOON
+        more = value - was if key == "until" and was and value and not asleep else timedelta(0)
+        later, longer = more > timedelta(0), more > _SOON and price(new).known >= _DEAR
         endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not (asleep or fresh) and (longer or endless)
         ends = harms and key in ("until", "idleLimit") and not asleep
         soon = harms and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
-            row_of(f"cluster/{key}", was, value, "harms" * harms, "past" * past),
+            row_of(f"cluster/{key}", was, value, "harms" * harms, "past" * past, "later" * later),
             new.name,
             part=key,
             value=_words(value),

@@ -62,13 +62,15 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         if template.reports_no(metric):
             yield template.tells("metric-unreported", part="metric", metric=metric, details=template.reports)
     yield from _arguments(template, edited)
+    if unpacked := sorted({*(old.shared or ())} - {*(new.shared or ())}):
+        yield template.tells("code-unshared", part="shared", folders=join(f"`jobs/{root}`" for root in unpacked))
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
-    elif other and (edited or not (touched or old.requirements != new.requirements)):
+    elif other and (edited or not (touched or unpacked or old.requirements != new.requirements)):
         yield _edited(template, edited)
 
 

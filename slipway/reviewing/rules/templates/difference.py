@@ -50,6 +50,12 @@ class Difference:
         """How a command reads the variable, or an argument that the service fills in."""
         return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
 
+    def _leaves_clusters(self, team: str, other: str) -> bool:
+        """Tell whether clusters that the jobs may use are a team's, and not another one's."""
+        catalog = self.template.becomes
+        owners = [catalog.owners(offer.cluster) for offer in self.template.old.offers]
+        return any(team in teams and other not in teams for teams in owners)
+
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
         before, after = str(self.before or ""), str(self.after or "")
@@ -63,10 +69,16 @@ class Difference:
             "of_team": after in self._teams,
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
+            "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after),
+            "off_clusters": self._leaves_clusters(before, after),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }
         return all(words[word] for word in condition.split())
+
+
+def in_bucket(value: str) -> bool:
+    return "gs://" in value or "/gcs/" in value or any(map(is_result, names(value)))
 
 
 def is_result(name: str) -> bool:

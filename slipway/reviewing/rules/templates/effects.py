@@ -127,7 +127,7 @@ def secret(difference: Difference) -> Effect:
     old, new = (secret_in(side) or side for side in sides)
     was, version = (shown(last_part(side)) for side in sides)
     if old == new and sides[0].partition("/secrets/")[0] != sides[1].partition("/secrets/")[0]:
-        old, new = sides
+        old, new = (side.partition("/versions/")[0] for side in sides)
     # An image without the launcher reads the reference itself.
     launched = all(map(Launched.of, containers(difference.offers)))
     row: RowName = "secret-version" if old == new else "secret-other"
