@@ -102,7 +102,7 @@ def dated(key: str, value: Callable[[int], Any]) -> Callable[..., Change]:
 
 def settings_of(key: str, value: Callable[[int], Any], row: str) -> Group:
     rows: Mapping[str, Condition] = {
-        f"{row}-any": lambda was, now: None not in (was, now) and now > was,
+        "until-later" if row == "until" else f"{row}-any": lambda was, now: None not in (was, now) and now > was,
         f"{row}-harmful": lambda was, now: now is not None and (was is None or now < was),
         f"{row}-none": lambda was, now: was != now and now is None,
     }
