@@ -43,11 +43,11 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
                 if not follower.stop():
                     back = f"slipway jobs logs {session.job.typed} --follow"
                     raise Interrupted(f"run {run.number} is being killed, and nobody waits for its end", fix=back)
-            code = follower.code()
-            output.end()
-            return code
+            return follower.code()
         except KeyboardInterrupt:
             interrupted = True
+        finally:
+            output.end()
 
 
 class Output:

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Team, Template
 from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.own_settings import OwnSettings
 from slipway.model.prices import Price
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.ending import Cause, RecoveredSubmission, cause_of, error_of_end, next_steps, recover
 from slipway.using.submission.fallback import got_no_machines
-from slipway.using.submission.request import Request, fill
+from slipway.using.submission.request import Request, RequestOverrides, fill
 
 MACHINE = {"machineType": "n1-standard-4"}
 ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
@@ -78,6 +79,20 @@ def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not()
     now = catalog(TREES, NOTE, Parameter("path", "str"), args=[])
     again = recover(now, job)
     assert again and again.words() == ["-p", "trees=7", "-p", f"note={evil}", "-p", "path=…"]
+
+
+def test_a_job_of_several_replicas_is_offered_with_as_many_and_with_half() -> None:  # N25
+    of = catalog(args=[])
+    asked = RequestOverrides(settings=OwnSettings(replicas=4))
+    body = fill(
+        of, of.templates["digits"], of.templates["digits"].offers[0], {}, request_id="r1", user="", overrides=asked
+    )
+    context = cast("Context", SimpleNamespace(catalog=of, address=None))
+    steps = next_steps(context, VertexJob.read(body), Cause.STOCK_OUT)
+    fewer = next(step for step in steps if step.what == "fewer machines: 4 → 2")
+    assert fewer.command == "slipway submit digits --capacity spot --replicas 2"
+    assert [step.command.count("--replicas") for step in steps] == [1] * len(steps)
+    assert steps[-1].command.endswith("--replicas 4 --catalog gs://BUCKET")
 
 
 @given(note=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40), trees=st.integers(1, 5000))
