@@ -236,4 +236,15 @@ CASES = (
         given=(template("evals", 'env={"REGION": "us-central1"}', 'env={"CKPT_DIR": "/gcs/acme-work/ckpt"}'),),
         accident="days of training lost with a preempted machine",
     ),
+    Case(
+        "A template's jobs count for no team any more, and lose the cluster that was theirs",
+        (template("tune", '    labels={"team": "vision"},\n', ""),),
+        (hurts("request-changed", "tune label team", "can't use the clusters that are `vision`'s alone"),),
+        given=(
+            stack(POLICY, VISION + POLICY),
+            template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
+        ),
+        may=("offer-gone", "run-cost", "cluster-team", "no-offer-left"),
+        accident="a label tidied away, and with it a team's machines",
+    ),
 )
