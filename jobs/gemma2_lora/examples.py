@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import records
-from .blocks import blocks
 from .place import Place
 from .records import Record
 from .trouble import TroubleError
@@ -27,8 +27,18 @@ class Example:
     labels: list[int]
 
 
+@dataclass(frozen=True)
+class Row:
+    """Examples one after the other, in all as many tokens as `length` says: of each token its label, and the number of
+    its example within the row. What is filled up at the end is an example of its own, which is not learnt."""
+
+    tokens: list[int]
+    labels: list[int]
+    segments: list[int]
+
+
 def prepare(known: argparse.Namespace, place: Place) -> None:
-    """Put the examples into the place, once for all processes: what is wrong with them ends the run before one starts.
+    """Put the rows into the place, once for all processes: what is wrong with them ends the run before one starts.
     Raises TroubleError."""
     from transformers import AutoTokenizer
 
@@ -44,11 +54,53 @@ def prepare(known: argparse.Namespace, place: Place) -> None:
     else:
         tokens = tokenizer(place.text.read_text("utf-8"), add_special_tokens=False)["input_ids"]
         examples = [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
-    place.examples.write_text(json.dumps([[one.tokens, one.labels] for one in examples]), "utf-8")
+    rows = packed(examples, known.length)
+    place.rows.write_text(json.dumps([[row.tokens, row.labels, row.segments] for row in rows]), "utf-8")
 
 
-def read(file: Path) -> list[Example]:
-    return [Example(tokens, labels) for tokens, labels in json.loads(file.read_text("utf-8"))]
+def read(file: Path) -> list[Row]:
+    return [Row(*values) for values in json.loads(file.read_text("utf-8"))]
+
+
+def blocks(tokens: Sequence[int], length: int, begin: int | None) -> list[list[int]]:
+    """A text as sequences of one length. `begin`, when there is one, stands before each: Gemma knows the start of a
+    text by it. What is left over at the end is dropped. Raises TroubleError when the text does not fill one."""
+    before = [] if begin is None else [begin]
+    room = length - len(before)
+    found = [[*before, *tokens[at : at + room]] for at in range(0, len(tokens) - room + 1, room)]
+    if not found:
+        raise TroubleError(
+            f"the text is too short: {len(tokens)} tokens",
+            f"a sequence has {length}",
+            "name a longer text with -p data, or shorten the sequences with -p length",
+        )
+    return found
+
+
+def packed(examples: Sequence[Example], length: int) -> list[Row]:
+    """As few rows as is easily done: the longest examples first, each into the row where it leaves the least room."""
+    rows: list[list[Example]] = []
+    rooms: list[tuple[int, int]] = []  # Of each row that has room: how much, and its number.
+    for one in sorted(examples, key=lambda one: -len(one.tokens)):
+        at = bisect_left(rooms, (len(one.tokens), 0))
+        room, number = rooms.pop(at) if at < len(rooms) else (length, len(rows))
+        if number == len(rows):
+            rows.append([])
+        rows[number].append(one)
+        if room > len(one.tokens):
+            insort(rooms, (room - len(one.tokens), number))
+    return [_row(row, length) for row in rows]
+
+
+def _row(examples: Sequence[Example], length: int) -> Row:
+    rest = length - sum(len(one.tokens) for one in examples)
+    whole = [*examples, Example([0] * rest, [UNLEARNT] * rest)]
+    return Row(
+        [token for one in whole for token in one.tokens],
+        # The first token of an example follows from nothing.
+        [label for one in whole for label in (UNLEARNT, *one.labels[1:])[: len(one.labels)]],
+        [number for number, one in enumerate(whole) for _ in one.tokens],
+    )
 
 
 def encode(found: Sequence[Record], tokenizer: Any, length: int, base: str) -> tuple[list[Example], int]:
@@ -117,13 +169,3 @@ def _parts(record: Record, tokenizer: Any) -> Iterator[tuple[str, bool]]:
         yield asked[len(done) :], False
         yield answered[len(asked) :], True
         done = answered
-
-
-def padded(batch: Sequence[Example]) -> tuple[list[list[int]], list[list[int]]]:
-    """Tokens and labels, all as long as the longest. What is filled up is at the end, where no token looks at it, and
-    is not learnt: any token will do."""
-    longest = max(len(one.tokens) for one in batch)
-    rest = [longest - len(one.tokens) for one in batch]
-    tokens = [[*one.tokens, *[0] * more] for one, more in zip(batch, rest, strict=True)]
-    labels = [[*one.labels, *[UNLEARNT] * more] for one, more in zip(batch, rest, strict=True)]
-    return tokens, labels

@@ -13,9 +13,9 @@ TOKEN = "HF_TOKEN"
 @contextlib.contextmanager
 def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterator[None]:
     """`unknown`: what to correct where the hub knows no such repository; `elsewhere`: what to do without the hub."""
+    from httpx import HTTPError
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
     from huggingface_hub.utils import disable_progress_bars
-    from requests import RequestException
 
     disable_progress_bars()
     try:
@@ -33,7 +33,7 @@ def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterat
             _told(error),
             f"store a token that is valid as a new version of the secret, or {unknown}",
         ) from error
-    except (HfHubHTTPError, RequestException, OSError) as error:
+    except (HfHubHTTPError, HTTPError, OSError) as error:
         if _status(error) == 401:
             why, fix = "the hub takes the token for none of its own", "store a new one as a version of the secret"
         else:

@@ -19,6 +19,9 @@ NO_CHAT = tuple(f"google/gemma-2-{size}" for size in _SIZES)
 UPLOADS = "training-pipeline"
 """The kind of job whose model goes to the registry."""
 
+TOKENS = 4096
+"""How many tokens of a step keep a GPU busy."""
+
 RATE, TINY_RATE = 2e-4, 2e-2
 """Random weights have nothing to spoil, and little time to learn."""
 
@@ -36,8 +39,8 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     )
     parser.add_argument("--steps", type=int, default=100, help="optimizer steps")
     parser.add_argument("--every", type=int, default=20, help="steps between two checkpoints")
-    parser.add_argument("--batch", type=int, default=2, help="sequences in a step, on each GPU")
-    parser.add_argument("--length", type=int, default=256, help="tokens in a sequence")
+    parser.add_argument("--batch", type=int, default=0, help=f"rows in a step, on each GPU; 0: {TOKENS} tokens")
+    parser.add_argument("--length", type=int, default=256, help="tokens in a row, which short records share")
     parser.add_argument("--rank", type=int, default=16, help="rank of the adapters")
     parser.add_argument("--learning-rate", type=float, default=0.0, help="0: what suits the model")
     parser.add_argument("--seed", type=int, default=0)
@@ -47,6 +50,7 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     parser.add_argument("--work", default="", help="folder of this machine for what is downloaded and built")
     known = parser.parse_args(argv)
     known.base = known.base or MODELS[known.model]
+    known.batch = known.batch or (2 if known.model == "tiny" else max(1, TOKENS // known.length))
     known.learning_rate = known.learning_rate or (TINY_RATE if known.model == "tiny" else RATE)
     known.checkpoints = environ.get("AIP_CHECKPOINT_DIR") or posixpath.join(known.output, "checkpoints")
     known.whole = environ.get("AIP_MODEL_DIR") or posixpath.join(known.output, "model")

@@ -20,9 +20,14 @@ class Place:
         return self.work / "records.json"
 
     @property
-    def examples(self) -> Path:
+    def rows(self) -> Path:
         """Text or records in tokens (`examples.read`)."""
-        return self.work / "examples.json"
+        return self.work / "rows.json"
+
+    @property
+    def trouble(self) -> Path:
+        """Words of a process that torchrun started, which torchrun's own would follow."""
+        return self.work / "trouble.txt"
 
     @property
     def download(self) -> Path:

@@ -25,11 +25,10 @@ def check(precision: str) -> None:
 
 
 def leave_out(precision: str) -> None:
-    """Keep peft, which is imported later, from loading bitsandbytes for weights of 16 bits: that takes seconds.
-
-    None among the modules says that there is none."""
-    if BITS[precision] == 16:
-        sys.modules.setdefault("bitsandbytes", None)  # type: ignore[arg-type]
+    """Keep transformers and peft, which are imported later, from what the image has for its own PyTorch, and from
+    bitsandbytes for weights of 16 bits, which takes seconds. None among the modules says that there is none."""
+    for name in ("torch_xla", "torchaudio", "torchvision", *(("bitsandbytes",) if BITS[precision] == 16 else ())):
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
 
 
 def quantization(precision: str, compute: Any) -> Any:

@@ -24,6 +24,7 @@ CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     known = options(argv, environ)
+    precision.leave_out(known.precision)
     try:
         with tempfile.TemporaryDirectory(prefix="gemma2-lora-") as work:
             return run(known, argv, Place(Path(known.work or work)), environ)
@@ -86,7 +87,10 @@ def train(known: argparse.Namespace, argv: list[str], place: Place, environ: Map
         more["ACCELERATE_TORCH_DEVICE"] = "cpu"
     launch = (sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}")
     command = (*launch, "-m", "gemma2_lora.tuning", *argv, f"--work={place.work}")
-    return subprocess.run(command, env={**more, **environ}, check=False).returncode
+    code = subprocess.run(command, env={**more, **environ}, check=False).returncode
+    if code and place.trouble.exists():
+        print(place.trouble.read_text("utf-8"), file=sys.stderr, flush=True)
+    return code
 
 
 def bring_out(known: argparse.Namespace, place: Place, attempts: int) -> None:

@@ -7,6 +7,7 @@ are all that is trained, so their gradients are all that goes from one GPU to th
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .checkpoints import Checkpoints
-from .examples import Example, padded, read
+from .examples import Row, read
 from .folder import Folder
 from .memory import measured
 from .options import options
@@ -30,15 +31,17 @@ _POINTS = 500
 
 def tune(known: argparse.Namespace, place: Place) -> None:
     """Train from the checkpoint that was fetched, if any, to the last step, which ends with a checkpoint."""
-    leave_out(known.precision)
     import torch
     from peft import LoraConfig, get_peft_model
     from torch.utils.tensorboard import SummaryWriter
     from transformers import AutoModelForCausalLM, PrinterCallback, Trainer, TrainingArguments
     from transformers.integrations import TensorBoardCallback
+    from transformers.utils.logging import disable_progress_bar
 
     from .keeper import Keeper
+    from .layers import fitted, rebuilt
 
+    disable_progress_bar()
     gpu = torch.cuda.is_available()
     dtype = torch.bfloat16 if gpu else torch.float32
     arguments = TrainingArguments(
@@ -50,27 +53,27 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         per_device_train_batch_size=known.batch,
         learning_rate=known.learning_rate,
         lr_scheduler_type="cosine",
-        warmup_ratio=0.03,
+        warmup_steps=math.ceil(0.03 * known.steps),
         seed=known.seed,
         bf16=gpu,
         use_cpu=not gpu,
-        gradient_checkpointing=True,
-        gradient_checkpointing_kwargs={"use_reentrant": False},
+        optim="adamw_torch_fused" if gpu else "adamw_torch",
         ddp_find_unused_parameters=False,
+        dataloader_drop_last=True,
         dataloader_pin_memory=gpu,
         remove_unused_columns=False,
         label_names=["labels"],
         disable_tqdm=True,
         report_to=[],
     )
-    examples = read(place.examples)
+    rows = read(place.rows)
     # On a GPU the weights go straight to it, file by file, rounded to the 16 bits that they are used in.
     model = AutoModelForCausalLM.from_pretrained(
         place.base,
         torch_dtype=dtype,
         quantization_config=quantization(known.precision, dtype),
         device_map={"": arguments.local_process_index} if gpu else None,
-        # Gemma 2 caps its attention's scores, which the fused kernels of this version leave out in training.
+        # Gemma 2 caps its attention's scores, which fused kernels leave out; compiled, this way is about as fast.
         attn_implementation="eager",
     )
     model.config.use_cache = False
@@ -79,19 +82,20 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         r=known.rank, lora_alpha=2 * known.rank, lora_dropout=0.05, target_modules=list(LAYERS), task_type="CAUSAL_LM"
     )
     model = get_peft_model(model, lora)
+    model.enable_input_require_grads()  # The first layer is one like the others, and compiled with them.
+    layers = rebuilt(model.get_base_model(), compiled=gpu and known.precision == "16bit")
 
-    def collate(batch: Sequence[Example]) -> dict[str, Any]:
-        tokens, labels = padded(batch)
-        return {"input_ids": torch.tensor(tokens), "labels": torch.tensor(labels)}
+    def collate(batch: Sequence[Row]) -> dict[str, Any]:
+        values = {"input_ids": "tokens", "labels": "labels", "segments": "segments"}
+        return {name: torch.tensor([getattr(row, field) for row in batch]) for name, field in values.items()}
 
     checkpoint = place.checkpoint()
     keeper = Keeper(Checkpoints(Folder(known.checkpoints)), place.events, Folder(known.logs))
     callbacks: list[Any] = [keeper]
     if arguments.process_index == 0:
-        most = "up to " if place.records.exists() else ""
         trained, all_of_it = model.get_nb_trainable_parameters()
         print(
-            f"{len(examples)} sequences of {most}{known.length} tokens; "
+            f"{len(rows)} rows of {known.length} tokens, {known.batch} a step; "
             f"{trained:,} of {all_of_it:,} parameters are trained, "
             f"{arguments.world_size} process(es) on {torch.cuda.get_device_name() if gpu else 'CPU'}",
             flush=True,
@@ -99,32 +103,31 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         # Without what a lost attempt logged after its last checkpoint.
         writer = SummaryWriter(str(place.events), purge_step=checkpoint[0] + 1 if checkpoint else None)
         callbacks.insert(0, TensorBoardCallback(writer))
-    trainer = Trainer(model=model, args=arguments, train_dataset=examples, data_collator=collate, callbacks=callbacks)
+    enough = rows * math.ceil(known.batch * arguments.world_size / len(rows))
+    trainer = Trainer(model=model, args=arguments, train_dataset=enough, data_collator=collate, callbacks=callbacks)
     trainer.remove_callback(PrinterCallback)
-    _allow_numpys_state()
+    if gpu:
+        first = {name: one.to(arguments.device) for name, one in collate(enough[: known.batch]).items()}
+        twice = fitted(model, layers, first)
+        torch.manual_seed(known.seed)
+        if arguments.process_index == 0:
+            print(f"{twice} of {len(layers)} layers are computed twice in a step, as the memory asks", flush=True)
     trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
-
-
-def _allow_numpys_state() -> None:
-    """Name numpy's state as harmless, so that PyTorch reads it from a checkpoint: up to 2.5 the Trainer forgets it."""
-    import codecs
-
-    import numpy
-    from torch import serialization
-
-    state = numpy.zeros(1, numpy.uint32)
-    harmless = [state.__reduce__()[0], numpy.ndarray, numpy.dtype, type(state.dtype), codecs.encode]
-    serialization.add_safe_globals(harmless)
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     """Run one of the processes that torchrun starts on a machine."""
     known = options(argv, environ)
+    place = Place(Path(known.work))
+    leave_out(known.precision)
+    import torch
+
     try:
         with measured(known):
-            tune(known, Place(Path(known.work)))
+            tune(known, place)
+        torch.distributed.destroy_process_group()  # Else who ends first may take the others' connections away.
     except TroubleError as error:
-        print(error, file=sys.stderr, flush=True)
+        place.trouble.write_text(str(error), "utf-8")
         return 1
     return 0
 

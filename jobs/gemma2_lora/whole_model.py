@@ -7,7 +7,6 @@ import shutil
 
 from .folder import Folder
 from .place import Place
-from .precision import leave_out
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
 """What the merged model has of its own; all else, such as the tokenizer, is the base's."""
@@ -16,14 +15,13 @@ _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "config.json", "generat
 def bring_out(known: argparse.Namespace, place: Place) -> None:
     """Write it as the hub has models, in 16 bits, from the checkpoint that the last step ended with. On the processor:
     a base that was held in fewer bits on the GPU is not the one that adapters are added to."""
-    leave_out("16bit")
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
     found = place.checkpoint()
     assert found is not None, "the last step writes a checkpoint"
-    base = AutoModelForCausalLM.from_pretrained(place.base, torch_dtype=torch.bfloat16, low_cpu_mem_usage=True)
+    base = AutoModelForCausalLM.from_pretrained(place.base, dtype=torch.bfloat16)
     merged = PeftModel.from_pretrained(base, str(found[1])).merge_and_unload()
     merged.save_pretrained(place.whole, safe_serialization=True)
     for file in place.base.iterdir():

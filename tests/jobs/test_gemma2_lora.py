@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from jobs.gemma2_lora.blocks import blocks
 from jobs.gemma2_lora.checkpoints import Checkpoints
+from jobs.gemma2_lora.examples import blocks
 from jobs.gemma2_lora.folder import Folder
 from jobs.gemma2_lora.options import options
 from jobs.gemma2_lora.trouble import TroubleError
 from tests.checkouts.made_once import once
 
-from .conftest import TORCH_ON_GPUS, environ, interpreter
+from .conftest import ROOT, TORCH_ON_GPUS, environ, interpreter
 from .hub import GOOD, STRANGER, UNKNOWN, serving
 
 STEPS, EVERY = 16, 4
@@ -127,13 +127,18 @@ def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
 def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_checkpoint(
     tuning: Path, unbroken: Path, tmp_path: Path
 ) -> None:  # Z1
-    """On the CPU and by gloo, as with a process for each GPU: each sees its part of a step."""
+    """On the CPU and by gloo, as with a process for each GPU: each sees its part of a step. What the image has for its
+    own PyTorch is not loaded."""
+    for other in ("torchaudio", "torchvision"):
+        (tmp_path / "image" / other).mkdir(parents=True)
+        (tmp_path / "image" / other / "__init__.py").write_text("raise RuntimeError('made for another PyTorch')")
+    path = f"{tmp_path}/image:{ROOT / 'jobs'}"
     first = unbroken / "checkpoints"
     step = min(Checkpoints(Folder(str(first))).steps())
     assert step < STEPS
     shutil.copytree(first / f"checkpoint-{step}", tmp_path / "checkpoints" / f"checkpoint-{step}")
     base = unbroken.parent / "work" / "download"  # made anew it would be the same
-    said = run(command(tuning, tmp_path, "--processes=2", f"--base={base}"))
+    said = run(command(tuning, tmp_path, "--processes=2", f"--base={base}"), PYTHONPATH=path)
     assert f"the checkpoint of step {step}" in said
     assert "2 process(es) on CPU" in said
     assert said.count(f"step {STEPS}/{STEPS}, loss") == 1
@@ -219,3 +224,44 @@ def test_gemma2_lora_says_when_the_hub_is_out_of_reach(tuning: Path, tmp_path: P
     assert "why: " in done.stderr and "refused" in done.stderr
     assert "-p base=gs://BUCKET/FOLDER" in done.stderr
     assert "Traceback" not in done.stderr and GOOD not in done.stdout + done.stderr
+
+
+FULL = """
+import sys
+import torch
+from gemma2_lora import tuning
+
+def full(*_):
+    raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+tuning.tune = full
+sys.exit(tuning.main(sys.argv[1:], {}))
+"""
+STARTS = """
+import os, subprocess, sys
+from gemma2_lora import task
+
+program, *arguments = sys.argv[1:]
+start = subprocess.run
+
+def run(command, **more):
+    at = command.index("-m", 2)
+    return start([*command[:at], program, *command[at + 2 :]], **more)
+
+subprocess.run = run
+sys.exit(task.main(arguments, os.environ))
+"""
+
+
+@pytest.mark.journey
+def test_gemma2_lora_has_the_last_word_where_a_process_of_several_runs_out_of_memory(
+    tuning: Path, tmp_path: Path
+) -> None:
+    """The launcher of the processes ends with words of its own, which say nothing."""
+    (tmp_path / "full.py").write_text(FULL)
+    call = command(tuning, tmp_path / "output", "--processes=2")
+    program = [call[0], "-c", STARTS, str(tmp_path / "full.py"), *call[3:]]
+    done = subprocess.run(program, env=environ(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    *_, what, why, fix = done.stderr.splitlines()
+    assert what.startswith("error: the GPU's memory does not hold") and "2.00 GiB" in why and "take fewer" in fix
