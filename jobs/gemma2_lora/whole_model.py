@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 
 from .folder import Folder
 from .place import Place
 
-_WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
-"""What the merged model has of its own; all else, such as the tokenizer, is the base's."""
+_WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
+"""What the merged model has of its own; all else is the base's, which servers of any age can read."""
 
 
 def bring_out(known: argparse.Namespace, place: Place) -> None:
@@ -27,6 +28,9 @@ def bring_out(known: argparse.Namespace, place: Place) -> None:
     for file in place.base.iterdir():
         if file.is_file() and not any(file.match(own) for own in _WEIGHTS):
             shutil.copyfile(file, place.whole / file.name)
+    config = json.loads((place.whole / "config.json").read_text("utf-8"))
+    config |= dict.fromkeys(("torch_dtype", *({"dtype"} & config.keys())), "bfloat16")
+    (place.whole / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     target = Folder(known.whole)
     for file in sorted(place.whole.iterdir()):
         target.put(file.name, file)
