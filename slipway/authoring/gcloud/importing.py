@@ -31,8 +31,9 @@ _STRATEGIES: Mapping[str, str] = {
 }
 
 
+_SPACE = r"\s+(?:beta\s+)?"
 _NO_JOB_FILES = {
-    "a shell script": re.compile(r"\A#!|^\s*(?:\$ )?gcloud\s+(?:beta\s+)?ai\s+custom-jobs\s+create\b", re.M),
+    "a shell script": re.compile(rf"\A#!|^\s*(?:\$ )?{CUSTOM_JOB.gcloud.replace(' ', _SPACE)}\b", re.M),
     "Terraform": re.compile(r"""^\s*resource\s+"google_""", re.M),
 }
 _OF_SHELLS = re.compile(r"\$\{[A-Za-z_]\w*(?:[#%:/^,-][^}]*)?\}|\$[A-Z_]{2,}\b")
@@ -72,7 +73,8 @@ def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ())
         raise ConfigError(
             f"{file} is {other}, and no job file",
             why="its text makes a job once its variables are expanded and its flags are read, by other programs",
-            fix="import a job that it has sent: gcloud ai custom-jobs describe JOB --region=REGION > job.yaml",
+            fix="import a job that it has sent: "
+            f"{CUSTOM_JOB.gcloud.removesuffix('create')}describe JOB --region=REGION > job.yaml",
         )
     document = from_text(text, file, _JobFileLoader)
     root = DocumentPart(document, (), [*also, *document.mistakes])
