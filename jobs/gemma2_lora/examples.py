@@ -78,7 +78,7 @@ def blocks(tokens: Sequence[int], length: int, begin: int | None) -> list[list[i
 
 
 def packed(examples: Sequence[Example], length: int) -> list[Row]:
-    """As few rows as is easily done: the longest examples first, each into the row where it leaves the least room."""
+    """Fill few rows: the longest examples first, each into the row where it leaves the least room."""
     rows: list[list[Example]] = []
     rooms: list[tuple[int, int]] = []  # Of each row that has room: how much, and its number.
     for one in sorted(examples, key=lambda one: -len(one.tokens)):

@@ -10,7 +10,7 @@ from .folder import Folder
 from .place import Place
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
-"""What the merged model has of its own; all else is the base's, which servers of any age can read."""
+"""Files of the merged model's own; all else is the base's, which servers of any age can read."""
 
 
 def bring_out(known: argparse.Namespace, place: Place) -> None:

@@ -51,7 +51,7 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
 
 
 class Output:
-    """What a run writes, unchanged; of several replicas line by line, after the name that its log has for each."""
+    """Output of a run, unchanged; of several replicas line by line, after the name that its log has for each."""
 
     def __init__(self, job: VertexJob) -> None:
         self._job = job

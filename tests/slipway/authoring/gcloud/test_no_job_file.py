@@ -1,4 +1,4 @@
-"""What people have in place of a job file: a command line, a script, Terraform, a text half expanded. # N13"""
+"""Texts that people have in place of a job file: a command line, a script, Terraform, a text half expanded. # N13"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a job installs of a folder that has pyproject.toml or uv.lock in place of requirements.txt. # N11 # N25"""
+"""Packages that a job installs for a folder with pyproject.toml or uv.lock, without requirements.txt. # N11 # N25"""
 
 from pathlib import Path
 
