@@ -222,7 +222,7 @@ def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(
     code = f'import pathlib, sys, time; {waits}; sys.exit("no digits")'
     with pipeline.settings(monitoring_seconds=0.2):
         job = pipeline.well("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]["name"]
-        pipeline.until(lambda: pipeline.shown(job)["usage"]["series"])
+        pipeline.until(lambda: "train" in {series["role"] for series in pipeline.shown(job)["usage"]["series"]})
         measured.touch()
         done = pipeline.run("jobs", "wait", job)
     assert done.code == 4 and "the last lines of train:\n" in done.err and "  no digits\n" in done.err, done.err
