@@ -37,7 +37,7 @@ from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
 from .resolution import Given, plain, resolved
-from .waiting import come
+from .waiting import come, refuse_late
 from .world import mocked
 
 Place = tuple[str, str]
@@ -130,6 +130,8 @@ class Composition:
                     refuse_wrong(component, self._stack_of(component), values)
             self._group(given)
             for group in self.groups:
+                if group.workspace:
+                    refuse_late(group.components)
                 await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
         except SlipwayError as error:
             fail(error)

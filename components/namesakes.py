@@ -1,12 +1,12 @@
-"""The program's own buckets and accounts, by their names.
+"""The program's own resources, of which a bucket or an account may be given by its name alone.
 
-A workspace that is given one by its name alone would declare it a second time. The engine's state tells of those that
-are deployed, the program's own calls of the others.
+A workspace would declare that a second time. The engine's state tells of those that are deployed, the program's own
+calls of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -23,8 +23,8 @@ from .member import Member
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
 _WATCHED: WeakSet[Any] = WeakSet()
-_DECLARED: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
-"""By the program, names of buckets and ids of accounts, with the names of the resources."""
+_DECLARED: WeakKeyDictionary[Any, list[pulumi.ResourceTransformationArgs]] = WeakKeyDictionary()
+"""By the program, its calls."""
 
 
 def watch() -> None:
@@ -41,15 +41,22 @@ def forget() -> None:
 
 
 def _note(args: pulumi.ResourceTransformationArgs) -> None:
-    name = args.props.get(_NAMED_BY.get(args.type_, ""))
-    if isinstance(name, str) and not isinstance(args.opts.parent, Member):
-        _DECLARED.setdefault(get_monitor(), {})[name] = args.name
+    _DECLARED.setdefault(get_monitor(), []).append(args)
+
+
+def noted() -> Sequence[pulumi.ResourceTransformationArgs]:
+    """Return what the running program has declared so far, with what it gave each."""
+    return _DECLARED.get(get_monitor(), ())
 
 
 def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:
     """Raise ConfigError where a workspace was given a resource of the program by its name alone. `own`: the roles of
     those that it was given as resources."""
-    declared: Mapping[str, str] = _DECLARED.get(get_monitor(), {})
+    declared = {
+        each.props.get(_NAMED_BY[each.type_]): each.name
+        for each in noted()
+        if each.type_ in _NAMED_BY and not isinstance(each.opts.parent, Member)
+    }
     for role, name in asked_for(stack).items():
         logical = state.others.get(name) or declared.get(name.partition("@")[0])
         if role in FIELDS and role not in own and logical:

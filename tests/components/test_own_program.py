@@ -264,16 +264,63 @@ def of_a_label_behind_another_output() -> None:
     cluster("second", labels={"catalog": said})
 
 
+def of_an_own_resource_between() -> None:
+    workspace()
+    network = gcp.compute.Network("between", description=cluster("first").cluster_id)
+    cluster("second", network=gcp.compute.Subnetwork("below", network=network.id, region=REGION).network)
+
+
+def of_an_own_resource_after_a_component() -> None:
+    workspace()
+    made = gcp.compute.Network("after", opts=pulumi.ResourceOptions(depends_on=[cluster("first")]))
+    cluster("second", network=made.id)
+
+
+def of_an_own_resource_below_a_component() -> None:
+    workspace()
+    made = gcp.compute.Network("below", opts=pulumi.ResourceOptions(parent=cluster("first")))
+    cluster("second", network=made.id)
+
+
+def of_what_a_cluster_depends_on() -> None:
+    workspace()
+    made = gcp.compute.Network("between", description=cluster("first").cluster_id)
+    args = slipway.PersistentResourceArgs(pools=POOLS)
+    slipway.PersistentResource("second", args, pulumi.ResourceOptions(depends_on=[made]))
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [
+        (of_an_own_resource_between, "PersistentResource second: network waits for PersistentResource first"),
+        (of_an_own_resource_after_a_component, "PersistentResource second: network waits for PersistentResource first"),
+        (of_an_own_resource_below_a_component, "PersistentResource second: network waits for PersistentResource first"),
+        (of_what_a_cluster_depends_on, "PersistentResource second: depends_on waits for PersistentResource first"),
         (of_a_cluster, "PersistentResource second: network waits for PersistentResource first"),
         (of_a_label_behind_another_output, "PersistentResource second: labels.catalog waits for Catalog ml"),
     ],
 )
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_value_that_waits_for_a_component_is_refused(program: Callable[[], None], said: str, preview: bool) -> None:
-    refused(program, f"{said}(.|\n)*decided about together", preview=preview)
+    refused(program, f"{said}(.|\n)*together(.|\n)*needs nothing of", preview=preview)
+
+
+def below_a_cluster() -> None:
+    workspace()
+    args = slipway.PersistentResourceArgs(pools=POOLS)
+    slipway.PersistentResource("second", args, pulumi.ResourceOptions(parent=cluster("first")))
+
+
+def after_a_cluster_without_a_workspace() -> None:
+    first = cluster("first", project=PROJECT, region=REGION)
+    made = gcp.compute.Network("between", description=first.cluster_id)
+    args = slipway.PersistentResourceArgs(pools=POOLS, project=PROJECT, region=REGION)
+    slipway.PersistentResource("second", args, pulumi.ResourceOptions(depends_on=[made]))
+
+
+@pytest.mark.parametrize("program", [below_a_cluster, after_a_cluster_without_a_workspace])
+def test_an_order_of_clusters_that_can_be_kept_is_kept(program: Callable[[], None]) -> None:
+    assert len(every(declared(program), GENERATION)) == 2
 
 
 # -- programs that end early --
