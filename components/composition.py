@@ -26,7 +26,6 @@ from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
-from slipway.model.facts import WORKSPACE
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
@@ -37,6 +36,7 @@ from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
 from .resolution import Given, plain, resolved
+from .taken_out import TakenOut, taken_out
 from .waiting import come, refuse_late
 from .world import mocked
 
@@ -44,6 +44,8 @@ Place = tuple[str, str]
 """Project and region."""
 Key = tuple[Member | None, Place]
 """The workspace of a group, and its place."""
+Share = tuple[str, Place, str]
+"""The part of a program's state that belongs to a group: the beginning of its names, its place, its stack in labels."""
 
 
 class Composition:
@@ -55,6 +57,8 @@ class Composition:
     #: The stack file that the components' arguments come from, whose lines errors name.
     file: Document | None = None
     groups: Sequence[Group] = ()
+    #: Workspaces that the engine knows, and that no component stands for.
+    taken_out: Sequence[TakenOut] = ()
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
     #: Set from the first question on: no component may join any more.
@@ -129,6 +133,11 @@ class Composition:
                 if plain(component.args).unknown:
                     refuse_wrong(component, self._stack_of(component), values)
             self._group(given)
+            for each in self.taken_out:
+                if not self.run.preview:
+                    await in_thread(each.refuse)
+                await in_thread(each.foretell)
+                each.go(self.hooks.guard)
             for group in self.groups:
                 if group.workspace:
                     refuse_late(group.components)
@@ -143,6 +152,9 @@ class Composition:
         """Refuse a preview of what `up` refuses, at its end: a review reads the whole declaration first."""
         await all_declared(self.components)
         try:
+            for each in self.taken_out:
+                if self.run.preview:
+                    await in_thread(each.refuse)
             for group in self.groups:
                 group.end()
         except SlipwayError as error:
@@ -153,11 +165,15 @@ class Composition:
         run, parts = self.run, dict[Key, dict[Member, Given]]()
         for component, values in given.items():
             parts.setdefault(_key(component, given, (run.project, run.region)), {})[component] = values
-        if not isinstance(run.state, Unknown):
-            _refuse_taken_out(run.name, run.state, [each for each in given if each.kind == "workspace"])
+        if isinstance(run.state, State):
+            self.taken_out = taken_out(run, run.state, [each for each in given if each.kind == "workspace"])
+        shares = {key: _share(run, *key) for key in parts}
+        every = [*shares.values(), *(each.share for each in self.taken_out)]
         self.groups = [
-            Group(run, self.hooks, *key, part, _part_of_state(run, key, parts)) for key, part in parts.items()
+            Group(run, self.hooks, *key, part, _part(run.state, shares[key], every)) for key, part in parts.items()
         ]
+        for each in self.taken_out:
+            each.know(_part(run.state, each.share, every))
         for group in self.groups:
             group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
@@ -169,7 +185,7 @@ class Composition:
     def _guards(self) -> Sequence[StackGuard]:
         """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""
         run = self.run
-        return [group.guard for group in self.groups] or [
+        return [*(group.guard for group in self.groups), *self.taken_out] or [
             StackGuard(os.environ, run.name, (run.project, run.region), run.state)
         ]
 
@@ -224,35 +240,19 @@ def _place(component: Member, given: Mapping[Member, Given], usual: Place) -> Pl
     return str(values.get("project") or usual[0]), str(values.get("region") or usual[1])
 
 
-def _part_of_state(run: EngineRun, key: Key, keys: Collection[Key]) -> State | Unknown:
-    """Return what one of the groups has of the engine's state."""
-    if isinstance(run.state, Unknown):
-        return run.state
-    others = [other for other in keys if other != key]
-    own, *prefixes = (prefix(workspace.name) if workspace else "" for workspace, _ in (key, *others))
-    places = [place for _, place in others if place != key[1]]
-    stacks = [group_name(run.name, workspace.name if workspace else "") for workspace, _ in others]
-    return run.state.part(own, [text for text in prefixes if text], places, stacks)
+def _share(run: EngineRun, workspace: Member | None, place: Place) -> Share:
+    name = workspace.name if workspace else ""
+    return prefix(name) if name else "", place, group_name(run.name, name)
 
 
-def _refuse_taken_out(stack: str, known: State, workspaces: Sequence[Member]) -> None:
-    """Raise ConfigError where the program lacks a workspace that has clusters or submitters: nothing would decide
-    about them. Where one of those declared is new, it may be the other one renamed, which is told elsewhere."""
-    there = {name for type_, name in known.urns if type_ == WORKSPACE}
-    names = [{each.name, each.pulumi_resource_name} for each in workspaces]
-    if not names or not all(each & there for each in names):
-        return
-    prefixes = [prefix(each.name) for each in workspaces]
-    stacks = [group_name(stack, each.name) for each in workspaces]
-    for name in sorted(there.difference(*names)):
-        part = known.part(prefix(name), prefixes, (), stacks)
-        clusters = [each.name for each in part.clusters if each.stack == group_name(stack, name)]
-        if has := [*(f"cluster {each}" for each in clusters), *(f"roles of {member}" for member in part.submitters)]:
-            raise ConfigError(
-                f"Workspace {name} is in the program no more, so nothing was changed",
-                why=f"it has {join(has)}, and nothing else decides whether a job or another stack needs them",
-                fix=f"put Workspace {name} and its Catalog back, and take out its clusters, templates and submitters",
-            )
+def _part(state: State | Unknown, own: Share, shares: Collection[Share]) -> State | Unknown:
+    """Return what one of the parts of a program has of the engine's state."""
+    if isinstance(state, Unknown):
+        return state
+    others = [other for other in shares if other != own]
+    prefixes = [prefix for prefix, _, _ in others if prefix]
+    places = [place for _, place, _ in others if place != own[1]]
+    return state.part(own[0], prefixes, places, [stack for _, _, stack in others])
 
 
 _COMPOSITIONS: WeakKeyDictionary[Any, Composition] = WeakKeyDictionary()

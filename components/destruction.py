@@ -45,4 +45,4 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
             pulumi.log.info(kept)
         leaving.foretell()
         if leaving.grants:
-            leave_grants(leaving.grants, run.project, hooks, run.state.workspace)
+            leave_grants(leaving.grants, run.project, hooks, "workspace", {"facts": dict(run.state.workspace)})

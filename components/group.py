@@ -89,6 +89,7 @@ class Group:
         leaving = os.environ.get("SLIPWAY_PURPOSE") == "destroy"
         self.guard: StackGuard = (Leaving if leaving else StackGuard)(os.environ, self.name, place, state)
         self.guard.has_workspace = workspace is not None
+        self.guard.prefix = prefix(workspace.name) if workspace else ""
         self._creating: asyncio.Future[Creation | None] | None = None
         self._rest: asyncio.Future[Sequence[pulumi.Resource]] | None = None
         self._errors: tuple[PolicyError, ...] = ()

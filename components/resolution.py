@@ -48,7 +48,8 @@ async def resolved(args: Any, comes: Comes | None = _waits) -> Given:
     values: dict[str, Any] = {}
     given = Given(values, comes=comes)
     for name, value in vars(args).items():
-        if value is not None and (found := await _value(given, value, name)) is not _UNKNOWN:
+        found = None if value is None else await _value(given, value, name)
+        if found is not None and found is not _UNKNOWN:
             values[name] = found
     if "pools" in given.unknown:
         values["pools"] = {"workers": _POOL}

@@ -22,7 +22,7 @@ from slipway.deploying.deployment.workspace_plan import (
 )
 from slipway.model.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.model.facts import WORKSPACE
-from slipway.model.state import StateGrant
+from slipway.model.state import StateGrant, WorkspacePlace
 
 from .args import (
     AgentsArgs,
@@ -43,6 +43,7 @@ from .component import Component
 from .engine import in_thread
 from .gcp import serviceaccount, storage
 from .group import Group
+from .options import provider_of
 from .workspace_resources import WorkspaceResources
 
 _CATALOG_RULES: Sequence[Mapping[str, Any]] = (
@@ -136,7 +137,7 @@ class Workspace(Component):
         self, name: str, args: WorkspaceArgs | None = None, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         """Declare the workspace. Raises ConfigError for arguments that no workspace can have."""
-        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts, "catalog", "work", "trainer", "facts")
+        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts, "catalog", "work", "trainer", "facts", "place")
         self.catalog_bucket, self.work_bucket = self.output("catalog"), self.output("work")
         self.trainer = self.output("trainer")
 
@@ -170,9 +171,12 @@ class Workspace(Component):
         asked = list(grants(resources.named, catalog, works, accounts, submitters_of(planned.stack)))
         self._grants = {grant.name for grant in asked}
         resources.declare(asked)
-        outputs = {"catalog": resources.made[catalog].name, "work": resources.made[works[0]].name}
+        outputs: dict[str, Any] = {"catalog": resources.made[catalog].name, "work": resources.made[works[0]].name}
         # The state tells outputs alone: a destruction gives these facts back (`leave_grants`).
-        return {**outputs, "trainer": resources.made[trainer].email, "facts": dict(await self.facts(group))}
+        outputs |= {"trainer": resources.made[trainer].email, "facts": dict(await self.facts(group))}
+        provider = provider_of(self.options)
+        made_by = provider.pulumi_resource_name if provider else ""
+        return {**outputs, "place": WorkspacePlace(self.name, group.project, group.region, made_by).written}
 
     def keep_shared(self, published: pulumi.Output[str]) -> pulumi.Output[None] | None:
         """Declare the undeclared grants that others need, once the catalog is published: of two stacks that drop a

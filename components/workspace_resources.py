@@ -137,13 +137,18 @@ def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions,
 
 
 def leave_grants(
-    grants: Iterable[StateGrant], project: str, hooks: pulumi.ResourceHookBinding, facts: Mapping[str, Any]
+    grants: Iterable[StateGrant],
+    project: str,
+    hooks: pulumi.ResourceHookBinding,
+    name: str,
+    outputs: Mapping[str, Any],
+    options: pulumi.ResourceOptions | None = None,
 ) -> None:
-    """Let the engine leave these grants in the cloud, when a destruction declares nothing else: the hooks take those
-    that no other stack needs, once it is their turn. `facts`: the workspace's as they are, for where the destruction is
-    refused: the next review compares with them."""
-    workspace = pulumi.ComponentResource(WORKSPACE, "workspace", dict(facts))
-    workspace.register_outputs({"facts": dict(facts)})
+    """Let the engine leave these grants of a workspace in the cloud, of which nothing else is declared: the hooks take
+    those that no other stack needs, once it is their turn. `name` and `outputs`: the workspace's; facts among these are
+    as they were, for where a destruction is refused: the next review compares with them."""
+    workspace = pulumi.ComponentResource(WORKSPACE, name, dict(outputs.get("facts", {})), options)
+    workspace.register_outputs(dict(outputs))
     for grant in grants:
         declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True, hooks=hooks), {})
 

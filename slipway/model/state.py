@@ -74,6 +74,30 @@ class StatePreference:
 
 
 @dataclass(frozen=True)
+class WorkspacePlace:
+    """The place of a workspace of a program, which it publishes."""
+
+    #: The one in the names of what it made.
+    name: str
+    project: str = ""
+    region: str = ""
+    #: The engine's name of the provider that made it; empty for the default one.
+    provider: str = ""
+    #: It is taken out, but for roles that the engine leaves in the cloud.
+    left: bool = False
+
+    @classmethod
+    def read(cls, name: str, outputs: Mapping[str, Any]) -> WorkspacePlace:
+        """Read the outputs of its component, whose name counts where they lack it."""
+        written = outputs.get("place") or {}
+        return cls(**{"name": name, **{key: value for key, value in written.items() if key in cls.__annotations__}})
+
+    @property
+    def written(self) -> Mapping[str, Any]:
+        return {key: value for key, value in vars(self).items() if value}
+
+
+@dataclass(frozen=True)
 class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
@@ -105,6 +129,8 @@ class State:
     urns: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
     others: Mapping[str, str] = field(default_factory=dict)
+    #: The workspaces, by the engine's names.
+    workspaces: Mapping[str, WorkspacePlace] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
     workspace: Mapping[str, Any] = field(default_factory=dict)
     #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
@@ -202,6 +228,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         called={account.text("email"): account.text("displayName") for account in accounts},
         elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
         protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
+        workspaces={each.name: WorkspacePlace.read(each.name, each.outputs) for each in _of(parsed, _WORKSPACE)},
         workspace=next((each.outputs.get("facts") or {} for each in _of(parsed, _WORKSPACE)), {}),
         other_regions=frozenset(
             region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region

@@ -287,6 +287,12 @@ def test_a_provider_tells_the_place_and_children_are_made_by_it() -> None:
     assert "pulumi:providers:gcp::ml" in made.request.provider
 
 
+def test_a_provider_without_a_region_leaves_it_to_the_stack() -> None:
+    pulumi.runtime.set_all_config({"gcp:region": "us-central1"})
+    (made,) = every(declared(lambda: cluster_of(Provider("ml", project="acme-ml"))), CLUSTER).values()
+    assert (made.inputs["project"], made.inputs["location"]) == ("acme-ml", "us-central1")
+
+
 def test_the_workspace_that_a_cluster_names_tells_its_place_whatever_the_provider_says() -> None:
     def program() -> None:
         ground = slipway.Workspace("eu", slipway.WorkspaceArgs(project="acme-ml", region="europe-west4"))

@@ -14,6 +14,7 @@ import components as slipway
 from components import testing
 from components.namesakes import watch
 from components.world import CURRENT
+from slipway.google.jobs import VertexJob
 from slipway.model.state import State, StateGrant, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
 from tests.docs.test_components import lay_out
@@ -131,13 +132,14 @@ def test_what_another_program_of_the_same_mocks_declares_is_no_namesake() -> Non
 
 
 class knowing:  # noqa: N801 - a context, as `testing.living` is
-    """Let the engine know this state."""
+    """Let the engine know this state, and these jobs not have ended."""
 
-    def __init__(self, state: State) -> None:
-        self.state = state
+    def __init__(self, state: State, jobs: tuple[VertexJob, ...] = ()) -> None:
+        self.state, self.jobs = state, jobs
 
     def __enter__(self) -> None:
-        self.token = CURRENT.set(replace(CURRENT.get(), state=self.state))
+        world = CURRENT.get()
+        self.token = CURRENT.set(replace(world, state=self.state, live=replace(world.live, jobs=self.jobs)))
 
     def __exit__(self, *_: object) -> None:
         CURRENT.reset(self.token)

@@ -7,8 +7,9 @@ import pytest
 
 import components as slipway
 from components import testing
+from slipway.google.jobs import VertexJob
 from slipway.model.facts import WORKSPACE
-from slipway.model.state import State, StateGrant, StateResource
+from slipway.model.state import State, StateGrant, StateResource, WorkspacePlace
 from tests.components.conftest import PROJECT, REGION, declared, every, unique
 from tests.components.test_own_program import GENERATION, POOLS, cluster, knowing, refused, workspace
 
@@ -55,22 +56,34 @@ def test_a_living_cluster_of_a_test_belongs_to_the_workspace_that_it_names() -> 
     assert len(names) == 3 and old[0].id in names
 
 
-@pytest.mark.parametrize("has", ["cluster", "submitters"])
-def test_a_workspace_in_use_that_a_program_lacks_is_refused_by_its_name(has: str) -> None:
-    urns = {(WORKSPACE, name): f"urn:{name}" for name in ("us", "eu")}
-    submits = StateGrant("eu-submit-group:ml@acme.example", "roles/aiplatform.user", "group:ml@acme.example")
-    known = State(grants=(submits,) if has == "submitters" else (), urns=urns)
-    said = "roles of group:ml@acme.example"
-    if has == "cluster":
-        there = StateResource("research-eu-1a2b3c4", "research-eu-1a2b3c4", PROJECT, "europe-west4", stack="dev-eu")
-        known, said = replace(known, clusters=(there,)), "cluster research-eu-1a2b3c4"
+def both(**eu: Any) -> State:
+    """Return a state with both workspaces; `eu`: what it has of that one."""
+    places = {name: WorkspacePlace(name, PROJECT, region) for name, region in (("us", REGION), ("eu", "europe-west4"))}
+    return State(urns={(WORKSPACE, name): f"urn:{name}" for name in places}, workspaces=places, **eu)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_workspace_that_a_program_lacks_goes_unless_a_job_needs_it(preview: bool) -> None:
+    there = StateResource("research-eu-1a2b3c4", "research-eu-1a2b3c4", PROJECT, "europe-west4", stack="dev-eu")
+    job = VertexJob("train", "train", "JOB_STATE_RUNNING", {}, persistent_resource_id=there.name)
+    known = both(clusters=(there,), grants=(StateGrant("eu-submit-user:a@b.c", "roles/aiplatform.user", "user:a@b.c"),))
     with knowing(known):
-        refused(
-            lambda: workspace("us"),
-            f"(?s)Workspace eu is in the program no more.*it has {said}.*put Workspace eu and its Catalog back",
+        asked = declared(lambda: workspace("us"), preview=preview)
+        assert "eu" not in {each.name for each in asked} and not every(asked, GENERATION)
+    with knowing(known, jobs=(job,)):
+        words = (
+            "(?s)Workspace eu can't be taken out, so nothing was changed: 1 job has not ended.*put Workspace eu back"
         )
-    with knowing(State(urns=urns)):
-        declared(lambda: workspace("us"))
+        refused(lambda: workspace("us"), words, preview=preview)
+
+
+def test_so_it_is_of_a_workspace_that_was_renamed_before() -> None:
+    there = StateResource("research-1a2b3c4", "research-1a2b3c4", PROJECT, "europe-west4", stack="dev-eu")
+    job = VertexJob("train", "train", "JOB_STATE_RUNNING", {}, persistent_resource_id=there.name)
+    known = both(clusters=(there,))
+    renamed = {"us": known.workspaces["us"], "emea": known.workspaces["eu"]}
+    with knowing(replace(known, workspaces=renamed), jobs=(job,)):
+        refused(lambda: workspace("us"), "Workspace eu can't be taken out")
 
 
 def test_a_component_whose_workspace_can_t_be_told_is_refused_with_the_argument_to_write() -> None:

@@ -151,7 +151,7 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
-    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(list, State()), FACTS))
+    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(list, State()), "workspace", {"facts": FACTS}))
     component, *rest = asked
     assert (component.name, component.inputs) == ("workspace", FACTS), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}

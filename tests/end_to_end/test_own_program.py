@@ -200,9 +200,7 @@ def job_on(cluster: str) -> dict[str, object]:
     return job_body(worker(containerSpec=task, diskSpec=disk), cluster=cluster)
 
 
-TWO = """
-import os
-
+FAR = """
 import pulumi
 import components as slipway
 
@@ -227,14 +225,14 @@ def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(checkout: 
         at = (f"/storage/v1/b/{bucket}/o/catalog.json?alt=media" for bucket in catalogs)
         return [cloud.call("GET", path).status_code for path in at]
 
-    write(checkout, TWO, 2)
+    write(checkout, FAR, 2)
     checkout.up()
     answer = cloud.call("POST", f"{VERTEX}/customJobs", json=job_on(checkout.outputs()["cluster-tide"]))
     assert answer.ok, answer.text
     job = answer.json()["name"]
     # On a present generation, then on one that retires: nothing goes, of neither workspace.
     for most in (2, 3):
-        write(checkout, TWO, most)
+        write(checkout, FAR, most)
         checkout.up()
         before = checkout.resources()
         done = checkout.pulumi("destroy", "--run-program")
@@ -283,3 +281,56 @@ def test_its_destruction_leaves_the_roles_that_another_stack_needs(
     assert "stay, as stack other-ml needs them" in done.said, done.said
     done = other.pulumi("destroy", "--run-program")
     assert done.code == 0 and other.resources() == [] and roles() == [], done.said
+
+
+SETTINGS_OF_BOTH = """
+import pulumi
+import pulumi_gcp as gcp
+opts = pulumi.ResourceOptions(provider=gcp.Provider("by", project="local-project"))
+more = {"web-two": ["user:eve@company.example"]}
+"""
+
+
+def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_their_roles(checkout: Checkout) -> None:
+    """Both ask for the same roles, by a provider that the program names."""
+
+    def roles() -> dict[str, list[str]]:
+        policy = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
+        members = {member for binding in policy["bindings"] for member in binding["members"]}
+        return {
+            member: sorted(each["role"] for each in policy["bindings"] if member in each["members"])
+            for member in members
+            if member.startswith("group:ml-") or member == "user:eve@company.example"
+        }
+
+    both = TWO.replace('"]))', '", *more.get(name, [])]), opts)')
+    both = both.replace("pools =", SETTINGS_OF_BOTH + "pools =", 1)
+    write(checkout, both)
+    checkout.up()
+    before = roles()
+    assert before.pop("user:eve@company.example")
+    catalog = "gs://local-project-trial-web-two-catalog"
+    nap = ("submit", "nap", "-p", "say=hello", "-p", "seconds=600", "--capacity", "pool", "--output", "json")
+    job = checkout.slipway(*nap, SLIPWAY_CATALOG=catalog).json["job"]
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "it runs")
+
+    write(checkout, both.replace('("web", "web-two")', '("web",)'))
+    # An interpreter of its own, which imports the components before the program has a provider.
+    own = {"PULUMI_PYTHON_CMD": str(ROOT / "local" / "engine" / "python.sh")}
+    for verb in ("preview", "up"):
+        refused = checkout.pulumi(verb, **own)
+        assert refused.code != 0 and "Workspace web-two can't be taken out" in refused.said, refused.said
+    assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
+    checkout.cloud.cancel(job["name"])
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "it has ended")
+
+    done = checkout.pulumi("up", **own)
+    assert done.code == 0, done.said
+    said = done.said
+    assert "Workspace web-two is in the program no more" in said and "as stack trial-web needs them" in said, said
+    assert roles() == before
+    assert "web-two-submit-group" in checkout.state_file.read_text()
+    checkout.up()
+    assert roles() == before and "web-two" not in checkout.state_file.read_text()
+    unchanged = checkout.pulumi("up", "--expect-no-changes")
+    assert unchanged.code == 0, unchanged.said

@@ -135,6 +135,8 @@ class StackGuard:
     has_workspace: bool = True
     #: The program takes it down, and has asked what that would leave.
     taken_down: bool = False
+    #: The beginning of the names, in the engine's state, of what belongs to it.
+    prefix: str = ""
     #: The stacks that are taken down at once, itself among them: what they need goes with them.
     together: Collection[str] = ()
 
@@ -160,6 +162,11 @@ class StackGuard:
     @property
     def origin(self) -> Origin:
         return self.declared.origin if self.declared else Origin(self.stack)
+
+    @property
+    def back(self) -> str:
+        """What makes the stack's state know what lives."""
+        return self.origin.up
 
     def reader(self, place: tuple[str, str], catalog_bucket: str = "") -> Reader:
         """Return a reader of one of its places, which failures name where it is not the stack's own."""
@@ -243,7 +250,8 @@ class StackGuard:
 
     def has(self, grant: StateGrant) -> bool:
         """Tell whether a grant is the stack's, or may be."""
-        return isinstance(self.state, Unknown) or grant in {replace(one, name=grant.name) for one in self._known.grants}
+        named = replace(grant, name=grant.name.removeprefix(self.prefix))
+        return isinstance(self.state, Unknown) or named in self._known.grants
 
     def leaves(self, grant: StateGrant) -> bool:
         """Tell whether the engine leaves a grant in the cloud, as it is taken from its member here."""

@@ -52,7 +52,7 @@ def must_leave_none(guard: StackGuard) -> None:
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
-                    f"{guard.origin.up}, which takes {them} over; then again",
+                    f"{guard.back}, which takes {them} over; then again",
                     "or, where nobody works there:",
                     *map(_deletion, orphans),
                 )

@@ -1,0 +1,127 @@
+"""A workspace that a program had and has no more. It goes with all that is its own, unless a job needs it.
+
+The engine would take its roles from whoever has them. So those that another stack needs are declared once more, as
+roles that the engine leaves in the cloud, and go out of its state with the deployment after that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pulumi
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
+from slipway.deploying.deployment.destruction import must_leave_none
+from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.summary import outliving
+from slipway.google.live import InUse, Unknown
+from slipway.google.unfinished_jobs import must_be_idle
+from slipway.model.facts import WORKSPACE
+from slipway.model.origin import Program
+from slipway.model.state import State, StateGrant
+
+from .engine import EngineRun
+from .group import group_name, prefix
+from .leaving import Leaving
+from .member import Member
+from .namesakes import noted
+from .workspace_resources import leave_grants
+
+
+class TakenOut(Leaving):
+    """A workspace that the engine's state has, and no component of the program stands for.
+
+    `component`: the engine's name of it.
+    """
+
+    def __init__(self, run: EngineRun, known: State, component: str) -> None:
+        self.component, self._run, self._all = component, run, known
+        self.at = known.workspaces[component]
+        self.share = (prefix(self.at.name), (self.at.project, self.at.region), group_name(run.name, self.at.name))
+        self._destroys = os.environ.get("SLIPWAY_PURPOSE") == "destroy"
+
+    def know(self, part: State | Unknown) -> None:
+        """Take what the state has of it."""
+        self.prefix, place, stack = self.share
+        super().__init__(os.environ, stack, place, part)
+        self.grace.began_with(None, "")  # The program goes on, without any name of the workspace's.
+
+    @property
+    def origin(self) -> Program:
+        return Program(self._run.name, self.at.name)
+
+    @property
+    def back(self) -> str:
+        return f"put Workspace {self.at.name} back, and {self.origin.up}"
+
+    def use(self, subject: GuardSubject) -> InUse | Unknown:
+        if (world := self._run.world) is None:
+            return super().use(subject)
+        ids = frozenset(cluster.name for cluster in self._known.clusters)
+        jobs = () if isinstance(world.live.jobs, Unknown) else world.live.jobs
+        return InUse(tuple(job for job in jobs if job.persistent_resource_id in ids), clusters=ids)
+
+    def refuse(self) -> None:
+        """Raise SlipwayError where a job needs it, or a cluster of its own would be left."""
+        if self.at.left:
+            return
+        if self._run.world is None:
+            must_leave_none(self)
+        stays = f"Workspace {self.at.name} can't be taken out, so nothing was changed"
+        must_be_idle(self.use(GuardSubject()), stays, then=f"then again, or put Workspace {self.at.name} back")
+
+    def foretell(self) -> None:
+        """Tell what becomes of it."""
+        if self.at.left:
+            return
+        pulumi.log.info(f"Workspace {self.at.name} is in the program no more: it goes, with its clusters and catalog")
+        if kept := outliving(self._known):
+            pulumi.log.info(kept)
+        if self._run.world is None:
+            super().foretell()
+
+    def go(self, hooks: pulumi.ResourceHookBinding) -> None:
+        """Declare the roles that the engine may not take. Raises ConfigError where the provider that made them has left
+        the program too."""
+        if self.at.left:
+            return
+        staying = self.grants if self._destroys else tuple(self._told)
+        if not staying:
+            return
+        whose = join(by_member(self._told.values()))
+        providers = [each.resource for each in noted() if isinstance(each.resource, pulumi.ProviderResource)]
+        provider = next((each for each in providers if each.pulumi_resource_name == self.at.provider), None)
+        if self.at.provider and provider is None:
+            raise ConfigError(
+                f"provider {self.at.provider} left the program together with Workspace {self.at.name}",
+                why=f"another stack needs roles of {whose} that it made, and only by it can they be left",
+                fix=f"put provider {self.at.provider} back for two deployments",
+            )
+        former = self._all.urns.get((WORKSPACE, self.component))
+        leave_grants(
+            [replace(grant, name=f"{self.prefix}{grant.name}") for grant in staying],
+            self.at.project,
+            hooks,
+            self.component,
+            {"place": replace(self.at, left=True).written},
+            pulumi.ResourceOptions(aliases=[former] if former else [], providers=[provider] if provider else None),
+        )
+
+    def let_go(self, grant: StateGrant) -> None:
+        if self.at.left or self._destroys:
+            super().let_go(grant)
+        else:  # Those that others need are declared: the engine takes what is not.
+            StackGuard.let_go(self, grant)
+
+
+def taken_out(run: EngineRun, known: State, workspaces: Sequence[Member]) -> list[TakenOut]:
+    """Return the workspaces that the program lacks. None where one of those declared is new: it may be another one
+    renamed, which is told elsewhere."""
+    names = [{each.name, each.pulumi_resource_name} for each in workspaces]
+    if not names or not all(each & known.workspaces.keys() for each in names):
+        return []
+    return [TakenOut(run, known, name) for name in sorted(known.workspaces.keys() - set().union(*names))]
