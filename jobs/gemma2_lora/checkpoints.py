@@ -33,7 +33,10 @@ class Checkpoints:
             self._folder.put(f"checkpoint-{step}/{file}", source / file)
         self._folder.write(f"checkpoint-{step}/{_COMPLETE}", json.dumps({"step": step, "files": files}).encode())
         for old in self.steps()[:-KEPT]:
-            self._remove(old)
+            files = self._files(old)
+            self._folder.remove(f"checkpoint-{old}/{_COMPLETE}")
+            for file in files:
+                self._folder.remove(f"checkpoint-{old}/{file}")
 
     def fetch(self, step: int, target: Path) -> Path:
         """The folder `checkpoint-STEP` below `target`."""
@@ -52,9 +55,3 @@ class Checkpoints:
         content = self._folder.read(f"checkpoint-{step}/{_COMPLETE}")
         files: list[str] = json.loads(content)["files"] if content else []
         return files
-
-    def _remove(self, step: int) -> None:
-        files = self._files(step)
-        self._folder.remove(f"checkpoint-{step}/{_COMPLETE}")
-        for file in files:
-            self._folder.remove(f"checkpoint-{step}/{file}")

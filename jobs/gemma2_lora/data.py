@@ -13,7 +13,7 @@ from . import hub, records, sonnets
 from .examples import no_template
 from .folder import Folder
 from .options import NO_CHAT
-from .place import Place
+from .records import Record
 from .trouble import TroubleError
 
 KINDS = (".jsonl", ".ndjson", ".json", ".parquet")
@@ -22,27 +22,22 @@ _NO_DATA = ("dataset_infos.json", "dataset_dict.json", "state.json")
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
-def prepare(known: argparse.Namespace, place: Place, environ: Mapping[str, str]) -> None:
-    """Put what to train on into the place: a text, or records. Raises TroubleError."""
-    name, local = known.data, place.work / "data"
+def read(known: argparse.Namespace, target: Path, environ: Mapping[str, str]) -> str | list[Record]:
+    """Return what to train on: a text, or records. `target`: a folder of this machine. Raises TroubleError."""
+    name = known.data
     if not name:
-        place.text.write_text(sonnets.TEXT, "utf-8")
-    elif _DATASET.fullmatch(name) and Path(name).suffix not in (".txt", *KINDS) and not Path(name).exists():
-        files = _of_the_hub(name, known.split, local, environ)
-        found = [one for file in files for one in _values(file, f"{file.name}, " if len(files) > 1 else "")]
-        _keep(records.records(found, f"{name} ({known.split})", known.column), known, place)
+        return sonnets.TEXT
+    if _DATASET.fullmatch(name) and Path(name).suffix not in (".txt", *KINDS) and not Path(name).exists():
+        files, address = _of_the_hub(name, known.split, target, environ), f"{name} ({known.split})"
     else:
-        file = _stored(name, local)
-        if file.suffix in KINDS:
-            _keep(records.records(_values(file, ""), name, known.column), known, place)
-        else:
-            place.text.write_text(file.read_text("utf-8", "replace"), "utf-8")
-
-
-def _keep(found: Sequence[records.Record], known: argparse.Namespace, place: Place) -> None:
+        files, address = [_stored(name, target)], name
+        if files[0].suffix not in KINDS:
+            return files[0].read_text("utf-8", "replace")
+    values = (value for file in files for value in _values(file, f"{file.name}, " if len(files) > 1 else ""))
+    found = records.records(values, address, known.column)
     if known.base in NO_CHAT and any(record.turns for record in found):
         raise no_template(known.base)  # Known before gigabytes of it are fetched; of other bases their files tell.
-    records.write(place.records, found)
+    return found
 
 
 def _stored(name: str, local: Path) -> Path:
@@ -92,7 +87,7 @@ def chosen(files: Sequence[str], split: str) -> list[str]:
 
 
 def _values(file: Path, before: str) -> Iterator[tuple[str, Any]]:
-    """Each record of a file, with where it is."""
+    """Each record of a file, with where it is; `before` stands before that."""
     if file.suffix == ".parquet":
         from pyarrow import parquet
 

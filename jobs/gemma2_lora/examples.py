@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import records
 from .place import Place
 from .records import Record
 from .trouble import TroubleError
@@ -37,22 +36,21 @@ class Row:
     segments: list[int]
 
 
-def prepare(known: argparse.Namespace, place: Place) -> None:
+def prepare(known: argparse.Namespace, place: Place, data: str | list[Record]) -> None:
     """Put the rows into the place, once for all processes: what is wrong with them ends the run before one starts.
     Raises TroubleError."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(place.base)
-    if place.records.exists():
-        found = records.read(place.records)
-        examples, cut = encode(found, tokenizer, known.length, known.base or known.model)
+    if isinstance(data, list):
+        examples, cut = encode(data, tokenizer, known.length, known.base or known.model)
         if cut:
-            out = len(found) - len(examples)
+            out = len(data) - len(examples)
             left = f", {out} of them left out, as no answer begins before that" if out else ""
-            many = f"{cut} of {len(found)} records are longer than {known.length} tokens"
+            many = f"{cut} of {len(data)} records are longer than {known.length} tokens"
             print(f"{many} and cut there{left} (-p length)", flush=True)
     else:
-        tokens = tokenizer(place.text.read_text("utf-8"), add_special_tokens=False)["input_ids"]
+        tokens = tokenizer(data, add_special_tokens=False)["input_ids"]
         examples = [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
     rows = packed(examples, known.length)
     place.rows.write_text(json.dumps([[row.tokens, row.labels, row.segments] for row in rows]), "utf-8")

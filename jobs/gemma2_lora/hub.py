@@ -34,15 +34,11 @@ def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterat
             f"store a token that is valid as a new version of the secret, or {unknown}",
         ) from error
     except (HfHubHTTPError, HTTPError, OSError) as error:
-        if _status(error) == 401:
+        if getattr(getattr(error, "response", None), "status_code", 0) == 401:
             why, fix = "the hub takes the token for none of its own", "store a new one as a version of the secret"
         else:
             why, fix = _told(error), "let the job's network reach huggingface.co (a private one needs Cloud NAT)"
         raise TroubleError(f"{repository} can't be downloaded from the hub", why, f"{fix}; {elsewhere}") from error
-
-
-def _status(error: BaseException) -> int:
-    return int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
 
 
 def _told(error: BaseException) -> str:

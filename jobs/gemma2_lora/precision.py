@@ -37,10 +37,9 @@ def quantization(precision: str, compute: Any) -> Any:
         return None
     from transformers import BitsAndBytesConfig
 
-    if BITS[precision] == 8:
-        return BitsAndBytesConfig(load_in_8bit=True)
     return BitsAndBytesConfig(
-        load_in_4bit=True,
+        load_in_8bit=BITS[precision] == 8,
+        load_in_4bit=BITS[precision] == 4,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=compute,

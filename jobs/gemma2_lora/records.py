@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from .trouble import TroubleError
@@ -53,17 +52,15 @@ def records(values: Iterable[tuple[str, Any]], address: str, column: str) -> lis
 def lines(content: bytes) -> Iterator[tuple[str, Any]]:
     """JSON Lines: `line 1` with its value. Empty lines are passed over."""
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if line.strip():
-            yield f"line {number}", _parsed(line)
-
-
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except UnicodeDecodeError:
-        return ValueError("is not UTF-8")
-    except json.JSONDecodeError as error:
-        return ValueError(f"is not JSON: {error.msg} (column {error.colno})")
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except UnicodeDecodeError:
+            value = ValueError("is not UTF-8")
+        except json.JSONDecodeError as error:
+            value = ValueError(f"is not JSON: {error.msg} (column {error.colno})")
+        yield f"line {number}", value
 
 
 def _record(where: str, value: Any, column: str) -> Record:
@@ -107,12 +104,3 @@ def _turns(messages: Iterable[Any]) -> Iterator[tuple[str, str]]:
         yield role, content
     if role != "assistant":
         raise ValueError("ends without the assistant's answer")
-
-
-def write(file: Path, found: Iterable[Record]) -> None:
-    file.write_text(json.dumps([asdict(one) for one in found]), "utf-8")
-
-
-def read(file: Path) -> list[Record]:
-    stored = json.loads(file.read_text("utf-8"))
-    return [Record(one["where"], tuple((role, text) for role, text in one["turns"]), one["text"]) for one in stored]

@@ -39,7 +39,7 @@ def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mappi
     say(f"a token for the Hugging Face hub is {'there' if environ.get(hub.TOKEN) else 'not given'}")
     place.events.mkdir(parents=True)
     precision.check(known.precision)
-    data.prepare(known, place, environ)
+    found = data.read(known, place.work / "data", environ)
     done = max(checkpoints.steps(), default=0)
     if done:
         say(f"attempt {attempt}: goes on from the checkpoint of step {done}")
@@ -50,7 +50,7 @@ def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mappi
     if done < known.steps or uploads:
         place.base.symlink_to(weights(known, place, environ), target_is_directory=True)
     if done < known.steps:
-        examples.prepare(known, place)
+        examples.prepare(known, place, found)
         code = train(known, argv, place, environ)
         if code:
             return code
@@ -95,9 +95,7 @@ def train(known: argparse.Namespace, argv: list[str], place: Place, environ: Map
 
 def bring_out(known: argparse.Namespace, place: Place, attempts: int) -> None:
     """Adapter and metrics, from the checkpoint that the last step ended with."""
-    found = place.checkpoint()
-    assert found is not None, "the last step writes a checkpoint"
-    step, checkpoint = found
+    step, checkpoint = place.last_checkpoint()
     output = Folder(known.output)
     config = json.loads((checkpoint / CONFIG).read_text("utf-8"))
     # There it is the folder of a machine that is gone: here what finds the base model again.

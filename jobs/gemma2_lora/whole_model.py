@@ -20,10 +20,8 @@ def bring_out(known: argparse.Namespace, place: Place) -> None:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    found = place.checkpoint()
-    assert found is not None, "the last step writes a checkpoint"
     base = AutoModelForCausalLM.from_pretrained(place.base, dtype=torch.bfloat16)
-    merged = PeftModel.from_pretrained(base, str(found[1])).merge_and_unload()
+    merged = PeftModel.from_pretrained(base, str(place.last_checkpoint()[1])).merge_and_unload()
     merged.save_pretrained(place.whole, safe_serialization=True)
     for file in place.base.iterdir():
         if file.is_file() and not any(file.match(own) for own in _WEIGHTS):

@@ -15,8 +15,7 @@ import pytest
 from jobs.gemma2_lora import data, task
 from jobs.gemma2_lora.examples import UNLEARNT, Example, encode
 from jobs.gemma2_lora.options import options
-from jobs.gemma2_lora.place import Place
-from jobs.gemma2_lora.records import Record, read
+from jobs.gemma2_lora.records import Record
 from jobs.gemma2_lora.trouble import TroubleError
 
 from .conftest import TORCH_ON_GPUS, environ, interpreter
@@ -37,9 +36,8 @@ def jsonl(values: Sequence[Any]) -> bytes:
 
 def prepared(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) -> list[Record]:
     (folder / name).write_bytes(content)
-    place = Place(folder / "work")
-    data.prepare(options([f"--data={folder / name}", *more], {}), place, {})
-    records: list[Record] = read(place.records)
+    records = data.read(options([f"--data={folder / name}", *more], {}), folder / "data", {})
+    assert isinstance(records, list)
     return records
 
 
@@ -206,7 +204,7 @@ import json, sys
 from pathlib import Path
 from torch.cuda import OutOfMemoryError
 from transformers.integrations import bitsandbytes
-from gemma2_lora import data, examples, memory, precision, records, task, tuning
+from gemma2_lora import data, examples, memory, precision, task, tuning
 from gemma2_lora.options import options
 from gemma2_lora.place import Place
 from gemma2_lora.trouble import TroubleError
@@ -224,19 +222,19 @@ def full():
     with memory.measured(known()):
         raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 1 GiB. See elsewhere.")
 found = {"check": told(precision.check, "4bit"), "full": told(full)}
-gated = told(data.prepare, known("--data=ada/chats"), Place(folder / "gated"), {"HF_TOKEN": stranger})
-missing = told(data.prepare, known("--data=ada/chats", "--split=test"), Place(folder / "none"), {"HF_TOKEN": hub_token})
+gated = told(data.read, known("--data=ada/chats"), folder / "gated", {"HF_TOKEN": stranger})
+missing = told(data.read, known("--data=ada/chats", "--split=test"), folder / "none", {"HF_TOKEN": hub_token})
 from pyarrow import Table, parquet
 parquet.write_table(Table.from_pylist([{"text": "a"}, {"text": None}]), folder / "one.parquet")
-rows = told(data.prepare, known(f"--data={folder}/one.parquet"), Place(folder / "rows"), {})
+rows = told(data.read, known(f"--data={folder}/one.parquet"), folder / "rows", {})
 place = Place(folder / "work")
 place.events.mkdir(parents=True)
-data.prepare(known("--data=ada/chats"), place, {"HF_TOKEN": hub_token})
-found |= {"gated": gated, "missing": missing, "rows": rows, "records": len(records.read(place.records))}
+chats = data.read(known("--data=ada/chats"), place.work / "data", {"HF_TOKEN": hub_token})
+found |= {"gated": gated, "missing": missing, "rows": rows, "records": len(chats)}
 place.base.symlink_to(task.weights(known(), place, {}))
 # transformers leaves CPUs to Intel's extension of PyTorch; today's bitsandbytes can do without it.
 bitsandbytes.is_ipex_available = lambda: True
-examples.prepare(known("--data=ada/chats"), place)
+examples.prepare(known("--data=ada/chats"), place, chats)
 tuning.tune(known("--data=ada/chats"), place)
 task.bring_out(known(), place, 1)
 print(json.dumps(found))
