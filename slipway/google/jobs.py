@@ -24,10 +24,12 @@ from slipway.model.labels import (
     REQUEST_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
+    YIELD,
     Revision,
     code_revision_of,
     note_in,
     parameters_in,
+    record_in,
     revision_of,
     team_of,
 )
@@ -278,6 +280,17 @@ class VertexJob(Regional):
     def own_settings(self) -> OwnSettings:
         """Return what its submission set beside its template."""
         return OwnSettings.read(variable for pool in self.worker_pools for variable in pool.env)
+
+    @property
+    def yields(self) -> bool:
+        """Tell whether its launcher makes room for another job when it is asked to."""
+        return any(isinstance(record_in(pool.env, YIELD), dict) for pool in self.worker_pools)
+
+    @property
+    def after(self) -> str:
+        """The name of the round in which another job makes room, after which this one goes on; empty for others."""
+        found = (record_in(pool.env, YIELD) for pool in self.worker_pools)
+        return next((str(record["after"]) for record in found if isinstance(record, dict) and "after" in record), "")
 
     @property
     def chosen_name(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from slipway.google.answers import Json, garbled, region_of, shaped
 from slipway.google.clusters import Operation, PersistentResource
@@ -71,6 +71,14 @@ class Vertex:
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"{kind.collection}.get")
         return _read_job(call, kind, self._session.get(self._url(name, kind), call))
+
+    def body(self, name: str) -> dict[str, Any]:
+        """Return what a request for a job like this one says."""
+        kind = kind_of(name)
+        described = self._session.get(self._url(name, kind), self._call(f"read job {name}", f"{kind.collection}.get"))
+        return {
+            key: described[key] for key in ("displayName", "labels", "encryptionSpec", kind.spec) if key in described
+        }
 
     def found(self, name: str) -> VertexJob | None:
         """Return the job with a full name; None where there is none."""

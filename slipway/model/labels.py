@@ -56,7 +56,9 @@ VARIABLE = "SLIPWAY_PARAMETERS"
 NOTE_VARIABLE = "SLIPWAY_NOTE"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
 SETTINGS = "SLIPWAY_SETTINGS"
-RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS)
+YIELD = "SLIPWAY_YIELD"
+"""The variable of a job that makes room when it is asked to; in it is what it goes on `after`."""
+RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS, YIELD)
 """The variables of a job that record its submission, as JSON."""
 ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
 """The address of a bucket, or of what is in it."""
@@ -183,12 +185,12 @@ def sent_value(text: str) -> str:
 
 
 def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None:
-    """Add a record to every used worker pool of a CustomJobSpec, in place."""
+    """Add a record to every used worker pool of a CustomJobSpec, in place of an earlier one."""
     for pool in spec.get("workerPoolSpecs", ()):
         for task in (pool[key] for key in ("containerSpec", "pythonPackageSpec") if key in pool):
             # Vertex AI takes an empty variable for one without a value, and refuses it.
-            with_value = [entry for entry in task.get("env") or () if entry.get("value")]
-            task["env"] = [*with_value, {"name": variable, "value": text}]
+            others = [entry for entry in task.get("env") or () if entry.get("value") and entry["name"] != variable]
+            task["env"] = [*others, {"name": variable, "value": text}]
 
 
 def inputs_in(spec: Mapping[str, Any]) -> Mapping[str, str]:

@@ -152,7 +152,8 @@ def test_labels() -> None:
         "slipway-user",
         "vertex-ai-pipelines-run-billing-id",
     ]
-    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION", "SLIPWAY_SETTINGS")
+    records = ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION", "SLIPWAY_SETTINGS", "SLIPWAY_YIELD")
+    assert records == labels.RECORDS
 
 
 def test_names_of_buckets() -> None:

@@ -46,9 +46,10 @@ from slipway.authoring.packages.slipway_http import StorageError, account, call,
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied, fix
-from slipway.authoring.packages.slipway_notify import REASON, Teller
+from slipway.authoring.packages.slipway_notify import REASON, YIELDED, Teller
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, quoted, split
+from slipway.authoring.packages.slipway_yield import Room
 
 SECRET, READER = "__SECRET", "roles/secretmanager.secretAccessor"
 GRANT = f"gcloud secrets add-iam-policy-binding {{}} --role={READER} --member=serviceAccount:{{}}"
@@ -175,7 +176,8 @@ def role(roles: Iterable[str], environ: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Start:
-    """A start of a job's replica: its command as words, and what belongs to it. `again`: the job was started before."""
+    """A start of a job's replica: its command as words, and what belongs to it. `again`: the job was started before.
+    `room`: None where it never makes room for another job."""
 
     words: Sequence[str]
     environ: Mapping[str, str]
@@ -183,6 +185,7 @@ class Start:
     tells: Teller
     attempts: Attempts
     again: bool
+    room: Room | None = None
 
 
 def run(start: Start) -> int:
@@ -213,8 +216,13 @@ def run(start: Start) -> int:
             command = started(words, variables, results, folder, copied=bool(tells.asks))
             if before and before.noticed:
                 command.forward()
-            code = followed(command, results, attempts, idle, told=script)
+            code = followed(command, results, attempts, idle, start.room, told=script)
             tells.noticed, tells.lines = command.noticed, command.errors
+            if start.room and start.room.left():
+                if replica(environ) == CHIEF and tells.asks:
+                    tells.tell(YIELDED, start.room.why, mark=f"-{start.room.number}")
+                tells.noticed = True  # Another job tells how it ends.
+                return 0
             if idle and idle.why and not command.noticed:
                 raise IdleError("the job was ended", idle.why, USE_THEM)
             if (place / REASON).is_file():
@@ -268,16 +276,23 @@ def started(
         raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
 
 
-def followed(command: Command, results: Results, attempts: Attempts, idle: Idleness | None, *, told: bool) -> int:
+def followed(
+    command: Command, results: Results, attempts: Attempts, idle: Idleness | None, room: Room | None, *, told: bool
+) -> int:
     """The command's exit code at its end, with all results kept."""
     results.ending, over = command.ending, threading.Event()
     watcher = threading.Thread(target=watch, args=(command, results, over, attempts.called), daemon=True)
     watcher.start()
     if idle:
         threading.Thread(target=idle.watch, args=(command, over), daemon=True).start()
+    watchers = [watcher]
+    if room:
+        watchers.append(threading.Thread(target=room.watch, args=(command, over), daemon=True))
+        watchers[-1].start()
     code, killed = command.wait()
     over.set()
-    watcher.join()
+    for each in watchers:
+        each.join()
     try:
         results.keep(ended=True, killed=killed)
     except (OSError, StorageError) as error:
@@ -362,18 +377,28 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         )
     trial = environ.get("CLOUD_ML_TRIAL_ID", "")
     attempts = None
+    replicas = sum(map(len, cluster(environ).values()))
+    room = None if trial else Room.asked_for(claim, replica(environ), max(1, replicas), environ)
     try:
         owner, again = job, False
         if trial:
             mark, _ = settle(claim, TRIALS, environ)
             owner = job if mark == TRIALS else mark
+        before = room.turn() if room else ""
+        if before:
+            owner, _ = settle(claim, before, environ)
         if owner == job:
             place = f"{claim}/{trial}" if trial else claim
             owner, again = settle(place, job, environ)
             # Of several replicas another one may have been the first there.
-            others = sum(map(len, cluster(environ).values())) > 1
+            others = replicas > 1
             if owner == job and others:
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
+            if owner == job and room and room.made():
+                room.why = "made room before its machine was lost"
+                say(f"{room.why}: nothing to do here")
+                room.left()
+                return 0
             if owner == job:
                 attempts = Attempts(
                     asked_for(environ),
@@ -388,7 +413,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             ROLE,
         )
     if attempts:
-        return begin(Start(words, environ, asked, teller(claim, job, environ), attempts, again))
+        return begin(Start(words, environ, asked, teller(claim, job, environ), attempts, again, room))
     ends = {MOVED: "given up for another capacity type", CANCELLED: "cancelled before it began"}
     why = ends.get(owner, f"a copy of job {owner}, which runs this submission")
     print(f"slipway: {why}: nothing to do here", flush=True)

@@ -23,7 +23,7 @@ from typing import IO, Any, Callable, Iterable, Mapping, Sequence  # noqa: UP035
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
-CRASHED, RETRIED = "crashed", "retried"
+CRASHED, RETRIED, YIELDED = "crashed", "retried", "yielded"
 REASON = "ended"
 """A file beside a command's folder, with the reason why it has ended well."""
 WAITED_S = 60.0

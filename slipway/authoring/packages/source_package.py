@@ -45,7 +45,7 @@ _PARTS = (
         "launcher",
         "notify",
     ),
-    *("results", "session", "storage", "warm"),
+    *("results", "session", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""

@@ -198,6 +198,7 @@ def template_entry(
         image=code.uri if isinstance(code, Image) else "",
         requirements=tuple(dict.fromkeys(requirements)),
         checkpoints=template.checkpoints,
+        yields=(template.checkpoints and bool(template.uploaded)) or None,
         shared=tuple(dict.fromkeys(last_part(folder) for package in template.packages for folder in package.shared))
         or None,
         code_with_inputs=(takes_code and bool(template.inputs)) or None,

@@ -152,7 +152,7 @@ class Job:
         expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
         that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
-        from slipway.using.jobs.claimant import original
+        from slipway.using.jobs.claimant import about_original, original
         from slipway.using.jobs.follower import follower_of
         from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
@@ -166,7 +166,7 @@ class Job:
             if problem := notifier.saw(follower.job):
                 _log.warning(problem)
         if owner := original(self._context.vertex, self._context.connection.storage, follower.job):
-            _log.info("%s was a copy of %s, which runs this submission", self.id, owner.id)
+            _log.info("%s %s", self.id, about_original(follower.job, owner))
             left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
             return self._handle(owner).wait(left)
         if problem := end_run(self._context, follower.job):

@@ -236,6 +236,8 @@ class Template:
     requirements: tuple[str, ...] = ()
     #: Its code goes on from where it was when it is started again.
     checkpoints: bool = False
+    #: Its jobs make room for others when they are asked to: the launchers of earlier versions don't.
+    yields: bool | None = None
     #: The folders beside its own from which its packages have code as well.
     shared: tuple[str, ...] | None = None
     #: A folder's own code may replace the template's, beside a launcher that copies inputs: earlier versions pack none.

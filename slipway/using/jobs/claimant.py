@@ -11,6 +11,7 @@ from slipway.google.vertex import Vertex
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 from slipway.using.jobs.claim import ENDS, GIVEN_UP, claim_number, claim_of, claim_text
+from slipway.using.jobs.room import round_of
 
 
 class JobGoneError(ResourceError):
@@ -50,8 +51,9 @@ def holder(vertex: Vertex, storage: Storage, claim: str, kind: JobKind, request_
 
 
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
-    """Return the job that has the claim of a succeeded `job`, which was its copy. None for the job itself, and where
-    that can't be told: without a launcher, or for a caller who may not read claims.
+    """Return the job that has the claim of a succeeded `job`, which was its copy, or the one that goes on where it has
+    made room. None for the job itself, and where that can't be told: without a launcher, or for a caller who may not
+    read claims.
 
     Raises JobGoneError for a job that has been deleted since, as nothing then tells how it ended, OtherJobError for a
     different request, and Cancelled for an attempt that was given up or cancelled: then neither `job` nor any copy of
@@ -63,6 +65,8 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
     try:
         found = claim_text(storage, claim)
         number = claim_number(found)
+        if job.yields and number in _numbers(job):
+            return _behind(vertex, storage, job)
         if not number or number in _numbers(job) or not (job.kind.runs_itself or job.backing):
             return None
         owner = _named(vertex, number, job.kind, job.request_id) if number.isdecimal() else None
@@ -87,6 +91,29 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         f"{job.called} was a copy of {number}, which is gone",
         why=f"{number} ran the submission, and is no longer in {join(vertex.regions, 'or')}: nobody can tell how it "
         f"ended; {job.id} ended by itself and ran nothing",
+    )
+
+
+def about_original(job: VertexJob, other: VertexJob) -> str:
+    """Return the clause that tells what a succeeded job was beside its `original`."""
+    begun = other.create_time and job.create_time and other.create_time > job.create_time
+    if begun and other.request_id != job.request_id:
+        return f"made room, and goes on as {other.id}"
+    return f"was a copy of {other.id}, which runs this submission"
+
+
+def _behind(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
+    """Return the job that goes on where `job` has made room; None where it has not. Raises JobGoneError and
+    CloudError."""
+    round_ = round_of(storage, job)
+    if not (round_.made and round_.asked):
+        return None
+    copies = list(vertex.jobs(job.kind, label_filter({REQUEST_LABEL: round_.asked.behind})))
+    if copies:
+        return claimant(storage, copies)
+    raise JobGoneError(
+        f"{job.called} made room for {round_.asked.whom}, and the job that goes on behind it is gone",
+        why=f"no job of request {round_.asked.behind} is in {join(vertex.regions, 'or')}",
     )
 
 

@@ -34,6 +34,8 @@ def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -
     """Return a job with the unfinished copies of it, one of which would run in its stead; without it where it has
     ended and they have not. `tell` is told of them, and where they can't be looked for."""
     wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
+    if job.yields:  # The one that goes on behind has another request, and the same name.
+        wanted = f'{label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, "")})} AND display_name="{job.display_name}"'
     try:
         listed = context.looked_up(lambda vertex: list(vertex.jobs(job.kind, wanted)), tell) if job.request_id else []
     except CloudError as problem:
@@ -41,7 +43,9 @@ def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -
         return [job]
     going = [each for each in (job, *(copy for copy in listed if copy.name != job.name)) if not each.ended]
     if len(going) > 1:
-        tell(f"all {len(going)} jobs of request {job.request_id} are cancelled: one that stays would run")
+        one = len({each.request_id for each in going}) == 1
+        of = f"request {job.request_id}" if one else job.called
+        tell(f"all {len(going)} jobs of {of} are cancelled: one that stays would run")
     return going or [job]
 
 
@@ -49,12 +53,13 @@ def withheld(context: Context, jobs: list[VertexJob], tell: Callable[[str], None
     """Note that nothing more is sent of the request that these `jobs` bear, and return the unfinished ones of them and
     of the attempts that it has moved on to; `jobs` where all of these have ended. `tell` is told of later attempts, and
     where no note could be taken."""
-    job = jobs[0]
     if any(each.state == "JOB_STATE_SUCCEEDED" for each in jobs):
         return jobs
-    later = withheld_request(context, mark_of(job, context.catalog), job.request_id, tell, what=job.called)
+    called, requests = jobs[0].called, {mark_of(each, context.catalog): each.request_id for each in jobs}
+    each_later = (withheld_request(context, mark, id_, tell, what=called) for mark, id_ in requests.items())
+    later = [job for found in each_later for job in found]
     if later:
-        tell(f"{job.called} has moved on: {join(each.called for each in later)} is cancelled")
+        tell(f"{called} has moved on: {join(each.called for each in later)} is cancelled")
     return [each for each in (*jobs, *later) if not each.ended] or jobs
 
 

@@ -7,6 +7,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -35,15 +36,18 @@ from slipway.model.labels import (
     MARK,
     NOTE_VARIABLE,
     NOTIFICATION,
+    REQUEST_LABEL,
     ROLES_LABEL,
     RUN_LABEL,
     RUNS_LABEL,
     SWEEP_LABEL,
     TEAM_LABEL,
     USER_LABEL,
+    YIELD,
     escaped,
     label_value,
     record,
+    record_in,
     recorded,
     roles_of,
     roles_value,
@@ -152,10 +156,25 @@ class Request:
             return self
         claim = self.claim
         there = str(Location(bucket, Location.parse(claim).name)) if claim else ""
+        return replace(self, body=self._claiming(there) if claim else self.body, bucket=bucket)
+
+    def behind(self, request_id: str, after: str, sent: datetime) -> Request:
+        """Return the request for the job that goes on `after` this one has made room, with an id and a claim of its
+        own: all else is the same, its name and its output too."""
+        body = deepcopy(self._claiming(mark_in(self.bucket, request_id)))
+        body["labels"] = {**body["labels"], REQUEST_LABEL: request_id}
+        spec = self.kind.spec_of(body)
+        record(spec, recorded({"after": after}), YIELD)
+        told = record_in(self.job.worker_pools[0].env, NOTIFICATION)
+        if isinstance(told, dict):
+            record(spec, recorded({**told, "sent": int(sent.timestamp())}), NOTIFICATION)
+        return replace(self, id=request_id, body=body)
+
+    def _claiming(self, claim: str) -> dict[str, Any]:
+        """Return the body whose launchers race for another claim."""
         spec = self.kind.spec_of(self.body)
-        pools = [_with_argument(pool, claim, there) for pool in spec.get("workerPoolSpecs", ())] if claim else None
-        body = {**self.body, self.kind.spec: {**spec, "workerPoolSpecs": pools}} if pools else self.body
-        return replace(self, body=body, bucket=bucket)
+        pools = [_with_argument(pool, self.claim, claim) for pool in spec.get("workerPoolSpecs", ())]
+        return {**self.body, self.kind.spec: {**spec, "workerPoolSpecs": pools}}
 
 
 def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mapping[str, Any]:
@@ -253,6 +272,8 @@ def fill(
         if spec.get("scheduling", {}).get("disableRetries"):
             told["retries"] = 0
         record(spec, recorded({**told, "sent": int(sent.timestamp())} if sent else told), NOTIFICATION)
+    if template.yields and tells(offer):
+        record(spec, recorded({}), YIELD)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:

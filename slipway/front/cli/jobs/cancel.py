@@ -55,8 +55,8 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
         """Return the jobs of a submission, and whether it is to end with them."""
         if not any(word.endswith(job.id) for word in jobs):
             return with_copies(context, job, tell), True
-        # Its number was typed, which is that of no other: a copy of it goes on.
-        return [job], len(with_copies(context, job, lambda _: None)) == 1
+        # Its number was typed, which is that of no other: a copy of it goes on, and a job makes no room for nothing.
+        return [job], bool(job.after) or len(with_copies(context, job, lambda _: None)) == 1
 
     submissions = [all_of(job) for job in targets]
     targets = [job for of_one, _ in submissions for job in of_one]

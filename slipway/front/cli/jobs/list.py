@@ -27,6 +27,7 @@ from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs, with_parts
 from slipway.using.jobs.results import Goal, varying_parameters
+from slipway.using.jobs.room import jobs_behind
 from slipway.using.sweeps.cancelling import unknown_sweep
 from slipway.using.sweeps.runs import copies, in_order, latest, sweep_filter
 from slipway.using.sweeps.sweep_journal import journal_of_sweep, was_begun
@@ -116,6 +117,7 @@ def _look(
         show_results(context, last_jobs, metrics, Goal.parse(sort) if sort else None, output)
         return
     copy_names = copies(jobs, choose_job) if sweep else frozenset()
+    behind = jobs_behind(context.connection.storage, jobs)
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = [
@@ -123,6 +125,7 @@ def _look(
                 **describe(job, context).document,
                 **({"parameters": job.parameters, "copy": job.name in copy_names} if sweep else {}),
                 **({"cause": causes[job.name] or None} if job.name in causes else {}),
+                **({"goesOnAs": behind[job.name]} if job.name in behind else {}),
             }
             for job in with_parts(context, jobs)
         ]
@@ -145,7 +148,13 @@ def _look(
         Column("NAME", lambda row: row.job.chosen_name, optional=True, name=True),
         Column("JOB", lambda row: row.job.called, name=True),
         # Another job runs the same attempt of a sweep's run, so a copy's state is not the run's.
-        Column("STATE", lambda row: f"{row.job.outcome}{' (copy)' if row.job.name in copy_names else ''}"),
+        Column(
+            "STATE",
+            lambda row: (
+                f"{'made room' if row.job.name in behind else row.job.outcome}"
+                f"{' (copy)' if row.job.name in copy_names else ''}"
+            ),
+        ),
         Column("USER", lambda row: row.job.user or "–"),
         Column("TEAM", lambda row: row.job.team if several_teams else "", optional=True),
         Column("KIND", lambda row: row.job.kind.words if row.job.kind is not CUSTOM_JOB else "", optional=True),

@@ -42,6 +42,7 @@ from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import number, parameter_order
 from slipway.using.jobs.roles import machines_of, who_of
+from slipway.using.jobs.room import Round, round_of
 from slipway.using.jobs.utilization import Utilization, read_utilization
 from slipway.using.jobs.wait_reader import read_why
 from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
@@ -80,6 +81,8 @@ class JobDetails:
     #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    #: What it was asked of the room that it makes, or has made; None where nobody asked.
+    room: Round | None = None
     #: How often its code was started again after a failure; None where nobody asked for that, or it is not known.
     retried: int | None = None
 
@@ -128,6 +131,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         fallback = threads.submit(_fallback_of, context, job)
         parts = threads.submit(with_parts, context, [job])
         retried = threads.submit(_retried, context, job)
+        room = threads.submit(_room, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         # A submission that fell back has gone on already.
@@ -143,6 +147,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             failure=failure.result() if failure else None,
             metrics=metrics.result()[job.name],
             retried=retried.result(),
+            room=room.result(),
         )
 
 
@@ -151,6 +156,15 @@ def _retried(context: Context, job: VertexJob) -> int | None:
         return None
     try:
         return retries_of(context.brief.storage, job)
+    except CloudError:
+        return None
+
+
+def _room(context: Context, job: VertexJob) -> Round | None:
+    if not (job.yields and job.start_time):
+        return None
+    try:
+        return round_of(context.brief.storage, job)
     except CloudError:
         return None
 
@@ -171,9 +185,10 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description = describe(job, context, events)
+    description, room = describe(job, context, events), details.room
     return {
         **description.document,
+        **({"room": {"made": room.made, **room.asked._asdict()}} if room and room.asked else {}),
         "parameters": parameters,
         "tuned": job.tuned,
         "waitsFor": details.why or None,
@@ -213,6 +228,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("state", f"{job.outcome}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
+        ("room", details.room.words if details.room else ""),
         ("template", f"{job.template}  {description.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
         ("settings", str(job.own_settings)),

@@ -17,7 +17,7 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.model.prices import UNKNOWN_PRICE, spent
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.claimant import original
+from slipway.using.jobs.claimant import about_original, original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.listing import with_parts
@@ -126,7 +126,7 @@ def watch(
         runs = original(context.vertex, context.connection.storage, follower.job)
         if runs is None:
             break
-        screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
+        screen.note(f"{name} ({job.id}) {about_original(job, runs)}")
         job = runs
         if timeout is not None:
             left = max(0.0, timeout - (context.clock.monotonic() - begun))

@@ -1,0 +1,120 @@
+"""A running job that makes room for one that waits, and goes on behind it from its checkpoint. # N24"""
+
+from typing import Any
+
+import pytest
+
+from tests.slipway.front.cli.stack import Stack
+from tests.slipway.front.cli.test_code import checked_out, opened
+
+COUNTS = """
+import os, pathlib, sys, time
+folder = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+saved, total = folder / "checkpoint.txt", folder / "steps.txt"
+done = int(saved.read_text()) if saved.exists() else 0
+print(f"begins at {done}", flush=True)
+until = int(sys.argv[1].partition("=")[2])
+while done < until:
+    time.sleep(0.2)
+    done += 1
+    with total.open("a") as steps:
+        steps.write(f"{done}\\n")
+    if done % 5 == 0:
+        made = folder / "made"
+        made.write_text(str(done))
+        made.replace(saved)
+print(f"ends at {done}", flush=True)
+"""
+"""It counts to the number that it is given, with a checkpoint each second."""
+
+
+def counting(stack: Stack) -> None:
+    """Let `hello` run a folder's code that goes on from checkpoints."""
+    opened(stack)
+    checked_out(stack)
+    (stack.folder / "src" / "hello" / "task.py").write_text(COUNTS)
+    stack.catalog["templates"]["hello"] |= {"checkpoints": True, "yields": True}
+    stack.publish()
+
+
+def begun(stack: Stack, steps: int, *words: str) -> str:
+    """Return the name of a job that counts, and has saved."""
+    name = str(stack.sends("hello", "--code", "./src", "-p", f"code={steps}", *words)["displayName"])
+    stack.until(lambda: stack.read(f"jobs/{name}/checkpoint.txt") != b"")
+    return name
+
+
+def waiting(stack: Stack) -> str:
+    """Return the name of a job that waits for the pool."""
+    return str(stack.sends("hello", "--code", "./src", "-p", "code=2", "--capacity", "pool")["displayName"])
+
+
+def of(stack: Stack, name: str) -> list[dict[str, Any]]:
+    """Return the jobs of a name, oldest first."""
+    return [job for job in reversed(stack.jobs()) if job["displayName"] == name]
+
+
+def number(job: dict[str, Any]) -> str:
+    return str(job["name"]).rpartition("/")[2]
+
+
+@pytest.mark.journey
+def test_a_job_makes_room_and_ends_as_if_undisturbed(small: Stack) -> None:
+    counting(small)
+    name, waits = begun(small, 120), waiting(small)
+    done = small.well("jobs", "yield", name, "--to", waits, "--within", "60s")
+    again = small.well("jobs", "yield", name, "--to", "ada", "--within", "60s")
+    first, behind = of(small, name)
+    assert done.out == again.out == f"{name} makes room for {waits} (ada), and goes on behind it as {number(behind)}\n"
+    waited = small.run("jobs", "wait", name)
+    assert waited.code == 0 and f"({number(first)}) made room, and goes on as {number(behind)}" in waited.err
+    (other,) = of(small, waits)
+    first, behind = of(small, name)
+    assert first["state"] == behind["state"] == "JOB_STATE_SUCCEEDED"
+    assert first["endTime"] <= other["startTime"] <= behind["startTime"]
+    steps = [int(line) for line in small.read(f"jobs/{name}/steps.txt").split()]
+    assert small.read(f"jobs/{name}/checkpoint.txt") == b"120" and sorted({*steps}) == [*range(1, 121)]
+    listed = {job["name"]: job for job in small.well("jobs", "list", "-o", "json").json["jobs"]}
+    assert listed[first["name"]]["goesOnAs"] == behind["name"] and "made room" in small.well("jobs", "list").out
+    shown = small.well("jobs", "show", number(first)).out
+    assert f"made for {waits} (ada), by ada" in shown
+    assert small.run("jobs", "yield", number(first), "--to", waits).code == 4
+
+
+@pytest.mark.journey
+def test_a_kill_before_it_is_asked_leaves_it_as_it_was_and_the_same_command_goes_on(small: Stack) -> None:
+    counting(small)
+    name, waits = begun(small, 600), waiting(small)
+    with (
+        small.faults({"kind": "hold", "match": r"POST .*\.asked"}),
+        small.started("jobs", "yield", name, "--to", waits),
+    ):
+        small.until(lambda: len(of(small, name)) == 2)
+    assert len(of(small, name)) == 2
+    small.well("jobs", "yield", name, "--to", waits, "--within", "1s")
+    assert len(of(small, name)) == 2
+    cancelled = small.run("jobs", "cancel", name)
+    assert cancelled.code == 0 and f"all 2 jobs of {name} are cancelled" in cancelled.err
+    small.all_end()
+    assert {job["state"] for job in of(small, name)} <= {"JOB_STATE_CANCELLED", "JOB_STATE_SUCCEEDED"}
+    assert of(small, name)[1]["state"] == "JOB_STATE_CANCELLED"
+
+
+@pytest.mark.journey
+def test_what_can_not_go_on_and_what_is_another_s_is_refused(small: Stack) -> None:
+    counting(small)
+    name, waits = begun(small, 600), waiting(small)
+    theirs = small.run("jobs", "yield", name, "--to", waits, SLIPWAY_USER="bob")
+    assert theirs.code == 5 and f"ask ada for slipway jobs yield {name} --to bob" in theirs.err
+    nobody = small.run("jobs", "yield", name, "--to", "carol")
+    assert nobody.code == 4 and f"there waits {waits} (ada)" in nobody.err
+    itself = small.run("jobs", "yield", waits, "--to", name)
+    assert itself.code == 4 and "holds no machines: it waits itself" in itself.err
+    small.well("jobs", "cancel", waits)
+    small.catalog["templates"]["hello"]["yields"] = None
+    small.publish()
+    small.well("jobs", "cancel", name)
+    other = begun(small, 600)
+    plain = small.run("jobs", "yield", other, "--to", "ada")
+    assert plain.code == 2 and f"{other} can't go on in another job" in plain.err
+    assert len(small.jobs()) == 3
