@@ -80,6 +80,24 @@ def test_files_that_entries_share_count_once_and_for_the_image(tmp_path: Path, m
     assert upkeep.trim(tmp_path, NOW) == []
 
 
+def test_an_environment_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured, size = list[str](), upkeep.size
+
+    def measure(folder: Path | str, seen: set[tuple[int, int]]) -> int:
+        if isinstance(folder, Path):  # and no folder below it
+            measured.append(folder.name)
+        return size(folder, seen)
+
+    monkeypatch.setattr(upkeep, "size", measure)
+    for name in ("images/a", "environments/b", "environments/unfinished"):
+        made(tmp_path, name)
+    (tmp_path / "environments/unfinished" / cache.READY).unlink()
+    first = upkeep.entries(tmp_path)
+    assert sorted(measured) == ["a", "b", "unfinished"]
+    measured.clear()
+    assert upkeep.entries(tmp_path) == first and sorted(measured) == ["a", "unfinished"]
+
+
 def test_it_looks_where_something_was_made_since_and_once_a_minute_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

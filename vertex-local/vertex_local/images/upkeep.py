@@ -20,6 +20,7 @@ LARGE_FOR_S = 86_400.0
 
 _LOOK_EVERY_S = 60.0
 _MARK = "trimmed"
+_SIZE = "size.json"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def entries(root: Path) -> list[Entry]:
     """Return the entries of all parts, those that were used last first."""
     seen: set[tuple[int, int]] = set()
     listed = [
-        Entry(part=part, folder=folder, used=_used(folder), size=size(folder, seen))
+        Entry(part=part, folder=folder, used=_used(folder), size=_size(part, folder, seen))
         for part in PARTS
         for folder in _folders(root / part)
     ]
@@ -50,6 +51,20 @@ def _folders(part: Path) -> list[Path]:
         return sorted(path for path in part.iterdir() if path.is_dir())
     except FileNotFoundError:
         return []
+
+
+def _size(part: str, folder: Path, seen: set[tuple[int, int]]) -> int:
+    """Return an entry's bytes. An environment keeps them with it: it has thousands of links to files of its image."""
+    if part != "environments" or not (folder / cache.READY).exists():
+        return size(folder, seen)
+    if kept := files.read_json(folder / _SIZE):
+        return int(kept["bytes"])
+    measured = size(folder, seen)
+    with contextlib.suppress(OSError):  # It may be going.
+        about = folder.stat()
+        files.write_json(folder / _SIZE, {"bytes": measured})
+        os.utime(folder, ns=(about.st_atime_ns, about.st_mtime_ns))  # No job used it now.
+    return measured
 
 
 def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
