@@ -1,7 +1,7 @@
 """In an organisation that has all policies that the local cloud knows of, a stack comes to a finished job by three
 exceptions, and without each of them is refused for the reason that it is there for. # N4"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -53,6 +53,13 @@ def test_under_all_policies_a_stack_comes_to_a_finished_job(checkout: Checkout, 
     assert job["encryptionSpec"] == {"kmsKeyName": KEY}
     assert checkout.pulumi("preview", "--expect-no-changes", role="previewer").code == 0
 
+    # All but the other cluster is there, so nothing else can be refused before it.
+    settings(policy={**POLICY, "gcp.resourceLocations": ["in:eu-locations"]})
+    write(checkout, ENCRYPTION, clusters=("cpu", "other"), trainer="acme-trainer")
+    done = checkout.pulumi("up")
+    refused(done, "the organisation does not permit this location: constraints/gcp.resourceLocations")
+    assert "`alternatives` of clusters (stacks/Pulumi.trial.yaml:" in done.said
+
 
 def test_a_refusal_names_member_constraint_and_line_and_a_preview_warns(
     checkout: Checkout, settings: Callable[..., None]
@@ -65,11 +72,6 @@ def test_a_refusal_names_member_constraint_and_line_and_a_preview_warns(
     done = checkout.pulumi("up")
     refused(done, "constraints/iam.allowedPolicyMemberDomains refuses ada@other.example")
     assert f"in place of ada@other.example (stacks/Pulumi.trial.yaml:{line})" in done.said
-
-    settings(policy={"gcp.resourceLocations": ["in:eu-locations"]})
-    done = checkout.pulumi("up")
-    refused(done, "the organisation does not permit this location: constraints/gcp.resourceLocations")
-    assert "`alternatives` of clusters (stacks/Pulumi.trial.yaml:" in done.said
 
 
 def test_a_key_that_is_taken_away_is_told_and_another_one_takes_its_place(
@@ -91,12 +93,14 @@ def test_a_key_that_is_taken_away_is_told_and_another_one_takes_its_place(
     checkout.submit()
 
 
-def write(checkout: Checkout, encryption: dict[str, str] | None, **more: Any) -> int:
+def write(
+    checkout: Checkout, encryption: dict[str, str] | None, clusters: Sequence[str] = ("cpu",), **more: Any
+) -> int:
     """Write the stack file, and return the line of its first submitter."""
     key = {"encryption": encryption} if encryption else {}
     cluster = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}, "encryption": ENCRYPTION}
     workspace = {"submitters": SUBMITTERS, "code": True, **key, **more}
-    checkout.write(persistentResources={"cpu": cluster}, workspace=workspace)
+    checkout.write(persistentResources=dict.fromkeys(clusters, cluster), workspace=workspace)
     lines = (checkout.folder / f"stacks/Pulumi.{checkout.stack}.yaml").read_text("utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if workspace["submitters"][0] in line)
 
