@@ -10,6 +10,7 @@ from slipway.base.formatting import counted, few, first_lines, short
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import MORE
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
@@ -172,9 +173,7 @@ def _row(review: Review) -> tuple[str, ...]:
 
 def _monthly(amount: Amount) -> str:
     before, after = (
-        "?"
-        if price.unknown
-        else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else ' and an unknown price'}"
+        "?" if price.unknown else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else f' {MORE}'}"
         for price in (amount.before, amount.after)
     )
     if before == after:

@@ -40,28 +40,21 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
 
 
 def _clauses(alike: Sequence[Line], room: int) -> str:
-    """Return the first clause, the second where there is room for it, and the names of the other things, or their
-    number."""
+    """Return the first clause, the second where there is room for it, and the number of the others."""
     lead, grade = alike[0].card.lead, alike[0].card.grade
     if lead.refuses or lead.of.failed:
         return named(f"{lead.phrase}{lead.end if lead.refuses else ''}", alike[0].names)
-    for most, by_name in ((2, True), (1, True), (2, False), (1, False)):
+    for most in (2, 1):
         clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
         if others := alike[most:]:
-            also = few(dict.fromkeys(_named(line.card) for line in others))
             blocks = grade is Grade.BLOCKING
-            count = f"{len(others):,} more to approve" if blocks else counted(len(others), f"more {_ALIKE[grade]}")
-            clauses.append(f"also {also}" if by_name else count)
+            clauses.append(
+                f"{len(others):,} more to approve" if blocks else counted(len(others), f"more {_ALIKE[grade]}")
+            )
         words = " · ".join(clauses)
         if len(words.replace("`", "")) <= room:
             break
     return words
-
-
-def _named(card: Card) -> str:
-    """Return a card's title; of money its subject: `reservation`, `budget`, else `costs`."""
-    subject = card.lead.subject.what
-    return card.title if card.title != "money" else subject if subject in ("reservation", "budget") else "costs"
 
 
 def _money(reviews: Sequence[Review], first: Card) -> str:
