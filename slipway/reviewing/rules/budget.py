@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
@@ -26,7 +26,7 @@ _DAYS = HOURS_OF_A_MONTH / 24
 def budgets(change: Change) -> Iterator[Consequence]:
     old, new = change.old.budget or Budget(), change.new.budget or Budget()
     if not change.first:
-        yield from _limits(old, new, _teams(change.after), {*change.old.teams, *change.new.teams})
+        yield from _limits(old, new, change)
     if not change.unknown and new.stack:
         yield from _spent_by_pools(old, new, money(change))
 
@@ -38,9 +38,9 @@ def _teams(facts: Facts) -> frozenset[str]:
     return frozenset({*facts.catalog.teams, *own, *groups_of(facts.catalog, facts.people)} - {""})
 
 
-def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collection[str]) -> Iterator[Consequence]:
-    """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people. `declared`: teams
-    with an entry of their own in the stack file."""
+def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
+    """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
+    teams, declared = _teams(change.after), {*change.old.teams, *change.new.teams}
     for path, was, now in compare(_by_path(old), _by_path(new)):
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")
@@ -68,6 +68,8 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collectio
             grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else None,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",
             who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
+            # A team that is none any more, whose label templates keep.
+            gone=name if whose == "teams" and name in change.old.teams.keys() - change.new.teams.keys() else "",
             key=key,
             before=edit.before,
             after=edit.after,

@@ -24,9 +24,11 @@ def teams(change: Change) -> Iterator[Consequence]:
         if team.clusters and name in change.new.teams and not change.new.teams[name].clusters:
             own = named(f"`{cluster}`" for cluster in team.clusters)
             yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own)
-    stay = set(change.before.people) & set(change.after.people)
+    sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
-        was, now = (_users(facts, cluster) & stay for facts in (change.before, change.after))
+        if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
+            continue  # What a template's own label changes is told of the template.
+        was, now = (_users(facts, cluster) & stay for facts in sides)
         owners = named(f"`{owner}`" for owner in change.new.owners(cluster))
         if gained := [f"`{member}`" for member in sorted(now - was)]:
             of = f"of team {owners}" if owners else "everybody's"

@@ -199,7 +199,7 @@ CASES = (
     Case(
         "Jobs count for another team than before",
         (template("evals", '"team": "judges"', '"team": "vision"'),),
-        (hurts("request-changed", "evals label team", "judges", "vision", "no team of that name"),),
+        (hurts("request-changed", "evals label team", "judges", "vision", "no team, group or budget"),),
         never=("draw on its",),
         accident="a team that paid for another's jobs",
         given=(more("evals", 'labels={"team": "judges"}'),),

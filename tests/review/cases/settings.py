@@ -191,7 +191,7 @@ CASES = (
     Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
-        (hurts("request-changed", "tune label team", "can't use the clusters that are `vision`'s alone"),),
+        (stops("request-changed", "tune label team", "can't use `cpu` any more", "nowhere else"),),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
@@ -239,12 +239,58 @@ CASES = (
     Case(
         "A template's jobs count for no team any more, and lose the cluster that was theirs",
         (template("tune", '    labels={"team": "vision"},\n', ""),),
-        (hurts("request-changed", "tune label team", "can't use the clusters that are `vision`'s alone"),),
+        (stops("request-changed", "tune label team", "can't use `cpu` any more", "nowhere else"),),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
         ),
         may=("offer-gone", "run-cost", "cluster-team", "no-offer-left"),
         accident="a label tidied away, and with it a team's machines",
+    ),
+    Case(
+        "A template's label goes, and with it a team's machines and budget",
+        (template("lora", '    labels={"team": "vision"},\n', ""),),
+        (hurts("request-changed", "lora label team", "can't use `h100` any more", "unless `--team vision`", "$900"),),
+        given=(
+            stack(POLICY, VISION.replace("[cpu]", "[h100], budget: 900") + POLICY),
+            template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
+        ),
+        accident="a label tidied away, and with it a team's machines",
+    ),
+    Case(
+        "A team goes whose label a template keeps: its jobs have no limit of their own any more",
+        (stack(VISION.replace("clusters: [cpu]", "budget: 900"), ""),),
+        (
+            stops("submitter-gone", "vision"),
+            hurts("budget-changed", "teams.vision", "Jobs with label `team` vision", "$80,000"),
+        ),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:budget: { stack: 80000, enforce: true }\n"
+                + VISION.replace("clusters: [cpu]", "budget: 900")
+                + POLICY,
+            ),
+            template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
+        ),
+        may=("budget-share",),
+        accident="a team dissolved, and its nightly jobs unlimited",
+    ),
+    Case(
+        "A reservation is given back but for one machine, and jobs of two take the next way",
+        (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-highgpu-8g, machines: 1"),),
+        (
+            hurts("offer-gone", "lora", "(model=27b)", "reservation `bought`", "it holds 1", "on Spot"),
+            tells("used-later", "", "1 of the machines", "2 before"),
+        ),
+        given=(
+            template(
+                "lora",
+                '                    reservation="bought",\n                ),\n',
+                '                    reservation="bought",\n                ),\n                WorkerPool("helper", '
+                '"a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS, reservation="bought"),\n',
+            ),
+        ),
+        accident="jobs on Spot while a reservation was paid",
     ),
 )

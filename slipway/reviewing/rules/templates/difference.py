@@ -40,21 +40,9 @@ class Difference:
         return f" (up to ${whole:,.0f} on the dearest machines)" if whole >= 1 else ""
 
     @property
-    def _teams(self) -> frozenset[str]:
-        """Teams of the stack that have clusters of their own, or a budget."""
-        catalog = self.template.becomes
-        return frozenset({*catalog.teams, *(catalog.budget.teams if catalog.budget else ())})
-
-    @property
     def _reads(self) -> re.Pattern[str]:
         """How a command reads the variable, or an argument that the service fills in."""
         return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
-
-    def _leaves_clusters(self, team: str, other: str) -> bool:
-        """Tell whether clusters that the jobs may use are a team's, and not another one's."""
-        catalog = self.template.becomes
-        owners = [catalog.owners(offer.cluster) for offer in self.template.old.offers]
-        return any(team in teams and other not in teams for teams in owners)
 
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
@@ -66,11 +54,9 @@ class Difference:
             "leaked": after == HIDDEN or looks_secret(after, self.name),
             "at_home": after.startswith(self.template.becomes.region),
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
-            "of_team": after in self._teams,
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after),
-            "off_clusters": self._leaves_clusters(before, after),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }

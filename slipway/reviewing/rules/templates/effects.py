@@ -7,15 +7,26 @@ import shlex
 from collections.abc import Iterable
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part, span
+from slipway.base.formatting import few, join, last_part, span, usd
 from slipway.deploying.engine.lifecycle import Effect
+from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
 from slipway.model.catalog.placeholders import JOB, REQUEST, SWEEP, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import account_of, containers, secret_in, secrets_of, variables, way, whole
+from slipway.reviewing.change.usual import (
+    account_of,
+    compete,
+    containers,
+    costs,
+    secret_in,
+    secrets_of,
+    variables,
+    way,
+    whole,
+)
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
@@ -233,6 +244,37 @@ def timeout(difference: Difference) -> Effect:
         are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
         least=f", or more than {span(longest)}" if longer and ended else "",
+    )
+
+
+def team(difference: Difference) -> Effect:
+    """Say which clusters and which budget jobs lose with a team, and on which budget they draw."""
+    template = difference.template
+    catalog, old, new = template.becomes, str(difference.before or ""), str(difference.after or "")
+    limits = catalog.budget.teams if catalog.budget else {}
+    submitters = (submitters_of(template.change.after, account_of(offer)) for offer in template.new.offers)
+    groups = groups_of(catalog, dict.fromkeys(member for members in submitters for member in members))
+    # Without a label it is the only group that may submit them.
+    counts = new or (groups[0] if len(groups) == 1 else "")
+    mine = [offer for offer in template.new.offers if old in catalog.owners(offer.cluster)]
+    lost = [offer for offer in mine if counts not in catalog.owners(offer.cluster)]
+    rest = [
+        offer
+        for offer in template.new.offers
+        if lost and compete(offer, lost[0]) and offer.available and not catalog.owners(offer.cluster)
+    ]
+    return follows(
+        "team-label",
+        grade=Grade.BLOCKING if lost and not rest else Grade.WARNING if old else Grade.NOTE,
+        new=new,
+        old=old,
+        lost=join(dict.fromkeys(f"`{offer.cluster}`" for offer in lost)),
+        costs=costs(rest, catalog),
+        spared=usd(limits[old]) if old in limits else "",
+        drawn=usd(limits[new]) if new in limits else "",
+        unknown=new and new not in {*catalog.teams, *limits, *groups},
+        becomes=f"team `{counts}`" if counts else "no team",
+        said=not counts and old in groups,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from slipway.base.formatting import span
+from slipway.base.formatting import last_part, span
 from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
@@ -23,6 +23,7 @@ from slipway.reviewing.change.usual import (
     is_dear,
     misfits,
     served,
+    usual_values,
     way,
     whole_way,
     whose,
@@ -30,7 +31,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.replay import is_case
+from slipway.reviewing.rules.templates.replay import breaches, is_case
 from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
@@ -62,6 +63,20 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     for label, old in same.items():
         if label not in opened:
             yield from _kept(template, after[label], old, before[old], after)
+
+
+def shrunk(template: TemplateChange) -> Iterator[Consequence]:
+    """Find offers of a reservation that is listed with too few machines for a usual job from now on."""
+    was, becomes = template.was.reservations, template.becomes.reservations
+    for path, listed in becomes.items() if was != becomes else ():
+        for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
+            fits, fails = (breaches(offer, usual_values(template.new), side) for side in (was, becomes))
+            if fails and not fits:
+                rest = [each for each in template.new.offers if compete(each, offer) and each.available]
+                rest = [each for each in rest if each is not offer]
+                holds = f"{listed.machines} `{listed.machine}`"
+                more = {"costs": costs(rest, template.becomes), "grade": None if rest else Grade.BLOCKING}
+                yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
 def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:

@@ -11,6 +11,7 @@ from slipway.google.quota.metrics import drawn_by
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Template, applying
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
+from slipway.model.cluster import Reservation
 from slipway.model.facts import QuotaLine
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB, JobKind
 from slipway.model.prices import per_hour
@@ -55,11 +56,16 @@ def first_way(
     return None
 
 
-def breaches(offer: Offer, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return how a submission with these values breaks rules of the service, but for what only sending fills in."""
+def breaches(
+    offer: Offer, values: Mapping[str, Any], reserved: Mapping[str, Reservation] | None = None
+) -> tuple[str, ...]:
+    """Return how a submission with these values breaks rules of the service, but for what only sending fills in.
+    `reserved`: reservations by path."""
     from slipway.model.rules.table import check
 
-    told = (breach.text for breach in check(offer.kind, offer.capacity_type, fill(offer.request, values)))
+    told = (
+        breach.text for breach in check(offer.kind, offer.capacity_type, fill(offer.request, values), reserved=reserved)
+    )
     return tuple(text for text in told if "${" not in text)
 
 

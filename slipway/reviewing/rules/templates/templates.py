@@ -28,7 +28,7 @@ from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
-from slipway.reviewing.rules.templates.offers import offers
+from slipway.reviewing.rules.templates.offers import offers, shrunk
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
@@ -53,6 +53,7 @@ def templates(change: Change) -> Iterator[Consequence]:
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
+        yield from shrunk(TemplateChange(change, old or template, template))
         if alike and old == template:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
