@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -42,7 +43,10 @@ class Creation:
         """Prepare. Raises ConfigError for settings that can't be read."""
         from slipway.deploying.creation.parallel_creation import creation_policy
 
-        self._decision, self._guard, self._policy = decision, guard, creation_policy(os.environ)
+        self._decision, self._guard = decision, guard
+        # An alternative may be had where the cluster itself never is.
+        open_ = {each.spec.name for each in decision.deployment.plan.current if each.alternatives}
+        self._policy = replace(creation_policy(os.environ), hopeless=decision.deployment.report.never_made - open_)
         self._ids = [action.id for action in decision.deployment.plan.of(What.CREATE)]
         self._running: frozenset[str] = frozenset()
         self._by_provider: ProviderCreation | None = None

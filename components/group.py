@@ -39,7 +39,7 @@ from .hooks import Hooks
 from .leaving import Leaving
 from .member import Kind, Member
 from .namesakes import refuse_namesakes
-from .options import CONNECTION, types_before
+from .options import ADDRESS, CONNECTION, types_before
 from .resolution import Given
 
 if TYPE_CHECKING:
@@ -182,11 +182,15 @@ class Group:
                 yield f"{component.name}: {path} is known {when}; this preview goes without, and the id may be another"
 
     def _needless(self, part: Consequence) -> bool:
-        """Tell whether a consequence needs no words: of a network that the program itself peers."""
-        if part.subject.part != "network" or part.kind != "key-unchecked":
-            return False
+        """Tell whether a consequence needs no words: of a network that the program itself peers, and of its ranges."""
         cluster = self.of("cluster").get(part.subject.cluster)
-        return cluster is not None and CONNECTION in types_before(cluster.options)
+        if cluster is None or part.kind != "key-unchecked":
+            return False
+        if part.subject.part == "network":
+            return CONNECTION in types_before(cluster.options)
+        given = self.given[cluster]
+        own = [source for source in given.sources if source._type == ADDRESS]
+        return part.subject.part == "reservedIpRanges" and len(own) >= len(given.values["reserved_ip_ranges"])
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""

@@ -10,6 +10,8 @@ import pulumi
 
 CONNECTION = "gcp:servicenetworking/connection:Connection"
 """The type of a network's peering with Google's services."""
+ADDRESS = "gcp:compute/globalAddress:GlobalAddress"
+"""The type of a range of a network's addresses."""
 
 
 class ChildrenToCome(pulumi.Resource):

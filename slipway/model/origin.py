@@ -46,6 +46,10 @@ class Origin:
         """Return a key of the declaration, such as `slipway:workspace.workBucket`, as people find it."""
         return key
 
+    def argument(self, key: str) -> str:
+        """Return a key within a part of the declaration, as people write it."""
+        return key
+
     def place(self, key: str) -> str:
         """Return a key with the file that has it."""
         return f"{self.file}, {key}"
@@ -115,7 +119,6 @@ class Program(Origin):
         return f"{component}: {argument}" if argument else component
 
     def argument(self, key: str) -> str:
-        """Return the argument of a key within a component's part of a stack file."""
         return _ARGUMENTS.get(key) or _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", key)
 
     def place(self, key: str) -> str:

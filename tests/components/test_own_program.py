@@ -231,6 +231,17 @@ def test_a_peering_of_the_program_is_not_asked_for(told: list[str], after: Calla
     assert "peered" not in "\n".join(told) and "deep" in "\n".join(told)
 
 
+@pytest.mark.parametrize(("others", "asked"), [((), False), (("older",), True)])
+def test_a_range_of_the_program_is_not_asked_for(told: list[str], others: tuple[str, ...], asked: bool) -> None:
+    def program() -> None:
+        workspace()
+        own = gcp.compute.GlobalAddress("range", name="tide-range", project=PROJECT)
+        cluster(network="tide-vpc", reserved_ip_ranges=[own.name, *others])
+
+    declared(program, preview=True)
+    assert ("a range of its network" in "\n".join(told)) is asked and "research" in "\n".join(told)
+
+
 @pytest.mark.parametrize("preview", [False, True])
 def test_another_bucket_or_account_of_the_program_is_refused_before_anything(preview: bool) -> None:
     trainer = f"serviceAccount:former@{PROJECT}.iam.gserviceaccount.com"

@@ -273,7 +273,9 @@ class ClusterCreation:
                 why=trouble.why,
                 fix=f"slipway pools shows whether it is there (it is billed from its start); {_NEXT_RUN}",
             )
+        time = f"`{self.cloud.origin.argument('createWithin')}`"
         exhausted = all(failure.exhausted for failure in self.troubles.values())
+        more = "" if first.spec.name in self.policy.hopeless else f"more time ({time}), or "
         ask = "slipway quota shows limits and use; then " if exhausted else ""
         what, why = f"cluster {last.id} could not be made: it {trouble.what}", trouble.why
         if len(self.troubles) > 1:
@@ -287,9 +289,8 @@ class ClusterCreation:
         return (PolicyError if exhausted else ResourceError)(
             f"{what} ({times})",
             why=why,
-            fix=f"{ask}deploy again, which tries again; or give it more time "
-            "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
-            + "\n".join(filter(None, (self._rest(), self.meanwhile))),
+            fix=f"{ask}deploy again, which tries again; or give it {more}other machines or another region "
+            "(`alternatives`, or in the place of these); " + "\n".join(filter(None, (self._rest(), self.meanwhile))),
         )
 
     def _rest(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from slipway.google.quotas import Quotas
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import CREATE_WITHIN_S, ClusterSpec, CurrentCluster
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.origin import Origin
 
 KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 """The labels by which a cluster is known as the stack's own."""
@@ -39,6 +40,8 @@ class CreationPolicy:
     refused: float = CREATE_WITHIN_S
     #: Whether a person set `refused`, so that it counts in the place of `createWithin`.
     insists: bool = False
+    #: The names of clusters that quota does not permit, however long they are waited for: each is tried once.
+    hopeless: frozenset[str] = frozenset()
     #: The time for which an accepted cluster is waited for.
     made: float = 2 * 3600
     #: The time for which the service may not answer at all.
@@ -54,8 +57,11 @@ class CreationPolicy:
 
     def patience(self, spec: ClusterSpec) -> float:
         """Return the seconds after which no new try is begun for a cluster."""
-        within = None if self.insists else spec.create_within
-        return self.refused if within is None else within.total_seconds()
+        if self.insists:
+            return self.refused
+        if spec.name in self.hopeless:
+            return 0.0
+        return self.refused if spec.create_within is None else spec.create_within.total_seconds()
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,8 @@ class CreationContext:
     pause: Callable[[float], object] = time.sleep
     #: The time of day, for messages; `now` measures.
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    #: Where the stack is declared.
+    origin: Origin = field(default_factory=lambda: Origin(""))
 
     @classmethod
     def of(
@@ -77,7 +85,9 @@ class CreationContext:
     ) -> CreationContext:
         """Return the surroundings of a stack's creations."""
         vertex = connect(environ).vertex(*guard.place)
-        return cls(guard.stack, vertex, lambda cluster: guard.use(GuardSubject(cluster)), say, warn)
+        return cls(
+            guard.stack, vertex, lambda cluster: guard.use(GuardSubject(cluster)), say, warn, origin=guard.origin
+        )
 
     def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
         """Return the removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""

@@ -136,6 +136,17 @@ class QuotaReport:
     awaited: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def never_made(self) -> frozenset[str]:
+        """The names of clusters to be made that alone draw more than a limit: no end of other use mends that."""
+        final = (line for line in self.lines if line.limit != UNLIMITED and line.metric not in self.awaited)
+        return frozenset(
+            name
+            for line in final
+            for name, draw in line.created.items()
+            if line.limit is not None and draw > line.limit
+        )
+
+    @property
     def errors(self) -> tuple[str, ...]:
         return tuple(str(finding) for finding in self.findings if finding.grade is Grade.BLOCKING)
 

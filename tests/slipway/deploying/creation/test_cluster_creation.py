@@ -61,7 +61,7 @@ class Story:
         )
         self.id = ""
 
-    def make(self, new: CurrentCluster = NEW, *failed: str, insists: bool = False, **policy: float) -> Story:
+    def make(self, new: CurrentCluster = NEW, *failed: str, insists: bool = False, **policy: Any) -> Story:
         policed = CreationPolicy(insists=insists, **{"refused": 100, "made": 1000, "again": 60, **policy})
         self.id = ClusterCreation(new, self.cloud, policed, failed).run()
         return self
@@ -223,6 +223,14 @@ def test_each_alternative_is_tried_once_however_short_the_patience() -> None:
 
 def test_quota_that_is_short_of_one_is_no_hindrance_of_the_next() -> None:
     assert Story([refused(429, QUOTA), OPERATION], [gone(), RUNS]).make(OPEN).id == OTHERS[0].id
+
+
+def test_a_cluster_that_quota_never_permits_is_asked_for_once() -> None:
+    story = Story([refused(429, QUOTA)] * 2, [gone()] * 2)
+    error = story.fails(PolicyError, hopeless=frozenset({"cpu"}))
+    assert "(one try)" in error.what and QUOTA in error.why and not story.waits.slept
+    assert "slipway quota" in error.fix and "more time" not in error.fix
+    assert Story([refused(429, QUOTA), OPERATION], [gone(), RUNS]).make(insists=True, hopeless=frozenset({"cpu"})).id
 
 
 def test_what_may_have_been_made_is_never_left_for_an_alternative() -> None:

@@ -55,6 +55,13 @@ def test_short_for_what_is_created_names_metric_region_needed_limit_used_and_sho
     assert row(report, H100)[-1] == "short by 8"
 
 
+def test_only_what_alone_exceeds_its_limit_is_never_made() -> None:
+    current, other = wanted("h100", h100(2)), cluster("other", h100(), replicas=1)
+    assert judge(current, live=region(nvidia_h100_gpus=8)).never_made == {"h100"}
+    assert judge(current, live=region(other, nvidia_h100_gpus=16)).never_made == frozenset()
+    assert judge(current, live=region()).never_made == frozenset()
+
+
 def test_no_more_is_asked_for_of_a_fixed_quota() -> None:  # N6
     (error,) = judge(wanted("h100", h100(2)), live=region(nvidia_h100_gpus=8, increase=Increase.FIXED)).errors
     assert "can't be raised" in error and "ask for" not in error and "lower `replicas`" in error
