@@ -67,6 +67,8 @@ class Component(Member):
 
     async def _decided(self) -> Sequence[pulumi.Resource]:
         group = await self.composition.group(self)
+        if group is None:
+            return ()
         self._facts |= await self.facts(group)
         return await dependencies(self.options, group.components)
 
@@ -79,7 +81,7 @@ class Component(Member):
     async def _declare(self) -> Any:
         try:
             group = await self.composition.group(self)
-            outputs = await self.declare(group)
+            outputs = await self.declare(group) if group else self.composition.left_as_they_are(self)
         except Exception as error:
             self.children.set_exception(error)  # Whoever waits for them ends too.
             raise

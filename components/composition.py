@@ -28,7 +28,7 @@ from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
 from slipway.model.state import State
 
-from .engine import ADVICE, EngineRun, ProgramEnd, fail, in_thread, known
+from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, group_name, prefix
 from .hooks import Hooks
@@ -92,22 +92,24 @@ class Composition:
                 why="it is constructed while outputs are awaited, when all else is decided already",
                 fix="construct it in the program itself, and give it the output as an argument",
             )
-        if self.file is None:  # The entries of a stack file are checked, with their lines.
+        # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
+        if self.file is None and not destroys():
             refuse_wrong(component, self._stack_of(component), plain(component.args))
         self.components.append(component)
 
     def _stack_of(self, component: Member) -> str:
         return group_name(self.run.name, component.name if component.kind == "workspace" else "")
 
-    async def group(self, component: Member) -> Group:
-        """Wait for the decision, and return the group of components that one of them belongs to."""
+    async def group(self, component: Member) -> Group | None:
+        """Wait for the decision, and return the group of components that one of them belongs to. None where a program
+        with a mistake is taken down, of which nothing is declared."""
         # The engine awaits what is constructed also where the program has failed: half a program decides nothing.
         await self.hooks.registered.future()
         await self.end_of_program.come()
         if self._deciding is None:
             self._deciding = asyncio.ensure_future(self._decide())
         await asyncio.shield(self._deciding)
-        return next(group for group in self.groups if component in group.components)
+        return next((group for group in self.groups if component in group.components), None)
 
     def former(self, type_: str, name: str) -> str:
         """Return the engine's name of a component as of the last deployment, by its type and name. Empty where it has
@@ -116,6 +118,13 @@ class Composition:
         known = {} if isinstance(self.run.state, Unknown) else self.run.state.urns
         return known.get((type_, name), "") if len(named) == 1 else ""
 
+    def left_as_they_are(self, component: Member) -> Mapping[str, Any]:
+        """Return the outputs of a component that declares nothing, as far as other deployments read them."""
+        state = self.run.state
+        if isinstance(state, Unknown) or component.pulumi_resource_name not in state.workspaces:
+            return {}
+        return {"place": state.workspaces[component.pulumi_resource_name].written, "facts": dict(state.workspace)}
+
     async def end(self, component: Member) -> None:
         """Wait until all is declared. Raises RunError where that, or a preview of it, is refused."""
         await self.group(component)
@@ -123,30 +132,51 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
-            for component in self.components:
-                await refuse_sign_in(component, provider_of(component.options))
-            given = {
-                component: await resolved(component.args, partial(come, component, self.components))
-                for component in self.components
-            }
-            for component, values in given.items() if self.file is None else ():
-                if plain(component.args).unknown:
-                    refuse_wrong(component, self._stack_of(component), values)
-            self._group(given)
-            for each in self.taken_out:
-                if not self.run.preview:
-                    await in_thread(each.refuse)
-                await in_thread(each.foretell)
-                each.go(self.hooks.guard)
-            for group in self.groups:
-                if group.workspace:
-                    refuse_late(group.components)
-                await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
+            try:
+                await self._decide_all()
+            except ConfigError as error:
+                if not destroys() or isinstance(self.run.state, Unknown):
+                    raise
+                pulumi.log.warn(f"what the program declares is left out of its destruction: {error}")
+                await self._take_down(self.run.state)
         except SlipwayError as error:
             fail(error)
         finally:
             forget()
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
+
+    async def _decide_all(self) -> None:
+        for component in self.components:
+            await refuse_sign_in(component, provider_of(component.options))
+        given = {
+            component: await resolved(component.args, partial(come, component, self.components))
+            for component in self.components
+        }
+        for component, values in given.items() if self.file is None else ():
+            if plain(component.args).unknown:
+                refuse_wrong(component, self._stack_of(component), values)
+        self._group(given)
+        await self._take_out()
+        for group in self.groups:
+            if group.workspace:
+                refuse_late(group.components)
+            await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
+
+    async def _take_down(self, state: State) -> None:
+        """Let all go that the engine knows of any workspace."""
+        self.groups, self.taken_out = [], [TakenOut(self.run, state, name) for name in sorted(state.workspaces)]
+        for each in self.taken_out:
+            each.know(_part(state, each.share, [other.share for other in self.taken_out]))
+            each.together = [other.share[2] for other in self.taken_out]
+        await self._take_out()
+
+    async def _take_out(self) -> None:
+        for each in self.taken_out:
+            if not self.run.preview:
+                await in_thread(each.refuse)
+            await in_thread(each.foretell)
+            itself = (other for other in self.components if other.kind == "workspace")
+            each.go(self.hooks.guard, next((one for one in itself if one.pulumi_resource_name == each.component), None))
 
     async def _end(self) -> None:
         """Refuse a preview of what `up` refuses, at its end: a review reads the whole declaration first."""

@@ -17,7 +17,7 @@ from slipway.model.state import State
 from .engine import ADVICE, EngineRun, configured, left
 from .guard import check, guard
 from .leaving import Leaving
-from .workspace_resources import leave_grants
+from .workspace_resources import leave_grants, stand_in
 
 
 def take_down(checkout: Path, edit: Edit | None) -> None:
@@ -45,4 +45,5 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
             pulumi.log.info(kept)
         leaving.foretell()
         if leaving.grants:
-            leave_grants(leaving.grants, run.project, hooks, "workspace", {"facts": dict(run.state.workspace)})
+            workspace = stand_in("workspace", {"facts": dict(run.state.workspace)})
+            leave_grants(leaving.grants, run.project, hooks, workspace)

@@ -98,6 +98,11 @@ def configured(checkout: Path, edit: Edit | None = None) -> tuple[Document, Stac
     return edited(written, edit)
 
 
+def destroys() -> bool:
+    """Tell whether the person says that the program is run for a destruction, which the engine does not tell."""
+    return os.environ.get("SLIPWAY_PURPOSE") == "destroy"
+
+
 def known() -> State | Unknown:
     """Return the stack's state, from any backend. An unreadable one is the reason why; never empty."""
     stack, organization = pulumi.get_stack(), pulumi.get_organization()

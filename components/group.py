@@ -26,7 +26,7 @@ from slipway.model.state import GENERATION, State, refuse_move
 
 from .creation import NAME, Creation
 from .decision import decide, tell
-from .engine import EngineRun
+from .engine import EngineRun, destroys
 from .entries import (
     A_NUMBER,
     config_of,
@@ -86,8 +86,7 @@ class Group:
         self.components = tuple(given)
         self.project, self.region = place
         self.name = group_name(run.name, workspace.name if workspace else "")
-        leaving = os.environ.get("SLIPWAY_PURPOSE") == "destroy"
-        self.guard: StackGuard = (Leaving if leaving else StackGuard)(os.environ, self.name, place, state)
+        self.guard: StackGuard = (Leaving if destroys() else StackGuard)(os.environ, self.name, place, state)
         self.guard.has_workspace = workspace is not None
         self.guard.prefix = prefix(workspace.name) if workspace else ""
         self._creating: asyncio.Future[Creation | None] | None = None

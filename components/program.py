@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from slipway.base.errors import SlipwayError
 
 from .args import read
 from .composition import begin
-from .engine import configured, fail
+from .engine import configured, destroys, fail
 from .job_template import JobTemplateArgs
 from .persistent_resource import PersistentResourceArgs
 from .quota_check import QuotaCheckArgs
@@ -58,7 +57,7 @@ def deploy(
     atexit.register(gc.freeze)
     checkout = Path(file).resolve().parent
     try:
-        if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
+        if destroys():
             from .destruction import take_down
 
             take_down(checkout, stack)

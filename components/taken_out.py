@@ -24,12 +24,12 @@ from slipway.model.facts import WORKSPACE
 from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant
 
-from .engine import EngineRun
+from .engine import EngineRun, destroys
 from .group import group_name, prefix
 from .leaving import Leaving
 from .member import Member
 from .namesakes import noted
-from .workspace_resources import leave_grants
+from .workspace_resources import leave_grants, stand_in
 
 
 class TakenOut(Leaving):
@@ -39,16 +39,16 @@ class TakenOut(Leaving):
     """
 
     def __init__(self, run: EngineRun, known: State, component: str) -> None:
-        self.component, self._run, self._all = component, run, known
+        self.component, self._run, self._all, self._destroys = component, run, known, destroys()
         self.at = known.workspaces[component]
         self.share = (prefix(self.at.name), (self.at.project, self.at.region), group_name(run.name, self.at.name))
-        self._destroys = os.environ.get("SLIPWAY_PURPOSE") == "destroy"
 
     def know(self, part: State | Unknown) -> None:
         """Take what the state has of it."""
         self.prefix, place, stack = self.share
         super().__init__(os.environ, stack, place, part)
-        self.grace.began_with(None, "")  # The program goes on, without any name of the workspace's.
+        if not self._destroys:
+            self.grace.began_with(None, "")  # The program goes on, without any name of the workspace's.
 
     @property
     def origin(self) -> Program:
@@ -71,22 +71,25 @@ class TakenOut(Leaving):
             return
         if self._run.world is None:
             must_leave_none(self)
-        stays = f"Workspace {self.at.name} can't be taken out, so nothing was changed"
-        must_be_idle(self.use(GuardSubject()), stays, then=f"then again, or put Workspace {self.at.name} back")
+        out = "down" if self._destroys else "out"
+        stays = f"Workspace {self.at.name} can't be taken {out}, so nothing was changed"
+        then = "then again" if self._destroys else f"then again, or put Workspace {self.at.name} back"
+        must_be_idle(self.use(GuardSubject()), stays, then=then)
 
     def foretell(self) -> None:
         """Tell what becomes of it."""
         if self.at.left:
             return
-        pulumi.log.info(f"Workspace {self.at.name} is in the program no more: it goes, with its clusters and catalog")
+        if not self._destroys:
+            pulumi.log.info(f"Workspace {self.at.name} is in the program no more: it goes, with its clusters")
         if kept := outliving(self._known):
             pulumi.log.info(kept)
         if self._run.world is None:
             super().foretell()
 
-    def go(self, hooks: pulumi.ResourceHookBinding) -> None:
-        """Declare the roles that the engine may not take. Raises ConfigError where the provider that made them has left
-        the program too."""
+    def go(self, hooks: pulumi.ResourceHookBinding, itself: pulumi.Resource | None) -> None:
+        """Declare the roles that the engine may not take. `itself`: its component, where a program with a mistake is
+        taken down. Raises ConfigError where the provider that made them has left the program too."""
         if self.at.left:
             return
         staying = self.grants if self._destroys else tuple(self._told)
@@ -102,14 +105,10 @@ class TakenOut(Leaving):
                 fix=f"put provider {self.at.provider} back for two deployments",
             )
         former = self._all.urns.get((WORKSPACE, self.component))
-        leave_grants(
-            [replace(grant, name=f"{self.prefix}{grant.name}") for grant in staying],
-            self.at.project,
-            hooks,
-            self.component,
-            {"place": replace(self.at, left=True).written},
-            pulumi.ResourceOptions(aliases=[former] if former else [], providers=[provider] if provider else None),
-        )
+        options = pulumi.ResourceOptions(aliases=[former] if former else [], providers=[provider] if provider else None)
+        itself = itself or stand_in(self.component, {"place": replace(self.at, left=True).written}, options)
+        grants = [replace(grant, name=f"{self.prefix}{grant.name}") for grant in staying]
+        leave_grants(grants, self.at.project, hooks, itself)
 
     def let_go(self, grant: StateGrant) -> None:
         if self.at.left or self._destroys:

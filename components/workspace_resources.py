@@ -136,19 +136,24 @@ def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions,
         serviceaccount.IAMMember(grant.name, service_account_id=on.name if on else full, **given)
 
 
+def stand_in(
+    name: str, outputs: Mapping[str, Any], options: pulumi.ResourceOptions | None = None
+) -> pulumi.ComponentResource:
+    """Declare a workspace that the program does not. Facts among its `outputs` are as they were, for where a
+    destruction is refused: the next review compares with them."""
+    workspace = pulumi.ComponentResource(WORKSPACE, name, dict(outputs.get("facts", {})), options)
+    workspace.register_outputs(dict(outputs))
+    return workspace
+
+
 def leave_grants(
     grants: Iterable[StateGrant],
     project: str,
     hooks: pulumi.ResourceHookBinding,
-    name: str,
-    outputs: Mapping[str, Any],
-    options: pulumi.ResourceOptions | None = None,
+    workspace: pulumi.Resource,
 ) -> None:
     """Let the engine leave these grants of a workspace in the cloud, of which nothing else is declared: the hooks take
-    those that no other stack needs, once it is their turn. `name` and `outputs`: the workspace's; facts among these are
-    as they were, for where a destruction is refused: the next review compares with them."""
-    workspace = pulumi.ComponentResource(WORKSPACE, name, dict(outputs.get("facts", {})), options)
-    workspace.register_outputs(dict(outputs))
+    those that no other stack needs, once it is their turn."""
     for grant in grants:
         declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True, hooks=hooks), {})
 

@@ -8,7 +8,7 @@ import pytest
 
 from components.guard import NAME, guard
 from components.workspace import Workspace
-from components.workspace_resources import leave_grants
+from components.workspace_resources import leave_grants, stand_in
 from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.entries import EncryptionEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
@@ -151,7 +151,9 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
-    asked = declared(lambda: leave_grants(SHARED, PROJECT, guard(list, State()), "workspace", {"facts": FACTS}))
+    asked = declared(
+        lambda: leave_grants(SHARED, PROJECT, guard(list, State()), stand_in("workspace", {"facts": FACTS}))
+    )
     component, *rest = asked
     assert (component.name, component.inputs) == ("workspace", FACTS), "its inputs stay"
     assert {entry.name for entry in rest} == {grant.name for grant in SHARED}

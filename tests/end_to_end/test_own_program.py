@@ -276,9 +276,12 @@ def test_its_destruction_leaves_the_roles_that_another_stack_needs(
     command = "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack trial"
     assert refused.code != 0 and command in refused.said and "make destroy" not in refused.said, refused.said
     assert granted and roles() == granted
+    # No mistake in the program prevents it.
+    write(checkout, GROUND.replace("submitters=", "notify='x y', submitters="))
+    assert "notify" in checkout.pulumi("preview").said
     done = checkout.destroy()
     assert done.code == 0 and checkout.resources() == [] and roles() == granted, done.said
-    assert "stay, as stack other-ml needs them" in done.said, done.said
+    assert "stay, as stack other-ml needs them" in done.said and "left out of its destruction" in done.said, done.said
     done = other.pulumi("destroy", "--run-program")
     assert done.code == 0 and other.resources() == [] and roles() == [], done.said
 
