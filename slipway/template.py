@@ -1,6 +1,6 @@
 """The names for authors of job templates: `from slipway.template import JobTemplate, Package, …`."""
 
-from slipway.authoring.template.declaration import Idle, NfsMount, Parameter, Scheduling, Variant
+from slipway.authoring.template.declaration import Idle, NfsMount, Parameter, Scheduling, Shape, Variant
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Image, Package, WorkerPool
 from slipway.model.kinds.settings import Condition, Metric, ModelUpload, Search, Stopping, Study
@@ -22,6 +22,7 @@ __all__ = [
     "Parameter",
     "Scheduling",
     "Search",
+    "Shape",
     "Stopping",
     "Study",
     "Variant",

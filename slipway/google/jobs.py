@@ -22,6 +22,7 @@ from slipway.model.labels import (
     NAME_LABEL,
     PIPELINE_LABEL,
     REQUEST_LABEL,
+    SHAPE,
     TEMPLATE_LABEL,
     USER_LABEL,
     YIELD,
@@ -270,6 +271,12 @@ class VertexJob(Regional):
     def parameters(self) -> Mapping[str, Value] | None:
         """The recorded parameters; None where the job records none."""
         return parameters_in(variable for pool in self.worker_pools for variable in pool.env)
+
+    @property
+    def shape(self) -> str:
+        """The name of its machines, where its template has several shapes."""
+        env = (variable.partition("=") for pool in self.worker_pools for variable in pool.env)
+        return next((value for name, _, value in env if name == SHAPE), "")
 
     @property
     def note(self) -> str:

@@ -60,6 +60,14 @@ YIELD = "SLIPWAY_YIELD"
 """The variable of a job that makes room when it is asked to; in it is what it goes on `after`."""
 RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS, YIELD)
 """The variables of a job that record its submission, as JSON."""
+SHAPE, REPLICAS, GPUS, GPU_MEMORY = SHAPE_VARIABLES = (
+    "SLIPWAY_SHAPE",
+    "SLIPWAY_REPLICAS",
+    "SLIPWAY_GPUS",
+    "SLIPWAY_GPU_MEMORY_GB",
+)
+"""The variables that tell a job of several shapes which it has: its name, the replicas of all worker pools, the GPUs of
+a machine and the memory of a GPU."""
 ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
 """The address of a bucket, or of what is in it."""
 HUB_ADDRESS = re.compile(r"hf://((datasets|spaces)/)?[\w.-]+/[\w.-]+(@[^/\s]+)?(/.*)?")

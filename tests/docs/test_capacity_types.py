@@ -8,7 +8,7 @@ from typing import Any
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.authoring.template.jobspec import CompileContext
-from slipway.authoring.template.proof import StackResources, prove
+from slipway.authoring.template.proof import StackResources, place, prove
 from slipway.base.codec import write
 from slipway.deploying.deployment.publication import draws, template_entry
 from slipway.google.quota.report import OfferVerdict
@@ -47,7 +47,7 @@ def test_the_table_is_the_tables() -> None:
 
 
 def test_the_template_of_the_page_compiles_on_the_stack_of_the_page() -> None:
-    (written,), (code,) = (blocks(PAGE, language) for language in ("yaml", "python"))
+    (written,), (code, _) = (blocks(PAGE, language) for language in ("yaml", "python"))
     stack, names = parse(from_text(written, "stacks/Pulumi.prod.yaml")), dict[str, Any]()
     exec(code, names)
     template: JobTemplate = names["TEMPLATE"]
@@ -63,6 +63,18 @@ def test_the_template_of_the_page_compiles_on_the_stack_of_the_page() -> None:
         ("on-demand", ["2b"], True),
     ]
     assert entry["offers"][1]["request"]["jobSpec"]["scheduling"]["maxWaitDuration"] == "7200s"
+
+
+def test_the_shapes_of_the_page_come_in_their_order() -> None:  # N3 N23
+    names = dict[str, Any]()
+    exec(blocks(PAGE, "python")[1], names)
+    placements, _ = place(names["TEMPLATE"], StackResources((), region="us-central1"))
+    assert [placement.label for placement in placements if not placement.refusal] == [
+        "flex-start on a3-highgpu-1g",
+        "flex-start on a2-ultragpu-2g",
+        "spot on g2-standard-48",
+        "on-demand on g2-standard-48",
+    ]
 
 
 def test_prices_are_those_of_the_book() -> None:

@@ -21,7 +21,7 @@ from slipway.base.errors import ConfigError
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, fill
 from slipway.model.kinds import KINDS
-from slipway.model.labels import RECORDS, RESERVED
+from slipway.model.labels import RECORDS, RESERVED, SHAPE_VARIABLES
 from slipway.model.rules.code import MOST_ENV
 from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
 from slipway.template import (
@@ -37,6 +37,7 @@ from slipway.template import (
     Parameter,
     Scheduling,
     Search,
+    Shape,
     Stopping,
     Study,
     Variant,
@@ -107,6 +108,7 @@ PLACES: Mapping[str, tuple[Any, Callable[[Any], JobTemplate]]] = {
     ),
     "Parameter": (BASE.parameters[2], _parameter),
     "Variant": (BASE.variants[0], lambda part: replace(BASE, variants=(part,))),
+    "Shape": (Shape((WorkerPool("one", "n1-standard-16"),)), lambda part: replace(BASE, shapes=(part,))),
     "Scheduling": (
         Scheduling(),
         lambda part: replace(BASE, scheduling=part, capacity_types=("on-demand", "flex-start"), variants=()),
@@ -150,6 +152,7 @@ SAID: Mapping[str, Iterable[str]] = {
     "WorkerPool.position": POSITIONS,
     "Disk.size_gb": [f"{SMALLEST_DISK:,} to {LARGEST_DISK:,}"],
     "Variant.capacity_types": CAPACITY_TYPES,
+    "Shape.capacity_types": CAPACITY_TYPES,
 }
 """Parts of what a key is said to take, as the code has them."""
 REFUSED: Mapping[str, str] = {
@@ -228,6 +231,10 @@ REFUSED: Mapping[str, str] = {
         when={}
         when={"text": "a"}
         when={"size": "huge"}
+        capacity_types=("cheap",)""",
+    "Shape": """
+        worker_pools=()
+        worker_pools=BASE.worker_pools
         capacity_types=("cheap",)""",
     "Scheduling": "disable_retries=True, restart_job_on_worker_restart=True",
     "Idle": """
@@ -322,6 +329,7 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     assert told == {
         *got,
         *RECORDS,
+        *SHAPE_VARIABLES,
         "CLOUD_ML_HP_METRIC_FILE",
         "NAME",
         "NAME__SECRET",
@@ -383,11 +391,11 @@ def change(owner: str, name: str, example: str) -> str:
 
 
 def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, str, str], Any]:
-    """Requests that a submission without parameters of its own would post, by its kind, case and capacity type."""
+    """Requests that a submission without parameters of its own would post, by its kind, case, shape and type."""
     template = with_pipeline(template, Path(__file__).parent)
     packages = {code: f"gs://catalog/packages/{getattr(code, 'folder', 'x.pyz')}" for code in template.uploaded}
     return {
-        (kind, str(case), type): fill(
+        (kind, f"{case} {case.shape_name}", type): fill(
             request(template, type, CONTEXT, packages, kind=kind, case=case, refused=refused),
             usual_values(template, case),
         )

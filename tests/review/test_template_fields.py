@@ -107,6 +107,12 @@ FIELDS = (
     field(JobTemplate, "idle", imports("evals", "Idle"), more("evals", "idle=Idle(1800)")),
     field(JobTemplate, "waits", LORA("7200", "600")),
     field(JobTemplate, "variants", LORA('("pool", "reservation", "spot")', '("spot", "pool", "reservation")')),
+    field(
+        JobTemplate,
+        "shapes",
+        imports("lora", "Shape"),
+        more("lora", 'shapes=(Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),)),)'),
+    ),
     field(JobTemplate, "secrets", EVALS('"judge-key"', '"other-key"')),
     field(JobTemplate, "inputs", DIGITS("/old", "/new"), given=(more("digits", 'inputs={"data": "gs://acme/old"}'),)),
     field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from slipway.authoring.template.worker_pool import Code, Package, WorkerPool
 from slipway.base.formatting import join, plain, unfit
@@ -139,12 +140,25 @@ class NfsMount:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """Other machines of the same job, for a submission that finds no capacity for those before them.
+
+    - `worker_pools`: all of the job's.
+    - `capacity_types`: those of the machines before it where it is empty.
+    """
+
+    worker_pools: tuple[WorkerPool, ...]
+    capacity_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Variant:
     """Machines and capacity types for some values of parameters. Of several variants that fit, the first one applies.
 
     - `when`: the condition: each of these parameters has its value, or one of its values. The parameters have choices,
       or are bool.
     - `worker_pools` and `capacity_types`: the template's own where they are empty.
+    - `shapes`: after its own worker pools; the template's, where it has the template's worker pools.
     - `refusal`: why these values do not go together. Then nothing can run, and a submission fails before anything is
       sent.
     """
@@ -153,6 +167,7 @@ class Variant:
     worker_pools: tuple[WorkerPool, ...] = ()
     capacity_types: tuple[str, ...] = ()
     refusal: str = ""
+    shapes: tuple[Shape, ...] = ()
 
     @property
     def values(self) -> Mapping[str, tuple[Scalar, ...]]:
@@ -179,6 +194,7 @@ class Declaration:
     idle: Idle | None = None
     waits: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
+    shapes: tuple[Shape, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     nfs_mounts: tuple[NfsMount, ...] = ()
@@ -202,9 +218,15 @@ class Declaration:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
+    def all_shapes(self) -> tuple[Shape, ...]:
+        """The shapes of the template, and those of its variants."""
+        return (*self.shapes, *(shape for variant in self.variants for shape in variant.shapes))
+
+    @property
     def all_pools(self) -> tuple[WorkerPool, ...]:
-        """The worker pools of the template, and those of its variants."""
-        return (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
+        """The worker pools of the template, and those of its variants and of all shapes."""
+        machines = (self.worker_pools, *(variant.worker_pools for variant in self.variants))
+        return tuple(chain.from_iterable((*machines, *(shape.worker_pools for shape in self.all_shapes))))
 
     @property
     def codes(self) -> tuple[Code, ...]:

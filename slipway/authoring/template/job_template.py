@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from slipway.authoring.template.declaration import Declaration, Variant, file_of
+from slipway.authoring.template.declaration import Declaration, Shape, Variant, file_of
 from slipway.authoring.template.types import mistyped
 from slipway.authoring.template.worker_pool import Code, Image, WorkerPool, places
 from slipway.base.errors import ConfigError
@@ -21,7 +21,7 @@ from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.model.cluster import SERVICE_ACCOUNT
 from slipway.model.kinds import KINDS, PIPELINE_JOB
-from slipway.model.labels import INPUT, INPUT_ADDRESS, RECORDS, RESERVED, excess
+from slipway.model.labels import INPUT, INPUT_ADDRESS, RECORDS, RESERVED, SHAPE_VARIABLES, excess
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.code import ENV_NAME
 from slipway.model.rules.job import label_problems
@@ -52,6 +52,9 @@ class JobTemplate(Declaration):
     - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
       back to the next one.
     - `variants`: other machines and capacity types for some values of parameters.
+    - `shapes`: other machines of the same job, in order of preference after `worker_pools`. A submission tries all
+      capacity types of one before the next. The code finds in SLIPWAY_SHAPE which it has, and in SLIPWAY_REPLICAS,
+      SLIPWAY_GPUS (of a machine) and SLIPWAY_GPU_MEMORY_GB (of a GPU) what that is.
     - `timeout_s`, in seconds, ends the job. `idle` ends it where nobody uses its GPUs.
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
@@ -107,6 +110,7 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from map(": ".join, template.code.problems())
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
+    yield from _shapes(template, template.worker_pools, template.shapes)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
         for other, before in enumerate(template.variants[: number - 1], 1):
@@ -194,7 +198,12 @@ def _each_once(where: str, named: tuple[str, ...], known: Mapping[str, object]) 
 
 
 def _waits(template: Declaration) -> Iterator[str]:
-    known = {*template.capacity_types, *(name for variant in template.variants for name in variant.capacity_types)}
+    of_variants = {name for variant in template.variants for name in variant.capacity_types}
+    known = {
+        *template.capacity_types,
+        *of_variants,
+        *(name for shape in template.all_shapes for name in shape.capacity_types),
+    }
     for name, seconds in template.waits.items():
         if name not in known:
             yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
@@ -213,12 +222,31 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
             yield f"parameter {name} chooses a variant, so it needs choices (or type bool), and is no list"
         elif wrong := [value for value in values if value not in parameter.finite]:
             yield f"{name} {join(map(repr, wrong), 'or')} is none of {', '.join(map(str, parameter.finite))}"
-    if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
-        yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
+    if not variant.worker_pools and not variant.capacity_types and not variant.refusal and not variant.shapes:
+        yield "neither worker_pools nor capacity_types nor shapes nor a refusal: it changes nothing"
     if variant.worker_pools:
         yield from _pools(template, variant.worker_pools)
+    yield from _shapes(template, variant.worker_pools or template.worker_pools, variant.shapes)
     if variant.capacity_types:
         yield from _each_once("capacity_types", variant.capacity_types, CAPACITY_TYPES)
+
+
+def _shapes(template: Declaration, first: tuple[WorkerPool, ...], shapes: tuple[Shape, ...]) -> Iterator[str]:
+    named: list[object] = [_machines_of(first)]
+    for number, shape in enumerate(shapes, 2):
+        yield from (f"shape {number}: {problem}" for problem in _pools(template, shape.worker_pools))
+        if shape.capacity_types:
+            checked = _each_once("capacity_types", shape.capacity_types, CAPACITY_TYPES)
+            yield from (f"shape {number}: {problem}" for problem in checked)
+        machines = _machines_of(shape.worker_pools)
+        if machines in named:
+            yield f"shape {number}: the machines of shape {named.index(machines) + 1}, in the same numbers"
+        named.append(machines)
+
+
+def _machines_of(pools: tuple[WorkerPool, ...]) -> tuple[object, ...]:
+    """Return the machines of a shape, which no other shape has."""
+    return tuple((pool.machine, pool.accelerator, pool.accelerator_count, pool.replicas) for pool in pools)
 
 
 def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
@@ -274,6 +302,9 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     for name in RECORDS:
         if name in (*variables, *template.secrets):
             yield f"environment variable {name}: Slipway sets it itself, to what each submission gives"
+    for name in SHAPE_VARIABLES if template.all_shapes else ():
+        if name in (*variables, *template.secrets):
+            yield f"environment variable {name}: Slipway sets it itself, to what each shape has"
     for where, named in (("env", variables), ("secrets", template.secrets)):
         for name in named:
             if name.startswith(INPUT):

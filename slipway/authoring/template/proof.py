@@ -38,7 +38,7 @@ class Placement:
     case: Case = field(default_factory=Case)
     #: The reason why it can't run there in this stack, whatever the quota; empty when it can.
     refusal: str = ""
-    #: Case and kind as text, where the template has several.
+    #: Shape, case and kind as text, where the template has several.
     qualifier: str = ""
     #: The reason why its cluster does not exist for now; empty where it does.
     dormant: str = ""
@@ -154,7 +154,13 @@ def _placements(
     template: JobTemplate, kind: str, case: Case, capacity_type: str, here: StackResources
 ) -> tuple[list[Placement], list[tuple[PoolMismatch, ...]]]:
     qualifier = " ".join(
-        words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
+        word
+        for word in (
+            f"on {case.shape_name}" if case.shape else "",
+            f"({case})" if case.when else "",
+            f"as {kind}" if kind != template.kind else "",
+        )
+        if word
     )
     plain = Placement(capacity_type, kind=kind, case=case, qualifier=qualifier)
     if case.variant is not None and case.variant.refusal:

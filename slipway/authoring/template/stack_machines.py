@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from slipway.authoring.stack.config import TeamEntry
 from slipway.authoring.stack.entries import MachineEntry
 from slipway.authoring.stack.stack import Stack, machines
+from slipway.authoring.template.declaration import Shape, Variant
 from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.proof import StackResources
 from slipway.authoring.template.worker_pool import WorkerPool
@@ -16,6 +18,9 @@ from slipway.base.formatting import join, meant
 from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import machine_types
+
+Machines = TypeVar("Machines", JobTemplate, Variant, Shape)
+Job = TypeVar("Job", JobTemplate, Variant)
 
 
 def resources_of(stack: Stack) -> StackResources:
@@ -83,6 +88,10 @@ def _on(template: JobTemplate, keyed: Mapping[str, MachineEntry]) -> JobTemplate
             disk=Disk(disk.type or "", disk.size_gb) if disk else pool.disk,
         )
 
-    pools = tuple(map(on, template.worker_pools))
-    variants = (replace(variant, worker_pools=tuple(map(on, variant.worker_pools))) for variant in template.variants)
-    return replace(template, worker_pools=pools, variants=tuple(variants))
+    def with_machines(each: Machines) -> Machines:
+        return replace(each, worker_pools=tuple(map(on, each.worker_pools)))
+
+    def with_shapes(each: Job) -> Job:
+        return replace(with_machines(each), shapes=tuple(map(with_machines, each.shapes)))
+
+    return replace(with_shapes(template), variants=tuple(map(with_shapes, template.variants)))

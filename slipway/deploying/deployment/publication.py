@@ -265,6 +265,7 @@ def _offer(
         note=CAPACITY_TYPES[placement.capacity_type].differs,
         lacks_quota=verdict.lacks_quota,
         dormant=cluster.name if cluster and not there else "",
+        shape=placement.case.shape_name,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import label_value
+from slipway.model.machines.spec import MachineSpec, shape_name
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
@@ -234,6 +235,24 @@ def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
         )
         templates[name] = replace(template, offers=(*template.offers, *more))
     return replace(catalog, templates=templates)
+
+
+def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one: where that alone has several shapes of a job, with the shape there
+    that the machines here are."""
+    templates = dict(catalog.templates)
+    for name in templates.keys() & other.templates.keys():
+        template, shapes = templates[name], {offer.shape for offer in other.templates[name].offers} - {""}
+        if shapes:
+            offers = (replace(offer, shape=_shape(offer, shapes)) for offer in template.offers)
+            templates[name] = replace(template, offers=tuple(offers))
+    return replace(catalog, templates=templates)
+
+
+def _shape(offer: Offer, shapes: Collection[str]) -> str:
+    pools = [pool for pool in offer.spec.get("workerPoolSpecs", ()) if pool]
+    name = offer.shape or shape_name((MachineSpec.read(pool), pool.get("replicaCount", 1)) for pool in pools)
+    return name if name in shapes else offer.shape
 
 
 def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:

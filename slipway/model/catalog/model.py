@@ -168,6 +168,8 @@ class Offer:
     lacks_quota: bool = False
     #: The name of a dormant cluster; then `cluster` and `pools` are empty.
     dormant: str = ""
+    #: The name of its machines, where a submission may take others as well; offers of one shape follow each other.
+    shape: str = ""
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -184,12 +186,16 @@ class Offer:
         """The team for whose submissions alone it is; empty for everybody's."""
         return str(self.when.get(OF_TEAM, ("",))[0])
 
+    def fits_shape(self, shape: str) -> bool:
+        """Tell whether a job of this shape may be its; of one without a shape it is not known."""
+        return self.shape == shape or not (self.shape and shape)
+
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
         """Return the capacity type, and what tells its offer from others: `spot (model=2b) as training-pipeline`."""
         when = case_in_words(self.when)
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
         where = (self.cluster or self.dormant) if with_cluster else ""
-        words = (self.capacity_type, where, f"({when})" if when else "", kind)
+        words = (self.capacity_type, where, f"on {self.shape}" if self.shape else "", f"({when})" if when else "", kind)
         return " ".join(word for word in words if word)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slipway.model.machines.table import Machine, MachineError, default_disk, machine, rows
+from slipway.model.machines.table import Machine, MachineError, accelerator, default_disk, machine, rows
 
 KEY = re.compile("[a-z][a-z0-9_]*")
 """The form of a stack's key for a machine. Every machine type has a hyphen, so that none is taken for a key."""
@@ -141,6 +141,17 @@ class MachineSpec:
         }
 
     @property
+    def gpus(self) -> int:
+        """The number of its GPUs; a TPU has none."""
+        return self.accelerator_count if self.gpu_memory_gb else 0
+
+    @property
+    def gpu_memory_gb(self) -> int:
+        """The memory of each of its GPUs; 0 without one."""
+        known = accelerator(self.accelerator) if self.accelerator and not is_tpu(self.type) else None
+        return (known and known.gpu_memory_gb) or 0
+
+    @property
     def accelerators(self) -> str:
         """The accelerators as text: `NVIDIA_TESLA_T4 × 2`; `none`"""
         return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"
@@ -160,6 +171,13 @@ def compared(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str
     """Return every field of two machines, with both values as text: a job runs on a pool where all are equal."""
     our_words, their_words = ours.words, theirs.words
     return [(key, our_words.get(key, "none"), their_words.get(key, "none")) for key in {**our_words, **their_words}]
+
+
+def shape_name(machines: Iterable[tuple[MachineSpec, int | str]]) -> str:
+    """Return what tells a job's machines from those of its other shapes: `n1-standard-4, a2-highgpu-1g × 4`. A number
+    may be a placeholder."""
+    counts = ((machine, str(count).strip("${}")) for machine, count in machines)
+    return ", ".join(str(machine) if count == "1" else f"{machine} × {count}" for machine, count in counts)
 
 
 @dataclass(frozen=True)

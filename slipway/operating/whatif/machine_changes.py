@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from slipway.google.catalog.lookup import for_teams
+from slipway.google.catalog.lookup import for_shapes, for_teams
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
@@ -38,7 +38,7 @@ class MachineChanges:
 def _changes(old: Catalog, new: Catalog) -> _Changes:
     """Compare the worker pools of each offer, in their order, where it has as many as before."""
     changes: _Changes = {}
-    old, new = for_teams(old, new), for_teams(new, old)
+    old, new = for_shapes(for_teams(old, new), new), for_shapes(for_teams(new, old), old)
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
         for offer in old.templates[name].offers:
@@ -52,8 +52,8 @@ def _changes(old: Catalog, new: Catalog) -> _Changes:
     return changes
 
 
-def _key(offer: Offer) -> tuple[str, str, str]:
-    return offer.kind, offer.capacity_type, repr(sorted(offer.when.items()))
+def _key(offer: Offer) -> tuple[str, str, str, str]:
+    return offer.kind, offer.capacity_type, offer.shape, repr(sorted(offer.when.items()))
 
 
 def _machines(offer: Offer) -> tuple[MachineSpec, ...]:

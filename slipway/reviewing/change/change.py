@@ -15,7 +15,7 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_teams
+from slipway.google.catalog.lookup import for_shapes, for_teams
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
@@ -123,8 +123,8 @@ class Change:
         catalog = replace(declared.catalog, templates={**stay, **declared.catalog.templates})
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=for_teams(deployed.catalog, declared.catalog)),
-            after=replace(declared, catalog=for_teams(catalog, deployed.catalog)),
+            before=replace(deployed, catalog=_comparable(deployed.catalog, declared.catalog)),
+            after=replace(declared, catalog=_comparable(catalog, deployed.catalog)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -279,6 +279,10 @@ def _needed(id_: str, change: Change) -> bool:
 
 def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
+
+
+def _comparable(catalog: Catalog, other: Catalog) -> Catalog:
+    return for_shapes(for_teams(catalog, other), other)
 
 
 def _nothing(stack: str, project: str, region: str) -> Catalog:

@@ -90,8 +90,9 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The label: `pool cpu`, `spot`"""
-        return f"{self.offer.capacity_type} {self.offer.cluster or self.offer.dormant}".rstrip()
+        """The label: `pool cpu`, `spot`, `spot on a2-ultragpu-2g`"""
+        words = (self.offer.capacity_type, self.offer.cluster or self.offer.dormant)
+        return " ".join(filter(None, (*words, f"on {self.offer.shape}" if self.offer.shape else "")))
 
     @property
     def waits_by_itself(self) -> bool:
@@ -175,8 +176,14 @@ class PreparedSubmission:
             kind=self.kind,
             region=self.catalog.region_of(offer.cluster),
             bucket=self.catalog.work_bucket,
+            others=partial(self._of_other_shapes, offer.shape),
         )
         return request.claimed_in(self.bucket)
+
+    def _of_other_shapes(self, shape: str) -> tuple[Request, ...]:
+        """Return the request of each shape but one."""
+        others = {offer.shape: (offer, wait) for offer, wait in self.offers if offer.shape != shape}
+        return tuple(self._request(*each) for each in others.values())
 
 
 def prepare(
@@ -228,15 +235,20 @@ def prepare(
 def _ordered(
     template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
 ) -> list[tuple[Offer, float | None]]:
-    """Put the offers in order, each with its wait: as the flags say, else as the template does. `barred_pool`: whose
-    the pool is that is asked for, where the submission's team may not use it."""
+    """Put the offers in order, each with its wait: as the flags say, else as the template does, for one shape after the
+    other. `barred_pool`: whose the pool is that is asked for, where the submission's team may not use it."""
     waits, then = asked.waits, asked.then
+    shapes = list(dict.fromkeys(offer.shape for offer in offers))
     if asked.pool:
         return [(offer, None) for offer in _on_pool(template, offers, asked, barred_pool)]
     if asked.capacity_type is not None:
-        if then or set(waits) - WAIT_BY_THEMSELVES:
+        of_type = named(template, offers, asked.capacity_type)
+        if then or (set(waits) - WAIT_BY_THEMSELVES and of_type[0].shape == of_type[-1].shape):
             raise nothing_after(asked)
-        return [(offer, waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
+        return [
+            (offer, waits.get(offer.capacity_type, None if offer.shape == of_type[-1].shape else offer.wait))
+            for offer in of_type
+        ]
     twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
     if twice:
         raise ConfigError(
@@ -247,8 +259,9 @@ def _ordered(
     chosen = [
         offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
     ]
-    last = chosen[-1].capacity_type
-    if last in waits and last not in WAIT_BY_THEMSELVES:
+    chosen.sort(key=lambda offer: shapes.index(offer.shape))
+    last, last_shape = chosen[-1].capacity_type, chosen[-1].shape
+    if last in waits and last not in WAIT_BY_THEMSELVES and last_shape == chosen[0].shape:
         others = [
             offer.capacity_type for offer in offers if offer.capacity_type in CAPACITY_TYPES.keys() - order.keys()
         ]
@@ -263,10 +276,9 @@ def _ordered(
             fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
     planned = [(offer, waits.get(offer.capacity_type, None if then else offer.wait)) for offer in chosen]
-    # Nothing comes after the last type, so that only the service's own wait applies.
-    return [
-        (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
-    ]
+    # Nothing comes after the last type of the last shape, so that only the service's own wait applies.
+    end = None if last in WAIT_BY_THEMSELVES else (last, last_shape)
+    return [(offer, None if (offer.capacity_type, offer.shape) == end else wait) for offer, wait in planned]
 
 
 def _on_pool(

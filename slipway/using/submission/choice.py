@@ -101,9 +101,9 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool 
     then it takes no jobs either.
 
     A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
-    ever run; among several clusters the one with the shortest queue is taken. Where several types would wait, a person
-    chooses between them, unless the first `may_wait`. Raises PolicyError, or the fault of the preferred
-    candidate.
+    ever run; among several clusters the one with the shortest queue is taken, of the first shape that waits. Where
+    several types would wait, a person chooses between them, unless the first `may_wait`. Raises PolicyError, or the
+    fault of the preferred candidate.
     """
     seen: list[JudgedCandidate] = []
     guess: int | None = None  # The place of the first candidate whose cluster can't be read.
@@ -122,7 +122,8 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool 
     types = list(dict.fromkeys(judged.candidate.offer.capacity_type for judged in waiting))
     if len(types) == 1 or (waiting and may_wait):
         alike = [judged for judged in waiting if judged.candidate.offer.capacity_type == types[0]]
-        taken = _shortest(alike)
+        shape = alike[0].candidate.offer.shape
+        taken = _shortest([judged for judged in alike if judged.candidate.offer.shape == shape])
         passed = [*seen[: seen.index(taken)], *alike]
         return Choice(taken, tuple(judged for judged in seen if judged is not taken and judged in passed))
     raise refusal(template, seen, waiting)

@@ -204,7 +204,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     except ConfigError:
         return None
     for offer in offers:
-        if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL):
+        if offer.capacity_type == job.labels.get(CAPACITY_TYPE_LABEL) and offer.fits_shape(job.shape):
             return RecoveredSubmission(
                 template=template,
                 kind=job.kind,

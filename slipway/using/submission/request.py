@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -33,13 +33,17 @@ from slipway.model.catalog.placeholders import (
 )
 from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.labels import (
+    GPU_MEMORY,
+    GPUS,
     MARK,
     NOTE_VARIABLE,
     NOTIFICATION,
+    REPLICAS,
     REQUEST_LABEL,
     ROLES_LABEL,
     RUN_LABEL,
     RUNS_LABEL,
+    SHAPE,
     SWEEP_LABEL,
     TEAM_LABEL,
     USER_LABEL,
@@ -52,6 +56,7 @@ from slipway.model.labels import (
     roles_of,
     roles_value,
 )
+from slipway.model.machines.spec import MachineSpec
 from slipway.model.own_settings import OwnSettings
 from slipway.model.secret import secret_version
 from slipway.using.jobs.claim import claim_of, mark_in
@@ -111,6 +116,8 @@ class Request:
     #: Empty for the stack's own.
     region: str = ""
     bucket: str = ""
+    #: Makes the requests that would be sent in its place on other shapes of its template.
+    others: Callable[[], tuple[Request, ...]] = field(default=tuple, compare=False, repr=False)
 
     @cached_property
     def job(self) -> VertexJob:
@@ -274,6 +281,8 @@ def fill(
         record(spec, recorded({**told, "sent": int(sent.timestamp())} if sent else told), NOTIFICATION)
     if template.yields and tells(offer):
         record(spec, recorded({}), YIELD)
+    if offer.shape:
+        _record_shape(spec, offer.shape)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:
@@ -290,6 +299,17 @@ def fill(
     }
     body["labels"] = {key: value for key, value in labels.items() if value}
     return body
+
+
+def _record_shape(spec: Mapping[str, Any], shape: str) -> None:
+    """Tell each worker pool what the job's code must know of the machines that it has."""
+    pools = [pool for pool in spec["workerPoolSpecs"] if pool]
+    record(spec, shape, SHAPE)
+    record(spec, str(sum(int(pool["replicaCount"]) for pool in pools)), REPLICAS)
+    for pool in pools:
+        machine, only = MachineSpec.read(pool), {"workerPoolSpecs": [pool]}
+        record(only, str(machine.gpus), GPUS)
+        record(only, str(machine.gpu_memory_gb), GPU_MEMORY)
 
 
 def tells(offer: Offer) -> bool:

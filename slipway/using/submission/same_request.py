@@ -19,15 +19,20 @@ _LONGEST = 200
 
 
 def same(request: Request, job: VertexJob) -> VertexJob:
-    """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
-    ours, theirs = {**compared(request.job), "template": request.template}, compared(job)
-    if differences := differing(theirs, ours):
+    """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now, on
+    any of its template's shapes."""
+    differences = _differences(request, job)
+    if differences and all(_differences(other, job) for other in request.others()):
         raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",
             why="\n".join(differences),
             fix="use another request id, or leave it out",
         )
     return job
+
+
+def _differences(request: Request, job: VertexJob) -> list[str]:
+    return differing(compared(job), {**compared(request.job), "template": request.template})
 
 
 def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list[str]:

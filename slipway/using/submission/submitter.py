@@ -251,11 +251,13 @@ def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
 
 
 def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
-    """Return the place of the candidate of an earlier job, or of a candidate of its capacity type where its cluster was
-    replaced since; the last place for a job of no candidate that the template still has."""
+    """Return the place of the candidate of an earlier job, or of a candidate of its capacity type and shape where its
+    cluster was replaced since; the last place for a job of no candidate that the template still has."""
     type_, clusters = job.labels.get(CAPACITY_TYPE_LABEL, ""), prepared.catalog.clusters
     offers = [candidate.offer for candidate in prepared.candidates]
-    places = [place for place, offer in enumerate(offers) if offer.capacity_type == type_]
+    places = [
+        place for place, offer in enumerate(offers) if offer.capacity_type == type_ and offer.fits_shape(job.shape)
+    ]
     for place in places:
         cluster = offers[place].cluster
         if (clusters[cluster].id if cluster else "") == job.persistent_resource_id:

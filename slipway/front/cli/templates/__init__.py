@@ -59,6 +59,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
         "capacityType": offer.capacity_type,
         "kind": offer.kind,
         "when": offer.when,
+        "shape": offer.shape or None,
         "wait": offer.wait,
         "note": offer.note or None,
         "available": offer.available,

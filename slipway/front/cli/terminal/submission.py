@@ -195,6 +195,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
             {
                 "capacityType": judged.candidate.offer.capacity_type,
                 "cluster": judged.candidate.offer.cluster or None,
+                "shape": judged.candidate.offer.shape or None,
                 "region": judged.candidate.region,
                 "outcome": judged.verdict.outcome,
                 "why": judged.reasons,

@@ -32,6 +32,7 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.replay import breaches, is_case
+from slipway.reviewing.rules.templates.shapes import shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
@@ -48,15 +49,18 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         {label: each for label, each in side.items() if not refused(each, becomes)} for side in (was, becomes)
     )
     same = kept(before, after)
+    shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
+    yield from (shape.told for shape in shapes)
+    of_shapes = {label for shape in shapes for label in shape.labels}
     for label, offer in before.items():
-        if label not in same.values():
+        if label not in same.values() and label not in of_shapes:
             yield _gone(template, offer, before, after)
     # Those that take jobs which the template's file refused.
     opened = [label for label, old in same.items() if refused(before[old], before) and after[label].available]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
         yield _tells(template, "case-allowed", offer, part=f"case {words}")
     for label in after:
-        if label not in same:
+        if label not in same and label not in of_shapes:
             yield _added(template, label, before, after)
     now = {old: label for label, old in same.items()}
     yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)

@@ -11,7 +11,7 @@ from slipway.authoring.template.proof import Placement, StackResources, place_al
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption, Reservation
 from slipway.model.machines.spec import Disk
-from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
+from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Shape, Study, Variant, WorkerPool
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.stack.files import read, with_config
 
@@ -294,3 +294,40 @@ def test_values_that_do_not_go_together_are_refused_by_every_offer_with_the_temp
     ]
     assert labels(tuple(others)) == ["pool (model=tiny)", "spot (model=tiny)"]
     assert not any(offer.refusal for offer in others)
+
+
+A100S = replace(H100, machine="a2-ultragpu-2g", reservation=None)
+L4S = replace(H100, machine="g2-standard-48", reservation=None)
+
+
+def test_shapes_stand_in_their_order_with_all_types_of_one_before_the_next() -> None:  # N3 N23
+    asked = lora(
+        shapes=(Shape((replace(SMALL, machine="n1-standard-16"),)),),
+        variants=(
+            Variant(
+                {"model": "27b"}, (H100,), ("pool", "flex-start"), shapes=(Shape((A100S,)), Shape((L4S,), ("spot",)))
+            ),
+        ),
+    )
+    big = cluster(pool("a100", "a2-ultragpu-2g", accelerator="NVIDIA_A100_80GB", accelerator_count=2), name="big")
+    offers = prove(asked, StackResources((cluster(), big), region="us-central1"))
+    assert labels(offers) == [
+        "pool on a3-highgpu-8g (model=27b)",
+        "flex-start on a3-highgpu-8g (model=27b)",
+        "pool on a2-ultragpu-2g (model=27b)",
+        "flex-start on a2-ultragpu-2g (model=27b)",
+        "spot on g2-standard-48 (model=27b)",
+        "pool on n1-standard-8 (model=tiny)",
+        "spot on n1-standard-8 (model=tiny)",
+        "pool on n1-standard-16 (model=tiny)",
+        "spot on n1-standard-16 (model=tiny)",
+    ]
+    assert [offer.cluster.name for offer in offers if offer.cluster] == ["big", "cpu"]
+    assert "needs machine a3-highgpu-8g" in offers[0].refusal, "and is proven as any other"
+
+
+def test_a_variant_with_machines_of_its_own_has_none_of_the_templates_shapes() -> None:  # N3
+    asked = lora(shapes=(Shape((replace(SMALL, machine="n1-standard-16"),)),))
+    offers = prove(asked, StackResources((cluster(),), region="us-central1"))
+    assert labels(offers)[:3] == ["pool (model=27b)", "flex-start (model=27b)", "reservation (model=27b)"]
+    assert {offer.case.shape_name for offer in offers} == {"", "n1-standard-8", "n1-standard-16"}

@@ -20,6 +20,7 @@ from slipway.template import (
     ModelUpload,
     Parameter,
     Search,
+    Shape,
     Study,
     Variant,
     WorkerPool,
@@ -173,3 +174,25 @@ def test_an_image_has_no_package() -> None:
     assert (published["package"], published["image"]) == ("", URI)
     packed = entry(template(capacity_types=("spot",)))
     assert (packed["package"], packed["image"]) == ("gs://acme-dev-catalog/packages/p.tar.gz", "")
+
+
+def test_each_shape_is_an_offer_with_its_own_machines_price_and_quota() -> None:  # N3 N23
+    a100 = WorkerPool("chief", "a2-ultragpu-2g", Disk("pd-ssd", 500), args=("${model}", "${trials}"))
+    asked = template(
+        worker_pools=(replace(a100, machine="a3-highgpu-1g"),),
+        parameters=lora().parameters,
+        shapes=(Shape((a100,)), Shape((replace(a100, machine="g2-standard-48"),), ("spot",))),
+        capacity_types=("flex-start",),
+    )
+    offers = entry(asked)["offers"]
+    assert [(offer["shape"], offer["capacityType"]) for offer in offers] == [
+        ("a3-highgpu-1g", "flex-start"),
+        ("a2-ultragpu-2g", "flex-start"),
+        ("g2-standard-48", "spot"),
+    ]
+    machines = [offer["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] for offer in offers]
+    assert [machine["acceleratorCount"] for machine in machines] == [1, 2, 4]
+    assert len({offer["pricePerHour"] for offer in offers}) == 3
+    draws_of = draws(asked, prove(asked, StackResources((), region="us-central1")))
+    assert [draw.label for draw in draws_of][1:] == ["flex-start on a2-ultragpu-2g", "spot on g2-standard-48"]
+    assert [group.machine.accelerator_count for draw in draws_of for group in draw.machines] == [1, 2, 4]

@@ -1,0 +1,92 @@
+"""A template's shapes before and after: machines that its jobs get or lose are told once for all capacity types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from slipway.base.formatting import join
+from slipway.model.catalog.model import Offer
+from slipway.model.findings.finding import Grade
+from slipway.model.machines.spec import MachineSpec
+from slipway.reviewing.change.usual import compete, costs, posted_pools, whose
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.templates.replay import is_case
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
+from slipway.reviewing.rules.templates.waits import Offers
+
+
+@dataclass(frozen=True)
+class ShapeChange:
+    """A shape that jobs get or lose with all of its offers."""
+
+    told: Consequence
+    labels: tuple[str, ...]
+
+
+def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Iterator[ShapeChange]:
+    """Find shapes that are tried after others and can be had; others are told as offers."""
+    for labels in _only_in(after, before):
+        offers = [after[label] for label in labels if after[label].available]
+        places = list(after)
+        earlier = [
+            after[label] for label in places[: places.index(labels[0])] if compete(after[label], after[labels[0]])
+        ]
+        if offers and earlier:
+            less = _less_memory(offers[0], earlier)
+            prices = costs([replace(offer, shape="") for offer in offers], template.becomes)
+            told = template.tells(
+                "shape-added",
+                part=f"shape {offers[0].shape}{whose(offers, template.new)}",
+                jobs=f"{JOBS}{whose(offers, template.new)}",
+                shape=offers[0].shape,
+                earlier=join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or"),
+                so=facts(prices, less),
+                instead="let the code choose its batch by `$SLIPWAY_GPU_MEMORY_GB`, or leave it out" * bool(less),
+                grade=Grade.WARNING if less else None,
+            )
+            yield ShapeChange(told, labels)
+
+
+def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iterator[ShapeChange]:
+    """Find shapes that jobs lose while they keep others."""
+    for labels in _only_in(before, after):
+        first = before[labels[0]]
+        left = [each for each in after.values() if compete(each, first) and each.available]
+        if not left:
+            continue
+        shape, when = first.shape, first.when
+        told = template.tells(
+            "shape-gone",
+            part=f"shape {shape}{whose([first], template.old)}",
+            jobs=f"{JOBS}{whose([first], template.old)}",
+            shape=shape,
+            so=facts(f"they cost {costs(left[:1], template.becomes)}", "where that has no capacity, they wait or fail"),
+            used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
+            grade=None if any(before[label].available for label in labels) else Grade.NOTE,
+        )
+        yield ShapeChange(told, labels)
+
+
+def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:
+    """Yield the labels of each shape that jobs have on one side alone, where they have other machines on both."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for label, offer in some.items():
+        if offer.shape:
+            groups.setdefault((offer.kind, repr(offer.when), offer.shape), []).append(label)
+    for labels in groups.values():
+        offer = some[labels[0]]
+        rivals = [each for each in others.values() if compete(each, offer)]
+        if rivals and not any(each.shape == offer.shape for each in rivals):
+            yield tuple(labels)
+
+
+def _less_memory(offer: Offer, earlier: list[Offer]) -> str:
+    """Return that the GPUs of an offer have less memory than those of all before it."""
+    memory, least = _gpu_memory(offer), min(map(_gpu_memory, earlier))
+    return f"code that fills {least} GB on each GPU fails on {memory} GB" if 0 < memory < least else ""
+
+
+def _gpu_memory(offer: Offer) -> int:
+    machines = [MachineSpec.read(pool) for pool in posted_pools(offer) if pool]
+    return min((machine.gpu_memory_gb for machine in machines if machine.gpus), default=0)
