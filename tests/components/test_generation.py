@@ -16,6 +16,7 @@ from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import Plan
 from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.quota.report import QuotaReport
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.state import State
@@ -120,7 +121,8 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
-        decision: Any = SimpleNamespace(deployment=SimpleNamespace(plan=Plan((of_current(cluster),))), now=NOW)
+        deployment = SimpleNamespace(plan=Plan((of_current(cluster),)), report=QuotaReport())
+        decision: Any = SimpleNamespace(deployment=deployment, now=NOW)
         creation = Creation(decision, StackGuard({}, "dev", (PROJECT, REGION)))
         hooks = Hooks(list, State(), lambda *_: False, lambda _: ())
         creation.declare("creation", hooks, "acme-catalog", workspace)
