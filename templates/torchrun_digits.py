@@ -3,7 +3,7 @@
 from slipway.template import Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
 
 IMAGES = "us-docker.pkg.dev/vertex-ai/training"
-ON_CPUS = Package("jobs/torchrun_digits", "torchrun_digits.task", f"{IMAGES}/pytorch-cpu.2-4.py310:latest")
+ON_CPUS = Package("jobs/torchrun_digits", "torchrun_digits.task", f"{IMAGES}/pytorch-xla.2-4.py310:latest")
 ON_GPUS = Package("jobs/torchrun_digits", "torchrun_digits.task", f"{IMAGES}/pytorch-gpu.2-4.py310:latest")
 
 

@@ -8,6 +8,10 @@ import pytest
 
 from slipway.authoring.template.load import load
 from slipway.authoring.template.proof import StackResources, prove
+from slipway.model.machines.images import prebuilt
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.table import accelerator
+from slipway.model.prices import hourly
 from tests import shipped
 from tests.docs.console import blocks
 from tests.slipway.authoring.stack.files import read, with_config
@@ -56,3 +60,28 @@ def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path:
         ("on-demand", ""),
     ]
     compile(code, "task.py", "exec")
+
+
+def test_gemma2_loras_dollars_are_those_of_the_price_tables() -> None:
+    """Tokens a second were measured; what a million of them costs follows from the machine's price."""
+    page = (ROOT / "docs" / "gemma2-lora.md").read_text("utf-8")
+    rate = hourly(MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8), "us-central1").known
+    assert f"one of eight GPUs at ${rate:,.0f} an hour for the machine" in page.replace("\n", " ")
+    rows = re.findall(r"^\| (\d+b) \| ([\d,]+) \([\d,]+\) \| ([\d.]+) \| [\d.]+ \|$", page, re.MULTILINE)
+    assert [model for model, _, _ in rows] == ["2b", "9b", "27b"]
+    for model, tokens, dollars in rows:
+        seconds = 1_000_000 / int(tokens.replace(",", ""))
+        assert f"{float(rate) / 8 * seconds / 3600:.2f}" == dollars, model
+
+
+def test_the_prebuilt_images_of_the_guide_are_the_tables() -> None:
+    guide = OWN.read_text("utf-8")
+    row = r"^\| `([\w.-]+)` \| ([\d.]+), (\S+) \| (up to H200|unknown) \| (\S+) \| (\S+) \|$"
+    rows = re.findall(row, guide, re.MULTILINE)
+    assert len(rows) == 4
+    for name, python, cuda, gpus, patches, last in rows:
+        image = prebuilt(f"us-docker.pkg.dev/vertex-ai/training/{name}:latest")
+        assert image and (image.python, image.cuda) == (python, cuda)
+        assert (image.end_of_patches, image.end_of_availability) == (patches, last)
+        assert (gpus == "unknown") == (image.newest_gpu is None)
+        assert image.newest_gpu in (None, accelerator("NVIDIA_H200_141GB").compute_capability)

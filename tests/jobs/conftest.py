@@ -16,7 +16,7 @@ from tests.checkouts.made_once import PATIENCE_S
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = "us-docker.pkg.dev/vertex-ai/training"
 SKLEARN = f"{IMAGES}/sklearn-cpu.1-6:latest"
-TORCH = f"{IMAGES}/pytorch-cpu.2-4.py310:latest"
+TORCH = f"{IMAGES}/pytorch-xla.2-4.py310:latest"
 TORCH_ON_GPUS = f"{IMAGES}/pytorch-gpu.2-4.py310:latest"
 _DROPPED = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
 

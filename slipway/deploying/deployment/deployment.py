@@ -38,6 +38,7 @@ from slipway.deploying.deployment.summary import (
     kept_settings,
     lost,
     of_alternatives,
+    of_images,
     of_quota,
     overdue,
 )
@@ -240,6 +241,7 @@ def plan_deployment(
             *kept_settings(plan.workspace.adopted, live.lacking, stack.workspace.kms_key),
             *open_to(stack.submitters),
             *(sentence(violation) for violation in broken if violation.grade is Grade.WARNING),
+            *of_images(entries, known_templates, now),
         ),
     )
 

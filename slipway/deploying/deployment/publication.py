@@ -29,6 +29,7 @@ from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
 from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
+from slipway.model.machines.images import misfits
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
 from slipway.model.secret import secret_version
@@ -69,8 +70,9 @@ def readable(catalog: model.Catalog) -> model.Catalog:
     return catalog
 
 
-def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
+def rehearse(template: JobTemplate, stack: Stack, requirements: Iterable[str] = ()) -> model.Template:
     """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return the result.
+    `requirements`: those of its packages.
 
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
@@ -82,7 +84,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     barred = {placement.label: placement.refusal or placement.dormant for placement in placements}
     verdicts = {label: OfferVerdict(available=not why, why=why) for label, why in barred.items()}
     packages = {code: f"packages/code.{'tar.gz' if isinstance(code, Package) else 'pyz'}" for code in template.uploaded}
-    entry = template_entry(template, placements, verdicts, context, packages)
+    entry = template_entry(template, placements, verdicts, context, packages, requirements)
     readable(catalog_of(context, stack, plan, {template.name: entry}))
     return entry
 
@@ -175,34 +177,49 @@ def template_entry(
     """Return a template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the
     catalog bucket, and `requirements` those of the packages. `known` is the published part of that name.
 
-    Raises ConfigError when the official message type, or a rule of the service, rejects the template.
+    Raises ConfigError when the official message type, or a rule of the service, rejects the template, and when an image
+    of it can't run on its GPUs.
     """
     uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
     code, parameters = template.code, tuple(parameter.published for parameter in template.parameters)
     checked = [offer.request for offer in known.offers] if known and known.parameters == parameters else []
     takes_code = template.code_flag and context.code_allowed
+    required = tuple(dict.fromkeys(requirements))
+    offers = tuple(
+        _offer(template, placement, verdicts[placement.label], context, uris, checked) for placement in placements
+    )
+    _require_fitting_images(template, offers, required)
     return model.Template(
         name=template.name,
         summary=template.summary,
         kind=template.kind,
         roles=_aligned(template.worker_pools, (worker.role for worker in template.worker_pools)),
         parameters=parameters,
-        offers=tuple(
-            _offer(template, placement, verdicts[placement.label], context, uris, checked) for placement in placements
-        ),
+        offers=offers,
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
         code_flag=takes_code and not template.inputs,
         code_why=_code_refusal(template, context),
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",
-        requirements=tuple(dict.fromkeys(requirements)),
+        requirements=required,
         checkpoints=template.checkpoints,
         yields=(template.checkpoints and bool(template.uploaded)) or None,
         shared=tuple(dict.fromkeys(last_part(folder) for package in template.packages for folder in package.shared))
         or None,
         code_with_inputs=(takes_code and bool(template.inputs)) or None,
     )
+
+
+def _require_fitting_images(template: JobTemplate, offers: Iterable[model.Offer], requirements: Iterable[str]) -> None:
+    """Refuse prebuilt images that can't run on their GPUs. Folders of one's own may bring another framework."""
+    pools = (pool for offer in offers for pool in offer.worker_pools)
+    if not template.code_flag and (why := dict.fromkeys(misfits(pools, requirements))):
+        raise ConfigError(
+            f"template {template.name} would fail on its machines",
+            why="\n".join(why),
+            fix="name a newer framework in the code's requirements.txt, or run an image that has one: code=Image(…)",
+        )
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:

@@ -13,13 +13,16 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.shared_grants import by_member, who_needs
 from slipway.deploying.deployment.workspace_plan import WORK, SharedGrant, others_accounts
 from slipway.deploying.generations.action import Action
+from slipway.google.catalog.lookup import ended_images
 from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.findings import UNAVAILABLE
 from slipway.google.quota.report import QuotaReport
 from slipway.google.snapshot import ENCRYPTION_FLAG
+from slipway.model.catalog.model import Template
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
+from slipway.model.machines.images import ENDED_FIX
 from slipway.model.origin import Origin
 from slipway.model.prices import price_in_words, signed, total
 from slipway.model.state import State, is_adopted_bucket
@@ -185,3 +188,11 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
             f"{price_in_words(price)}{change}{far}{without}; it stays until another is declared: take "
             f"{spec.place_in_order} out of `alternatives` of {spec.name} to have it made as asked for first, {where}"
         )
+
+
+def of_images(templates: Mapping[str, Template], published: Mapping[str, Template], now: datetime) -> Iterator[str]:
+    """Yield the prebuilt images whose last day is over, for templates that did not run them in the last deployment."""
+    before = ended_images(published.values(), now)
+    for ended, names in ended_images(templates.values(), now).items():
+        if new := [name for name in names if name not in before.get(ended, ())]:
+            yield f"{join(new)}: {ended}\n  fix: {ENDED_FIX}"

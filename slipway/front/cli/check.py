@@ -23,6 +23,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import output_option
 from slipway.model.cluster import at_once
 from slipway.model.findings.finding import Grade
+from slipway.model.machines.images import ENDED_FIX
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
 from slipway.using.context import Clock
@@ -92,6 +93,7 @@ def check_file(path: Path) -> Checked:
         mistakes = _stranded(stack, published, document, remarks)
         _misfits(stack, folder, remarks)
         _unused(stack, published, remarks)
+    _ended(stack, published, remarks)
     every = sorted((*mistakes, *broken), key=lambda mistake: mistake.line)
     return Checked(stack.name, shown, stack, every, (*warnings, *remarks.mistakes))
 
@@ -134,10 +136,10 @@ def _templates(
             continue
         try:
             template = load(name, folder)
-            for code in template.uploaded:
-                built(name, code, folder.parent)
+            packages = [built(name, code, folder.parent) for code in template.uploaded]
             if stack:
-                published.append(rehearse(template, stack))
+                requirements = (line for package in packages for line in package.requirements)
+                published.append(rehearse(template, stack, requirements))
         except ConfigError as error:
             of_team = error.of_team if isinstance(error, NoPoolError) else None
             at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
@@ -229,6 +231,14 @@ def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:
                     f"{name} can't run on cluster {cluster.name} {called}: {why}",
                     "leave it so, if the template may wait or run elsewhere meanwhile; else other machines there",
                 )
+
+
+def _ended(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:
+    """Remark on prebuilt images whose last day is over."""
+    from slipway.google.catalog.lookup import ended_images
+
+    for ended, names in ended_images(published, Clock().now()).items():
+        remarks["slipway:templates"][stack.templates.index(names[0])].wrong(f"{join(names)}: {ended}", ENDED_FIX)
 
 
 def _unused(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from slipway.base.errors import Arguments, ConfigError
@@ -21,6 +22,7 @@ from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import label_value
+from slipway.model.machines.images import images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
@@ -47,6 +49,16 @@ def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]
     offers = (offer for template in listed for offer in template.offers)
     used = {(offer.cluster or offer.dormant, pool) for offer in offers for pool in offer.pools}
     return tuple(pool for pool in pools if pool not in used)
+
+
+def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[str, Sequence[str]]:
+    """Return what is over of prebuilt images, each with the names of the templates that run it."""
+    ended: dict[str, list[str]] = {}
+    for template in templates:
+        for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
+            if over := image.ended(now):
+                ended.setdefault(over, []).append(template.name)
+    return ended
 
 
 def default_buckets(project: str, stack: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ Readers pass over unknown keys, so adding a field keeps the schema; renaming or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -175,6 +175,11 @@ class Offer:
     def spec(self) -> Mapping[str, Any]:
         """The CustomJobSpec of the request; empty for a kind unknown to this version."""
         return KINDS[self.kind].spec_of(self.request) if self.kind in KINDS else {}
+
+    @property
+    def worker_pools(self) -> Sequence[Mapping[str, Any]]:
+        """The worker pools of the request, empty ones where they are skipped."""
+        return self.spec.get("workerPoolSpecs") or ()
 
     @property
     def labels(self) -> Mapping[str, str]:

@@ -76,6 +76,8 @@ class Accelerator:
     reserved_only: bool = False
     #: Of one accelerator; None for a TPU.
     gpu_memory_gb: int | None = None
+    #: NVIDIA's number of a GPU's generation; None for a TPU.
+    compute_capability: float | None = None
 
 
 class MachineError(ConfigError):

@@ -55,13 +55,9 @@ def timeout_of(template: Template) -> float:
     return float(next(filter(None, timeouts), "604800").removesuffix("s"))
 
 
-def posted_pools(offer: Offer) -> Sequence[Mapping[str, Any]]:
-    return offer.spec.get("workerPoolSpecs") or ()
-
-
 def containers(offers: Iterable[Offer]) -> Iterator[Mapping[str, Any]]:
     """Yield what worker pools run where that is no package."""
-    yield from (pool["containerSpec"] for offer in offers for pool in posted_pools(offer) if pool.get("containerSpec"))
+    yield from (pool["containerSpec"] for offer in offers for pool in offer.worker_pools if pool.get("containerSpec"))
 
 
 def account_of(offer: Offer) -> str:
@@ -69,7 +65,7 @@ def account_of(offer: Offer) -> str:
 
 
 def machine_types(offer: Offer) -> tuple[str, ...]:
-    machines = ((pool.get("machineSpec") or {}) for pool in posted_pools(offer) if pool)
+    machines = ((pool.get("machineSpec") or {}) for pool in offer.worker_pools if pool)
     return tuple(dict.fromkeys(str(machine.get("machineType", "")) for machine in machines))
 
 
@@ -157,7 +153,7 @@ def _growth(offer: Offer, catalog: Catalog) -> str:
 
 def _fee(offer: Offer, region: str) -> str:
     """Return what a job pays beside a reservation; without an amount where each submission says how many machines."""
-    counts = [str(pool.get("replicaCount", "")) for pool in posted_pools(offer)]
+    counts = [str(pool.get("replicaCount", "")) for pool in offer.worker_pools]
     if not all(map(str.isdigit, counts)) or KINDS[offer.kind].has_trials:
         return "Vertex AI's fee"
     price = per_hour(VertexJob.read(offer.request, KINDS[offer.kind]).machines, region) * (FEE / (1 + FEE))
@@ -239,7 +235,7 @@ def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
 
 def variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
     for offer in offers:
-        for pool in posted_pools(offer):
+        for pool in offer.worker_pools:
             code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
             yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
 

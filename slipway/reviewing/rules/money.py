@@ -23,7 +23,7 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, sig
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by, cost, filled, misfits, posted_pools, rounds, whose
+from slipway.reviewing.change.usual import by, cost, filled, misfits, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
@@ -260,7 +260,7 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         changed = list(_changed(*divided(before, template))) if before and differs else []
         for who, (was, now) in changed[:1]:
             moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
-            machines = map(MachineSpec.read, filter(None, posted_pools(now.offer)))
+            machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
             yield consequence(
                 "run-cost",

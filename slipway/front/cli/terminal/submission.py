@@ -14,6 +14,7 @@ from slipway.base.formatting import clock, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
+from slipway.model.machines.images import images_of
 from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
 from slipway.using.context import Context
 from slipway.using.jobs.verdict import Outcome, Verdict
@@ -143,14 +144,17 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield what the verdict leaves out: how often it may run, parts of the price, and why offers were not taken,
-    except as `leaving` reports."""
+    """Yield what the verdict leaves out: how often it may run, parts of the price, an image past its day, and why
+    offers were not taken, except as `leaving` reports."""
     if not choice.taken.candidate.request.job.starts_once:
         yield f"  {AT_LEAST_ONCE}"
     if lacking := unpriced(part.machine for part in choice.taken.candidate.demand.parts):
         yield f"  prices are {lacking}"
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
+    for image in images_of(choice.taken.candidate.offer.worker_pools):
+        if ended := image.ended(context.now):
+            yield f"  {ended}"
     known = left_pool(choice)
     yield from (f"  {not_taken(judged)}" for judged in choice.passed if judged is not known)
 

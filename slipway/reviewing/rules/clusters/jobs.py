@@ -16,7 +16,7 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import posted_pools, secret_in
+from slipway.reviewing.change.usual import secret_in
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, jobs, owned
@@ -148,6 +148,6 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
 
 def reservations(catalog: Catalog) -> frozenset[str]:
     offers = (offer for template in catalog.templates.values() for offer in template.offers)
-    pools = (pool for offer in offers for pool in posted_pools(offer))
+    pools = (pool for offer in offers for pool in offer.worker_pools)
     affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
     return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))

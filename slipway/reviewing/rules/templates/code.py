@@ -14,7 +14,6 @@ from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.change.usual import posted_pools
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.images import PREBUILT
@@ -119,7 +118,7 @@ def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
     """Yield each role, the file of the module that it starts, and the names of the arguments that this is given."""
     searched = [f"--{name}" for name in template.study.parameters] if template.study else []
     for offer in template.offers:
-        for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
+        for role, pool in zip(offer.roles, offer.worker_pools, strict=False):
             if started := Launched.of(pool.get("pythonPackageSpec") or {}):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
                 yield role, file, frozenset(map(flag, (*started.arguments, *searched)))
@@ -159,7 +158,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
 
 def _image(template: Template) -> re.Match[str] | None:
     """Return the parts of the name of Google's image that its code runs in."""
-    specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in posted_pools(offer))
+    specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in offer.worker_pools)
     return next((found for spec in specs if (found := PREBUILT.search(str(spec.get("executorImageUri"))))), None)
 
 

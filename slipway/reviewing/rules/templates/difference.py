@@ -11,7 +11,7 @@ from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Offer
 from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
 from slipway.reviewing.change.secret_values import HIDDEN
-from slipway.reviewing.change.usual import posted_pools, timeout_of
+from slipway.reviewing.change.usual import timeout_of
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -50,7 +50,7 @@ class Difference:
         words = {
             "on": after == "true",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
-            "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
+            "alone": all(len(offer.worker_pools) == 1 for offer in self.offers),
             "leaked": after == HIDDEN or looks_secret(after, self.name),
             "at_home": after.startswith(self.template.becomes.region),
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),

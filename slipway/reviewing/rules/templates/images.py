@@ -10,7 +10,7 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import shown
-from slipway.reviewing.change.usual import containers, posted_pools
+from slipway.reviewing.change.usual import containers
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference
 
@@ -28,7 +28,7 @@ def image(difference: Difference) -> Effect:
     sides = before, after = str(difference.before), str(difference.after)
     (was_at, was, _), (at, becomes, other) = map(_parts, sides)
     old, new = (found.groupdict("") if (found := PREBUILT.search(side)) else {} for side in sides)
-    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in posted_pools(offer))
+    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in offer.worker_pools)
     gpus = any(spec.get("acceleratorType") for spec in specs)
     differs = {name for name in new if old and new[name] != old[name]}
     versions = [[int(number) for number in re.findall(r"\d{1,9}", side.get("version", ""))] for side in (old, new)]

@@ -9,7 +9,7 @@ from slipway.base.formatting import join
 from slipway.model.catalog.model import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
-from slipway.reviewing.change.usual import compete, costs, posted_pools, whose
+from slipway.reviewing.change.usual import compete, costs, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import is_case
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
@@ -88,5 +88,5 @@ def _less_memory(offer: Offer, earlier: list[Offer]) -> str:
 
 
 def _gpu_memory(offer: Offer) -> int:
-    machines = [MachineSpec.read(pool) for pool in posted_pools(offer) if pool]
+    machines = [MachineSpec.read(pool) for pool in offer.worker_pools if pool]
     return min((machine.gpu_memory_gb for machine in machines if machine.gpus), default=0)

@@ -18,7 +18,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import JobFile
-from slipway.reviewing.change.usual import posted_pools, timeout_of
+from slipway.reviewing.change.usual import timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
 
@@ -149,7 +149,7 @@ class TemplateChange:
 
 def folders(template: Template) -> frozenset[str]:
     """Return the folders of `jobs/` whose modules its jobs start, and those that are packed with them."""
-    pools = (pool for offer in template.offers for pool in posted_pools(offer))
+    pools = (pool for offer in template.offers for pool in offer.worker_pools)
     starts = (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in pools)
     return frozenset(
         {launched.module.partition(".")[0] for launched in starts if launched} | {*(template.shared or ())}

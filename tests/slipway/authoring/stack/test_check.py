@@ -1,6 +1,7 @@
 """A stack file is checked as a whole, and each finding said at its line."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import dedent
 
@@ -10,7 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.authoring.stack.structure import schema_text
 from slipway.base.errors import ConfigError
+from slipway.front.cli import check as check_module
 from slipway.front.cli.check import command as check
+from slipway.using.context import Clock
 
 from .files import HEAD, with_config, with_pool, wrong
 
@@ -331,6 +334,36 @@ def test_a_template_whose_pool_is_out_of_season_is_a_warning(checkout: Path) -> 
     template = checkout / "templates" / "train.py"
     template.write_text(dedent(TEMPLATE).replace('("pool",)', '("pool", "on-demand")'))
     assert "can't run" not in of(later).output, "machines of its own are another way to run"
+
+
+def test_a_prebuilt_image_that_can_not_run_on_its_gpus_is_refused_unless_the_code_brings_a_newer_framework(
+    checkout: Path,
+) -> None:  # D6, N3
+    """PyTorch 2.4 knows no B200: the job would start, be paid for, and fail at its first tensor."""
+    b200 = dedent(TEMPLATE).replace("n1-standard-8", "a4-highgpu-8g").replace("pd-ssd", "hyperdisk-balanced")
+    template = checkout / "templates" / "train.py"
+    template.write_text(
+        b200.replace("training/sk:", "training/pytorch-gpu.2-4.py310:").replace('("pool",)', '("spot",)')
+    )
+    result = of(GOOD)
+    assert result.exit_code == 2 and "template train would fail on its machines" in result.output
+    assert "image pytorch-gpu.2-4.py310 can't run on NVIDIA_B200: its torch 2.4" in result.output
+    (checkout / "jobs" / "train" / "requirements.txt").write_text("torch==2.9.1\n")
+    assert of(GOOD).exit_code == 0
+
+
+def test_a_prebuilt_image_past_its_last_day_is_a_warning(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = checkout / "templates" / "train.py"
+    template.write_text(dedent(TEMPLATE).replace("training/sk:", "training/sklearn-cpu.1-6:"))
+    told = {}
+    for day in (11, 12):
+        monkeypatch.setattr(
+            check_module, "Clock", lambda day=day: Clock(now=lambda: datetime(2026, 7, day, tzinfo=UTC))
+        )
+        told[day] = of(GOOD).output
+    since = "slipway:templates[0]: warning: train: image sklearn-cpu.1-6 has had no security updates since 2025-07-11"
+    gone = "slipway:templates[0]: warning: train: image sklearn-cpu.1-6 may be gone: Google's list offered it until"
+    assert since in told[11] and gone in told[12]  # D6, N3
 
 
 BREACHES = {

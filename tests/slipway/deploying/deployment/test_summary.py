@@ -11,6 +11,7 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.summary import (
     doubtful_grants,
     made_otherwise,
+    of_images,
     of_quota,
     outliving,
     overdue,
@@ -29,12 +30,14 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import OfferVerdict, QuotaReport
+from slipway.model.catalog.model import Template
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Season
 from slipway.model.state import State, StateGrant, StateResource
+from tests.builders.catalogs import offer, template
 
 from .world import (
     EPOCH,
@@ -253,3 +256,21 @@ def test_unavailable_offers_are_one_warning_and_those_that_wait_for_a_season_are
     ]
     (many,) = of_quota(QuotaReport(findings=(), offers={"lora": {f"spot {each}": closed for each in range(40)}}))
     assert many.endswith(" and 37 more, which `slipway templates` marks once deployed")
+
+
+def test_an_image_past_its_last_day_is_told_when_a_template_comes_to_run_it() -> None:  # N3
+    def running(name: str, image: str) -> Template:
+        package = {"executorImageUri": f"us-docker.pkg.dev/vertex-ai/training/{image}:latest"}
+        request = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}]}}
+        return template(name, offer(request=request))
+
+    old, new = running("lora", "pytorch-gpu.2-4.py310"), running("digits", "pytorch-gpu.2-4.py310")
+    own = running("own", "mine")
+    every = {each.name: each for each in (old, new, own)}
+    after = datetime(2026, 7, 25, tzinfo=UTC)
+    ended = "image pytorch-gpu.2-4.py310 may be gone: Google's list offered it until 2026-07-24\n  fix: a newer image"
+    [first] = of_images(every, {}, after)
+    assert first.startswith(f"lora and digits: {ended}")
+    [second] = of_images(every, {"lora": old}, after)
+    assert second.startswith(f"digits: {ended}")
+    assert list(of_images(every, every, after)) == list(of_images(every, {}, datetime(2025, 7, 24, tzinfo=UTC))) == []
