@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -80,17 +80,35 @@ def wait_times(
     known = tuple({job.name: job for job in jobs}.values())
     return Times.of(
         [
-            max(0.0, (job.start_time - job.create_time).total_seconds())
-            for job in known
-            if job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
-            and (job.is_on(cluster) if cluster else not job.persistent_resource_id)
+            waited
+            for job, waited in _started(known, capacity_type, demand, now)
+            if (job.is_on(cluster) if cluster else not job.persistent_resource_id)
+            and (cluster is None or outcome is _outcome(job, job.create_time or now, cluster, known))
+        ]
+    )
+
+
+def start_times(
+    jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, region: str, now: datetime
+) -> Times | None:
+    """Return the times from createTime to startTime of jobs of the last 30 days that started by the same capacity type
+    in the same region on the same machines, in any number, beside the pools."""
+    known = {job.name: job for job in jobs if job.region == region and not job.persistent_resource_id}
+    return Times.of([waited for _, waited in _started(known.values(), capacity_type, demand, now)])
+
+
+def _started(
+    jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime
+) -> Iterator[tuple[VertexJob, float]]:
+    for job in jobs:
+        if (
+            job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
             and job.create_time is not None
             and job.start_time is not None
             and now - job.create_time <= SINCE
             and _machines(Demand.of(job)).keys() == _machines(demand).keys()
-            and (cluster is None or outcome is _outcome(job, job.create_time, cluster, known))
-        ]
-    )
+        ):
+            yield job, max(0.0, (job.start_time - job.create_time).total_seconds())
 
 
 def run_times(

@@ -16,6 +16,7 @@ from slipway.using.submission.candidates import Candidate
 
 if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times
+    from slipway.using.jobs.earliest_start import EarliestStart
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
 _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
@@ -31,6 +32,8 @@ class JudgedCandidate:
     problem: SlipwayError | None = None
     #: The run times of earlier runs of it, where enough are known.
     times: Times | None = None
+    #: None where its time is not asked for.
+    start: EarliestStart | None = None
 
     @property
     def can(self) -> bool:
@@ -63,6 +66,8 @@ class Choice:
     passed: tuple[JudgedCandidate, ...] = ()
     #: The later candidates that can never run, as far as they were judged.
     hopeless: tuple[JudgedCandidate, ...] = ()
+    #: When it may start by each candidate, where it would wait for the first one.
+    earliest: tuple[EarliestStart, ...] = ()
 
     @property
     def moves(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from slipway.base.errors import ResourceError
+from slipway.base.errors import PolicyError, ResourceError
 from slipway.google.catalog.lookup import reason, remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
@@ -22,9 +22,12 @@ from slipway.using.jobs.earlier_jobs import (
     earlier_filter,
     programs_of,
     run_times,
+    start_times,
     succeeded_filter,
     wait_times,
 )
+from slipway.using.jobs.earliest_start import EarliestStart, compared
+from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
@@ -117,7 +120,14 @@ class Preflight:
 
         Raises the errors of `choose` and `judge`.
         """
-        choice = choose(prepared.template.name, self.judge(candidates), may_wait=may_wait)
+        seen: list[JudgedCandidate] = []
+        try:
+            choice = choose(prepared.template.name, _kept(self.judge(candidates), seen), may_wait=may_wait)
+        except PolicyError as problem:
+            if earliest := self._earliest(candidates, seen):
+                problem.why = f"{problem.why}\n{compared(earliest)}"
+            raise
+        choice = replace(choice, earliest=self._earliest(candidates, seen))
         if not choice.moves:
             return choice
         later = candidates[candidates.index(choice.taken.candidate) + 1 :]
@@ -128,6 +138,29 @@ class Preflight:
             judged = [self._judged_at_once(candidate) for candidate in unavailable]
         hopeless = (later for later in judged if later.verdict.outcome is Outcome.NEVER)
         return replace(choice, hopeless=tuple(hopeless))
+
+    def _earliest(self, candidates: Sequence[Candidate], seen: Iterable[JudgedCandidate]) -> tuple[EarliestStart, ...]:
+        """Return when the job may start by each candidate that may ever run it, where the first one waits; by what has
+        been read for other reasons."""
+        judged = {each.candidate: each for each in seen}
+        if self._earlier is None or not judged[candidates[0]].waits:
+            return ()
+        starts = []
+        for candidate in candidates:
+            if candidate not in judged and candidate.offer.cluster:
+                judged[candidate] = self._judged(candidate)
+            known = judged.get(candidate)
+            if known is None and candidate.offer.available and not candidate.barred:
+                starts.append(self._start_beside(candidate))
+            elif known and known.start and known.verdict.outcome is not Outcome.NEVER:
+                starts.append(known.start)
+        return tuple(starts) if len(starts) > 1 else ()
+
+    def _start_beside(self, candidate: Candidate) -> EarliestStart:
+        readings = [*self._succeeded.values(), *([self._earlier] if self._earlier else [])]
+        known = [job for reading in readings for job in _or_none(reading) or ()]
+        times = start_times(known, candidate.offer.capacity_type, candidate.demand, candidate.region, self._now)
+        return EarliestStart.by_history(candidate.label, times)
 
     def _judged_at_once(self, candidate: Candidate) -> JudgedCandidate:
         """Judge without the pages of a list: by limits that have an id, else by the last deployment's."""
@@ -154,16 +187,18 @@ class Preflight:
         if times := wait_times(known, offer.capacity_type, candidate.demand, verdict.outcome, cluster, self._now):
             verdict = replace(verdict, text=f"{verdict.text} {times.here}")
         if offer.cluster:
+            start = EarliestStart.by_history(candidate.label, times, verdict.queue or 0)
+            if verdict.outcome is Outcome.STARTS:
+                start = EarliestStart(candidate.label, 0.0, 0.0)
             if verdict.outcome is Outcome.FULL and cluster is not None:
-                from slipway.using.jobs.usual_end import usual_room
-
                 succeeded = _or_none(self._succeeded[candidate.region]) or ()
                 if room := usual_room(candidate.demand, cluster, active, succeeded, self._now):
                     verdict = replace(verdict, text=f"{verdict.text}; {room}")
-            return JudgedCandidate(candidate, verdict)
+                    start = EarliestStart.by_room(candidate.label, room, verdict.queue or 0)
+            return JudgedCandidate(candidate, verdict, start=start)
         programs = programs_of(candidate.request.job)
         times = run_times(earlier, offer.capacity_type, candidate.demand, self._now, programs)
-        return JudgedCandidate(candidate, verdict, times=times)
+        return JudgedCandidate(candidate, verdict, times=times, start=self._start_beside(candidate))
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog
@@ -222,6 +257,12 @@ class Preflight:
         if self._home_clusters is None and any(as_clusters_do(candidate) for candidate in beside):
             self._home_clusters = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
         return self._limits
+
+
+def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
+    for judged in judging:
+        seen.append(judged)
+        yield judged
 
 
 def offline(

@@ -15,9 +15,10 @@ from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
 from slipway.using.context import Context
+from slipway.using.jobs.earliest_start import EarliestStart
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.checks import Checks
-from slipway.using.submission.choice import never_runs
+from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
@@ -91,9 +92,14 @@ def _dry_run(
     a sending, but tells of costs that somebody would have to confirm."""
     from slipway.using.submission.preflight import offline_candidate
 
-    def show(candidate: Candidate) -> None:
+    def show(candidate: Candidate, earliest: tuple[EarliestStart, ...] = ()) -> None:
         if json:
-            plan = {"requestId": prepared.request_id, "region": candidate.region, "request": candidate.body}
+            plan = {
+                "requestId": prepared.request_id,
+                "region": candidate.region,
+                "earliestStarts": [start.document for start in earliest],
+                "request": candidate.body,
+            }
             screen.out_json("submission-plan", plan)
         else:
             screen.out(
@@ -108,15 +114,15 @@ def _dry_run(
             show(first)
             return
     try:
-        taken = _forecast(context, prepared)
+        choice = _forecast(context, prepared)
     except SlipwayError:
         show(offline_candidate(prepared))
         raise
-    show(taken)
+    show(choice.taken.candidate, choice.earliest)
 
 
-def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
-    """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
+def _forecast(context: Context, prepared: PreparedSubmission) -> Choice:
+    """Print the forecast on stderr. Return the choice that would be made. Raises the errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         checks = Checks.begin(context, prepared, [prepared.values], threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
@@ -132,4 +138,4 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         screen.note(f"  {costs.words}")
     for line in checked:
         screen.note(line)
-    return taken
+    return choice

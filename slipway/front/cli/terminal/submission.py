@@ -17,6 +17,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.machines.images import images_of
 from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
 from slipway.using.context import Context
+from slipway.using.jobs.earliest_start import compared
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
@@ -138,6 +139,8 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
         yield departure
     yield f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
     yield f"{verdict}{_money(catalog, taken)}"
+    if choice.earliest:
+        yield f"  {compared(choice.earliest)}"
     if total := run_total(catalog, taken):
         yield f"  {total.words}"
     yield from below_verdict(context, choice)
@@ -206,6 +209,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
             }
             for judged in (choice.passed if choice else ())
         ],
+        "earliestStarts": [start.document for start in choice.earliest] if choice else [],
         "pricePerHour": None if cost.unknown else str(cost.known),
         "priceComplete": cost.complete,
         "priceAtMost": cost.at_most,

@@ -226,6 +226,12 @@ def test_a_full_pool_is_told_with_when_there_is_usually_room(moved: Stack, tmp_p
     done = stack.run(*hello, "--output", "json")
     assert "; not before about" in done.json["verdict"]["text"], done.json["verdict"]["text"]
     assert "as such jobs usually run" in stack.run("jobs", "show", done.json["job"]["name"]).out
+    planned = stack.run("submit", "hello", "--wait-for", "pool=30m", "--dry-run", "--output", "json")
+    pool, *others = planned.json["earliestStarts"]
+    assert (pool["by"], pool["jobsBefore"]) == ("pool cpu", 1) and 60 < pool["leastSeconds"] < 4000
+    assert {other["leastSeconds"] for other in others} == {None}, "nothing was ever sent there"
+    (line,) = (line for line in planned.err.splitlines() if "may start: " in line)
+    assert line.lstrip().startswith("may start: pool cpu ") and line.endswith(f" · {others[-1]['by']} unknown")
 
 
 def test_uncommitted_templates_are_told_wherever_what_a_job_comes_from_is(stack: Stack) -> None:  # N8

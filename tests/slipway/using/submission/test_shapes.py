@@ -145,3 +145,15 @@ def test_whatever_is_killed_one_job_runs_on_the_first_shape_that_starts(
     known = [(SMALL, "pool"), (SMALL, "spot"), (LARGE, "spot"), (LARGE, "on-demand")]
     assert ways == sorted(ways, key=known.index), "in the template's order, and none twice"
     assert len(set(chain(ways))) == len(ways)
+
+
+def test_where_the_first_way_waits_all_ways_are_compared_by_what_is_known() -> None:  # N16 N23
+    for busy, compared in ((1, ["pool cpu on", "spot on", "spot on", "on-demand on"]), (0, [])):
+        show = Told(agrees=True)
+        context: Any = Context(Service(launcher=True, busy=busy, starts=[1]), deployed())
+        journal: Any = Journal(context._service)
+        asked = prepare(context.catalog, SubmissionRequest("digits"), "ada")
+        Submitter(context, journal, show, RetryPolicy()).submit(asked, "r1", repeated=False)
+        earliest = show.choices[0].earliest
+        assert [start.label.rpartition(" ")[0] for start in earliest] == compared
+        assert all(start.least is None for start in earliest), "no earlier job tells of any"
