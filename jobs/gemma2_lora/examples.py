@@ -7,8 +7,7 @@ import json
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from .place import Place
 from .records import Record
@@ -26,12 +25,11 @@ class Example:
     labels: list[int]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(TypedDict):
     """Examples one after the other, in all as many tokens as `length` says: of each token its label, and the number of
     its example within the row. What is filled up at the end is an example of its own, which is not learnt."""
 
-    tokens: list[int]
+    input_ids: list[int]
     labels: list[int]
     segments: list[int]
 
@@ -52,12 +50,7 @@ def prepare(known: argparse.Namespace, place: Place, data: str | list[Record]) -
     else:
         tokens = tokenizer(data, add_special_tokens=False)["input_ids"]
         examples = [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
-    rows = packed(examples, known.length)
-    place.rows.write_text(json.dumps([[row.tokens, row.labels, row.segments] for row in rows]), "utf-8")
-
-
-def read(file: Path) -> list[Row]:
-    return [Row(*values) for values in json.loads(file.read_text("utf-8"))]
+    place.rows.write_text(json.dumps(packed(examples, known.length)), "utf-8")
 
 
 def blocks(tokens: Sequence[int], length: int, begin: int | None) -> list[list[int]]:
@@ -94,10 +87,10 @@ def _row(examples: Sequence[Example], length: int) -> Row:
     rest = length - sum(len(one.tokens) for one in examples)
     whole = [*examples, Example([0] * rest, [UNLEARNT] * rest)]
     return Row(
-        [token for one in whole for token in one.tokens],
+        input_ids=[token for one in whole for token in one.tokens],
         # The first token of an example follows from nothing.
-        [label for one in whole for label in (UNLEARNT, *one.labels[1:])[: len(one.labels)]],
-        [number for number, one in enumerate(whole) for _ in one.tokens],
+        labels=[label for one in whole for label in (UNLEARNT, *one.labels[1:])[: len(one.labels)]],
+        segments=[number for number, one in enumerate(whole) for _ in one.tokens],
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 class Place:
     def __init__(self, work: Path) -> None:
         self.work = work
-        #: The data in tokens (`examples.read`).
+        #: The data in tokens, a list of `examples.Row`.
         self.rows = work / "rows.json"
         #: Words of a process that torchrun started, which torchrun's own would follow.
         self.trouble = work / "trouble.txt"

@@ -24,6 +24,7 @@ def make(folder: Path, text: str, seed: int) -> Path:
     from transformers import Gemma2Config, Gemma2ForCausalLM, PreTrainedTokenizerFast
 
     pieces = ByteLevelBPETokenizer()
+    # Numbered as Gemma 2 has them, which its configuration takes for granted.
     special = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
     pieces.train_from_iterator([text], vocab_size=_VOCABULARY, special_tokens=special, show_progress=False)
     tokenizer = PreTrainedTokenizerFast(
@@ -48,10 +49,6 @@ def make(folder: Path, text: str, seed: int) -> Path:
         query_pre_attn_scalar=16,
         sliding_window=64,
         initializer_range=0.2,
-        max_position_embeddings=8192,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=tokenizer.bos_token_id,
     )
     Gemma2ForCausalLM(config).save_pretrained(folder)
     return folder

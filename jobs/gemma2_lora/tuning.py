@@ -7,15 +7,16 @@ are all that is trained, so their gradients are all that goes from one GPU to th
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .checkpoints import Checkpoints
-from .examples import Row, read
+from .examples import Row
 from .folder import Folder
 from .memory import measured
 from .options import options
@@ -34,7 +35,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     import torch
     from peft import LoraConfig, get_peft_model
     from torch.utils.tensorboard import SummaryWriter
-    from transformers import AutoModelForCausalLM, PrinterCallback, Trainer, TrainingArguments
+    from transformers import AutoModelForCausalLM, PrinterCallback, Trainer, TrainingArguments, default_data_collator
     from transformers.integrations import TensorBoardCallback
     from transformers.utils.logging import disable_progress_bar
 
@@ -66,7 +67,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         disable_tqdm=True,
         report_to=[],
     )
-    rows = read(place.rows)
+    rows: list[Row] = json.loads(place.rows.read_text("utf-8"))
     # On a GPU the weights go straight to it, file by file, rounded to the 16 bits that they are used in.
     model = AutoModelForCausalLM.from_pretrained(
         place.base,
@@ -85,10 +86,6 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     model.enable_input_require_grads()  # The first layer is one like the others, and compiled with them.
     layers = rebuilt(model.get_base_model(), compiled=gpu and known.precision == "16bit")
 
-    def collate(batch: Sequence[Row]) -> dict[str, Any]:
-        values = {"input_ids": "tokens", "labels": "labels", "segments": "segments"}
-        return {name: torch.tensor([getattr(row, field) for row in batch]) for name, field in values.items()}
-
     checkpoint = place.checkpoint()
     keeper = Keeper(Checkpoints(Folder(known.checkpoints)), place.events, Folder(known.logs))
     callbacks: list[Any] = [keeper]
@@ -104,10 +101,11 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         writer = SummaryWriter(str(place.events), purge_step=checkpoint[0] + 1 if checkpoint else None)
         callbacks.insert(0, TensorBoardCallback(writer))
     enough = rows * math.ceil(known.batch * arguments.world_size / len(rows))
-    trainer = Trainer(model=model, args=arguments, train_dataset=enough, data_collator=collate, callbacks=callbacks)
+    trainer = Trainer(model=model, args=arguments, train_dataset=enough, callbacks=callbacks)
     trainer.remove_callback(PrinterCallback)
     if gpu:
-        first = {name: one.to(arguments.device) for name, one in collate(enough[: known.batch]).items()}
+        begin = default_data_collator(enough[: known.batch])
+        first = {name: one.to(arguments.device) for name, one in begin.items()}
         twice = fitted(model, layers, first)
         torch.manual_seed(known.seed)
         if arguments.process_index == 0:

@@ -17,14 +17,14 @@ LENGTHS = st.lists(st.integers(2, 12), min_size=1, max_size=30)
 def test_examples_fill_rows_of_one_length_each_whole_and_learnt_as_before(lengths: list[int]) -> None:
     examples = [Example([100 * n + k for k in range(size)], [7] * size) for n, size in enumerate(lengths)]
     rows = packed(examples, 12)
-    assert {len(row.tokens) for row in rows} == {len(row.labels) for row in rows} == {12}
+    assert {len(row["input_ids"]) for row in rows} == {len(row["labels"]) for row in rows} == {12}
     pieces = [
         Example(
-            [token for token, place in zip(row.tokens, row.segments, strict=True) if place == segment],
-            [label for label, place in zip(row.labels, row.segments, strict=True) if place == segment],
+            [token for token, place in zip(row["input_ids"], row["segments"], strict=True) if place == segment],
+            [label for label, place in zip(row["labels"], row["segments"], strict=True) if place == segment],
         )
         for row in rows
-        for segment in dict.fromkeys(row.segments)
+        for segment in dict.fromkeys(row["segments"])
     ]
     learnt = [piece for piece in pieces if any(label != UNLEARNT for label in piece.labels)]
     assert sorted(piece.tokens for piece in learnt) == [one.tokens for one in examples]
@@ -37,7 +37,7 @@ import sys
 import torch
 from peft import LoraConfig, get_peft_model
 from torch.nn.functional import cross_entropy
-from transformers import Gemma2Config, Gemma2ForCausalLM
+from transformers import Gemma2Config, Gemma2ForCausalLM, default_data_collator
 from gemma2_lora.examples import Example, packed
 from gemma2_lora.layers import rebuilt
 from gemma2_lora.tuning import LAYERS
@@ -65,8 +65,7 @@ loss = loss / sum(len(draw) - 1 for draw in draws)
 loss.backward()
 rows = packed([Example(draw, draw) for draw in draws], 64)
 assert len(rows) == 3
-fields = {"input_ids": "tokens", "labels": "labels", "segments": "segments"}
-inputs = {name: torch.tensor([getattr(row, field) for row in rows]) for name, field in fields.items()}
+inputs = default_data_collator(rows)
 for again in (False, True):
     one = model()
     for layer in rebuilt(one.get_base_model(), compiled=sys.argv[1] == "compiled"):
