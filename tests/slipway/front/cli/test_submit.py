@@ -55,6 +55,14 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
         assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
 
 
+def test_a_prebuilt_image_past_its_last_day_is_told_below_the_verdict(stack: Stack) -> None:  # P3, N3
+    image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
+    stack.spec()["workerPoolSpecs"][0]["containerSpec"]["imageUri"] = image
+    stack.publish()
+    told = stack.well("submit", "hello", "--dry-run").err
+    assert "\n  image sklearn-cpu.1-6 may be gone: Google's list offered it until 2026-07-11\n" in told
+
+
 def test_values_without_end_are_not_repeated_whole(stack: Stack) -> None:
     words = ("submit", "hello", "--request-id", "long-1")
     stack.well(*words, "-p", f"code=print(1)#{'a' * 30_000}")
