@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.authoring.template.proof import Placement, StackResources, place_all, prove, refuse
+from slipway.authoring.template.stack_machines import on_stack
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption, Reservation
 from slipway.model.machines.spec import Disk
@@ -331,3 +332,24 @@ def test_a_variant_with_machines_of_its_own_has_none_of_the_templates_shapes() -
     offers = prove(asked, StackResources((cluster(),), region="us-central1"))
     assert labels(offers)[:3] == ["pool (model=27b)", "flex-start (model=27b)", "reservation (model=27b)"]
     assert {offer.case.shape_name for offer in offers} == {"", "n1-standard-8", "n1-standard-16"}
+
+
+def test_shapes_name_machines_by_the_keys_of_the_stack() -> None:  # P2 N23
+    keyed = lora(
+        worker_pools=(replace(SMALL, machine="best"),),
+        shapes=(Shape((replace(SMALL, machine="usual"),)),),
+        variants=(
+            Variant({"model": "27b"}, (H100,), ("flex-start",), shapes=(Shape((replace(SMALL, machine="usual"),)),)),
+        ),
+    )
+    keys = "slipway:machines: {{ best: {}, usual: n1-standard-8 }}"
+    stack = read(with_config(keys.format("n1-standard-16")))
+    assert [pool.machine for pool in on_stack(keyed, stack).all_pools] == [
+        "n1-standard-16",
+        "a3-highgpu-8g",
+        "n1-standard-8",
+        "n1-standard-8",
+    ]
+    with pytest.raises(ConfigError, match="is not well-formed") as same:
+        on_stack(keyed, read(with_config(keys.format("n1-standard-8"))))
+    assert "shape 2: the machines of shape 1" in same.value.why
