@@ -262,7 +262,7 @@ def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
 
 
 def _shape(offer: Offer, shapes: Collection[str]) -> str:
-    pools = [pool for pool in offer.spec.get("workerPoolSpecs", ()) if pool]
+    pools = filter(None, offer.worker_pools)
     name = offer.shape or shape_name((MachineSpec.read(pool), pool.get("replicaCount", 1)) for pool in pools)
     return name if name in shapes else offer.shape
 

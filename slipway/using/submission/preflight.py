@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -148,10 +149,12 @@ class Preflight:
         starts = []
         for candidate in candidates:
             if candidate not in judged and candidate.offer.cluster:
-                judged[candidate] = self._judged(candidate)
+                with suppress(CloudError):  # Another's answer is no matter of the one that is taken.
+                    judged[candidate] = self._judged(candidate)
             known = judged.get(candidate)
             if known is None and candidate.offer.available and not candidate.barred:
-                starts.append(self._start_beside(candidate))
+                unread = EarliestStart(candidate.label)
+                starts.append(unread if candidate.offer.cluster else self._start_beside(candidate))
             elif known and known.start and known.verdict.outcome is not Outcome.NEVER:
                 starts.append(known.start)
         return tuple(starts) if len(starts) > 1 else ()
