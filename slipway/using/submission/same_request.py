@@ -9,13 +9,14 @@ from slipway.base.formatting import short, span
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
-from slipway.model.labels import CODE_LABEL, RECORDS
+from slipway.model.labels import CODE_LABEL, RECORDS, SHAPE_VARIABLES
 from slipway.using.jobs.claim import work_buckets
 from slipway.using.jobs.claimant import OtherJobError
 from slipway.using.submission.request import Request
 
 Compared = str | list[tuple[str, ...]]
 _LONGEST = 200
+_ELSEWHERE = frozenset((*RECORDS, *SHAPE_VARIABLES))
 
 
 def same(request: Request, job: VertexJob) -> VertexJob:
@@ -63,8 +64,8 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
         "arguments": [plain(pool.args) for pool in busy],
-        # Parameters are compared separately, and a note changes nothing.
-        "environment": [plain(each for each in pool.env if each.partition("=")[0] not in RECORDS) for pool in busy],
+        # Parameters and machines are compared separately, and a note changes nothing.
+        "environment": [plain(each for each in pool.env if each.partition("=")[0] not in _ELSEWHERE) for pool in busy],
         "time limit": span(longest) if (longest := job.own_settings.max_run) is not None else "",
         "retries": str(job.own_settings.retries or ""),
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",

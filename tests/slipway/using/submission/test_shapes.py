@@ -113,6 +113,14 @@ def test_a_request_is_the_same_one_on_another_shape_and_its_place_is_found() -> 
         same(asked.candidates[0].request, other.job)
 
 
+def test_a_template_that_gets_shapes_knows_the_jobs_that_it_had_before() -> None:  # N7
+    before = prepare(catalog(launcher=True), SubmissionRequest("digits"), "ada").under("r1").candidates[1].request
+    after = prepared().candidates
+    assert same(after[0].request, before.job) is before.job
+    assert same(before, after[1].request.job) is after[1].request.job, "and where they are taken away again"
+    assert place_of(prepared(), before.job) == 1, "the first by its capacity type"
+
+
 def command(service: Service, *, again: bool) -> SubmissionResult:
     context: Any = Context(service, deployed(launcher=service.launcher))
     journal: Any = Journal(service)
