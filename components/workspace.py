@@ -82,6 +82,8 @@ class WorkspaceArgs:
     """Permit `submit --code`, which runs a person's working tree; False by default."""
     shell: Switch | None = None
     """Permit `submit --shell`, which asks for a shell in a job's machines; False by default."""
+    urgent: pulumi.Input[Sequence[Text]] | None = None
+    """IAM members whose `submit --urgent` may have others' jobs make room: user:ada@acme.example; none by default."""
     confirm_above: Amount | None = None
     """USD an hour above which `submit` asks; 1 by default."""
     board: Switch | None = None

@@ -135,6 +135,15 @@ def _busy(stage: Stage) -> None:
     _napping(stage)
 
 
+def _with_waiting(stage: Stage) -> None:
+    """Have a job wait for the busy pool, whose running job could go on from a checkpoint, and saves none."""
+    template = stage.checkout.folder / "templates" / "nap.py"
+    template.write_text(template.read_text().replace("code_flag=True", "code_flag=True,\n    checkpoints=True"))
+    _busy(stage)
+    waits = ("slipway", "submit", "nap", "-p", "say=waits", "--capacity", "pool", "--request-id", "waits")
+    ready(stage, waits, "submitter")
+
+
 def _with_image(stage: Stage) -> None:
     """Offer an image of somebody's own beside, while the pool is as busy."""
     own_image.lay_out(stage.checkout.folder)
@@ -219,12 +228,15 @@ _SESSION = (
     "wanted",
 )
 _SWEEP = ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")
+# Its launcher is asked, and lives on: a stage's jobs run through all of its points.
+_YIELD = ("slipway", "jobs", "yield", "stays", "--to", "waits", "--within", "23h")
 BASES: Mapping[str, Callable[[Stage], None]] = {
     "empty": _nothing,
     "stocked-out": _out,
     "failed": _failed,
     "deployed": _deployed,
     "busy": _busy,
+    "with-waiting": _with_waiting,
     "with-image": _with_image,
     "with-pipeline": _with_pipeline,
     "with-script": _with_script,
@@ -260,5 +272,6 @@ JOURNEYS = (
     Journey("move", "given-up", (*_SUBMIT, "--wait-for", "pool=1h", "--then", "spot"), patience=_GIVEN_UP_S),
     Journey("cancel", "busy", (*_CANCEL, "nap", "1s"), patience=_GIVEN_UP_S),
     Journey("pipeline", "with-pipeline", (*_CANCEL, "piped"), patience=_GIVEN_UP_S),
+    Journey("yield", "with-waiting", _YIELD, patience=_GIVEN_UP_S),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
 )

@@ -26,8 +26,8 @@ FIELDS = {
     "SessionsArgs": "max pools",
     "TeamArgs": "submitters clusters budget machines",
     "TrainerArgs": "account submitters",
-    "WorkspaceArgs": "submitters catalog_bucket work_bucket kms_key trainer code shell confirm_above board notify "
-    "trainers teams machines reservations budget sessions project region",
+    "WorkspaceArgs": "submitters catalog_bucket work_bucket kms_key trainer code shell urgent confirm_above board "
+    "notify trainers teams machines reservations budget sessions project region",
 }
 COMPONENTS = {"Catalog", "JobTemplate", "PersistentResource", "QuotaCheck", "Workspace"}
 

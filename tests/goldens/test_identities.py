@@ -149,6 +149,7 @@ def test_labels() -> None:
         "slipway-sweep",
         "slipway-team",
         "slipway-template",
+        "slipway-urgent",
         "slipway-user",
         "vertex-ai-pipelines-run-billing-id",
     ]

@@ -254,6 +254,13 @@ GROUPS = (
         {"shell-on": ON, "shell-off": OFF},
     ),
     Group(
+        "urgent jobs",
+        SWITCH,
+        lambda *sides: change(*(facts(urgent=("user:eve@acme.example",) if side else None) for side in sides)),
+        people,
+        {"urgent-added": ON, "urgent-gone": OFF},
+    ),
+    Group(
         "code of a template",
         SWITCH,
         lambda was, now: flags(was, now, code_flag=True),

@@ -142,6 +142,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "WorkspaceEntry.confirmAbove": stack("trainer: trainer", "trainer: trainer\n    confirmAbove: 50"),
     "WorkspaceEntry.board": stack("trainer: trainer", "trainer: trainer\n    board: true"),
     "WorkspaceEntry.notify": stack("trainer: trainer", "trainer: trainer\n    notify: slack-ml"),
+    "WorkspaceEntry.urgent": stack("trainer: trainer", "trainer: trainer\n    urgent: [user:eve@acme.example]"),
     "WorkspaceEntry.shell": stack("trainer: trainer", "trainer: trainer\n    shell: true"),
     "PolicyEntry.mandatory": stack("      reviewedCodeOnly: true\n", ""),
     "PolicyEntry.advisory": stack("longestTimeout: 48", "longestTimeout: 72"),

@@ -61,6 +61,12 @@ class WorkspaceEntry(Entry):
         "job's account.",
         examples=["true"],
     )
+    urgent: Members = Field(
+        default=(),
+        description="IAM members whose `submit --urgent` may have running jobs of others make room, where these go on "
+        "from checkpoints; a group's for jobs of the team that it is called like; nobody when left out.",
+        examples=["[user:ada@acme.example]"],
+    )
     confirm_above: Annotated[float, bounds.COST] = Field(
         default=CONFIRM_ABOVE,
         description="USD an hour: `submit` asks before it sends jobs that cost more, on machines that are neither a "

@@ -56,6 +56,10 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
+    _no_repeats(config["slipway:workspace"]["urgent"])
+    for member in config["slipway:workspace"]["urgent"].entries():
+        if not (member.of(str) or "user:").startswith(("user:", "group:", "serviceAccount:")):
+            member.wrong("names no person, and jobs bear people's names alone", "user:ada@acme.example, or a group")
     _workspace(config, stack, home)
     _trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():

@@ -121,6 +121,7 @@ def catalog_of(
         board=stack.workspace.board or None,
         code=stack.workspace.code or None,
         shell=stack.workspace.shell or None,
+        urgent=stack.workspace.urgent or None,
         sessions=stack.sessions,
         notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
         submitters=submitters_of(stack),

@@ -23,6 +23,7 @@ from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.gcloud import check_format, format_option
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, job_options, timeout_option, word_option
 from slipway.front.cli.terminal.single_job import submit_one
+from slipway.model.capacity import POOL
 from slipway.model.kinds import KINDS
 from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
@@ -74,6 +75,11 @@ class _OfTemplates(click.Command):
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
+@click.option(
+    "--urgent",
+    is_flag=True,
+    help="On a full pool, have running jobs make room that go on from checkpoints: for whom the stack lets do so.",
+)
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
 @timeout_option
@@ -112,12 +118,17 @@ def command(
 
         Notifier(context)  # An address that may not be told is refused before anything is sent.
     if typed.sweep is not None:
+        if typed.urgent:
+            raise ConfigError("--urgent is for one job", fix="leave it out, or submit without --sweep")
         from slipway.front.cli.terminal.sweep import submit_sweep
         from slipway.using.sweeps.runs import RunsAgain
 
         again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled, keep_code=keep_code)
         submit_sweep(context, typed, id_, ending, dry_run=dry_run, again=again, rate=rate, json=json)
         return
+    if typed.urgent and (typed.wait_for or typed.then or typed.capacity_type not in (None, POOL)):
+        why = "room is made on the pool, where it waits until it starts"
+        raise ConfigError("--urgent goes with no other capacity type", why=why, fix="leave out the other flag")
     flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--keep-code": keep_code}
     flags |= {"--rate": rate is not None}
     for flag, given in flags.items():

@@ -338,6 +338,8 @@ class Catalog:
     code: bool | None = None
     #: A submission may ask for shells in its job's machines.
     shell: bool | None = None
+    #: Members that may have others' jobs make room for theirs.
+    urgent: Texts | None = None
     sessions: SessionLimits | None = None
     #: The full name of the secret with the address that is told how jobs go.
     notify: str | None = None

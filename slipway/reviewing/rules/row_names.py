@@ -4,10 +4,10 @@ from typing import Literal
 
 # fmt: off
 RowName = Literal[
-    "code-on", "code-off", "shell-on", "shell-off", "sessions-limited", "board-on", "board-off", "notify-on",
-    "notify-moved", "notify-off", "submitter-gone", "submitter-gone-script", "submitter-gone-here",
-    "submitter-gone-unless", "submitter-gone-covered", "submitter-gone-covered-group", "submitter-added",
-    "submitter-added-alone", "domain-added", "domain-added-alone", "public-access-by-grant",
+    "code-on", "code-off", "shell-on", "shell-off", "urgent-added", "urgent-gone", "sessions-limited", "board-on",
+    "board-off", "notify-on", "notify-moved", "notify-off", "submitter-gone", "submitter-gone-script",
+    "submitter-gone-here", "submitter-gone-unless", "submitter-gone-covered", "submitter-gone-covered-group",
+    "submitter-added", "submitter-added-alone", "domain-added", "domain-added-alone", "public-access-by-grant",
     "public-access-to-results", "role-above-table-by-grant", "domain-access-by-grant", "access-added-by-grant",
     "access-added-on-one-by-grant", "submitter-crippled", "access-lapsed", "access-lapsed-shared", "access-gone",
     "access-gone-of-key", "access-gone-of-jobs", "trainer-added", "trainer-gone", "trainer-account-changed",

@@ -46,6 +46,7 @@ from slipway.model.labels import (
     SHAPE,
     SWEEP_LABEL,
     TEAM_LABEL,
+    URGENT_LABEL,
     USER_LABEL,
     YIELD,
     escaped,
@@ -215,6 +216,8 @@ class RequestOverrides:
     note: str = ""
     #: Whether it asks for shells in the job's machines.
     shell: bool = False
+    #: Running jobs of others are to make room for it.
+    urgent: bool = False
     #: The name of the secret with the address that is told how the job goes, in place of the stack's.
     notify: str = ""
     settings: OwnSettings = field(default_factory=OwnSettings)
@@ -295,6 +298,7 @@ def fill(
         TEAM_LABEL: team,
         ROLES_LABEL: roles,
         SWEEP_LABEL: overrides.sweep,
+        URGENT_LABEL: "true" if overrides.urgent else "",
         **overrides.labels,
     }
     body["labels"] = {key: value for key, value in labels.items() if value}

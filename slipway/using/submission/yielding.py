@@ -16,6 +16,7 @@ from slipway.base.formatting import counted, join, last_part, quoted
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
+from slipway.model.catalog.model import Catalog
 from slipway.model.labels import SESSION_LABEL, STACK_LABEL, SWEEP_LABEL, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_of
@@ -154,12 +155,39 @@ def make_room(
     return Yielded(asked, behind.job)
 
 
-def require_own(context: Context, job: VertexJob) -> None:
-    """Raise PolicyError for somebody else's job. It is by its label, as the service does not tell who made one."""
-    if theirs := not_ones_own([job], context):
-        raise PolicyError(
-            theirs.what,
-            why="who has submitted a job may have it make room",
-            fix=f"ask {job.user or 'its owner'} for slipway jobs yield {job.typed} --to "
-            f"{label_value(context.user) or 'NAME'}",
-        )
+def require_own(context: Context, job: VertexJob, rival: VertexJob) -> None:
+    """Raise PolicyError for somebody else's job, unless the room is for a job of one's own and the stack lets one have
+    others make room. It is by its label, as the service does not tell who made one."""
+    theirs = not_ones_own([job], context)
+    if not theirs or (rival.user == label_value(context.user) and may_urge(context.catalog, rival.user, rival.team)):
+        return
+    raise PolicyError(
+        theirs.what,
+        why="who has submitted a job may have it make room",
+        fix=f"ask {job.user or 'its owner'} for slipway jobs yield {job.typed} --to "
+        f"{label_value(context.user) or 'NAME'}",
+    )
+
+
+def may_urge(catalog: Catalog, user: str, team: str) -> bool:
+    """Tell whether the stack lets somebody have others' jobs make room. A group counts for submissions of the team that
+    it is called like: the service does not tell who is in it. Pure."""
+    for member in catalog.urgent or ():
+        kind, _, name = member.partition(":")
+        called = label_value(name.partition("@")[0])
+        if called and called == label_value(team if kind == "group" else user.partition("@")[0]):
+            return True
+    return False
+
+
+def require_urgent(catalog: Catalog, user: str, team: str) -> None:
+    """Raise PolicyError for who may not submit urgent jobs. Pure."""
+    if may_urge(catalog, user, team):
+        return
+    raise PolicyError(
+        f"you may not submit urgent jobs to stack {catalog.stack}",
+        why=f"{join(catalog.urgent or ()) or 'nobody'} may, and you are {user or 'nobody by name'}"
+        f"{f' of team {team}' if team else ''}",
+        fix=f"ask its owners for {catalog.origin.setting('slipway:workspace', 'urgent', '[user:ADDRESS]')}; or have "
+        "somebody make room: slipway jobs yield JOB --to NAME",
+    )

@@ -153,6 +153,19 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "Somebody may have others' jobs make room for urgent ones",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
+        (hurts("urgent-jobs", "urgent user:eve@acme.example", "make room", "--urgent"),),
+        world=BUSY,
+    ),
+    Case(
+        "Urgent jobs of somebody are not urgent any more",
+        (stack("    urgent: [user:eve@acme.example]\n", ""),),
+        (tells("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
+        world=BUSY,
+    ),
+    Case(
         "Shells are not allowed any more",
         (stack("    shell: true\n", ""),),
         (hurts("web-access-changed", "workspace", "--shell", "refused"),),

@@ -35,9 +35,9 @@ def command(*, job: str, to: str, within: str | None, catalog: str | None, outpu
     context = Context(catalog)
     target = found_job(context, job, of_template=False)
     require_yields(target)
-    require_own(context, target)
     here = context.vertex.at(target.region)
     rival = rival_of(target, to, here.active_jobs(CUSTOM_JOB))
+    require_own(context, target, rival)
     if short := lacking(target, rival, here.persistent_resource(target.persistent_resource_id)):
         screen.note(f"note: {rival.called} waits on: it lacks {short} even then")
     words = ["slipway", "jobs", "yield", target.typed, "--to", to, *(["--within", within] if within else [])]

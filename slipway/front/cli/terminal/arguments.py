@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
+from slipway.model.capacity import POOL
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
 from slipway.using.submission.own_settings import checked_settings
@@ -79,6 +80,7 @@ class SubmitArguments:
     retries: int | None = None
     replicas: int | None = None
     name: str | None = None
+    urgent: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -110,6 +112,7 @@ class SubmitArguments:
         ):
             words += [flag, value] if value else []
         words += ["--shell"] if self.shell else []
+        words += ["--urgent"] if self.urgent else []
         return words
 
     def again(self, request_id: str | None) -> str:
@@ -129,6 +132,7 @@ class SubmitArguments:
             labels=with_name(assignments(self.labels, "label", "--label", "key=value"), self.name),
             note="" if self.note is None else checked_note(self.note),
             shell=self.shell,
+            urgent=self.urgent,
             notify="" if self.notify is None else checked_notify(self.notify),
             settings=checked_settings(
                 assignments(self.env, "variable", "--env", "name=value"),
@@ -141,7 +145,7 @@ class SubmitArguments:
         return SubmissionRequest(
             template=self.template,
             params=assignments(self.params),
-            capacity_type=self.capacity_type,
+            capacity_type=self.capacity_type or (POOL if self.urgent and not self.pool else None),
             pool=self.pool or "",
             kind=self.kind,
             waits=waits(assignments(self.wait_for, "wait", "--wait-for", "type=time")),

@@ -7,14 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import SlipwayError
+from slipway.base.errors import PolicyError, SlipwayError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
-from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
+from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
 from slipway.using.context import Context
+from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.checks import Checks
@@ -27,7 +28,9 @@ from slipway.using.submission.sender import Sender, about_earlier
 from slipway.using.submission.submitter import journal_of, under, with_code
 
 if TYPE_CHECKING:
+    from slipway.google.jobs import VertexJob
     from slipway.using.sessions.likeness import RunLikeness
+    from slipway.using.submission.urgent import Room
 
 
 def submit_one(
@@ -58,12 +61,15 @@ def submit_one(
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
+    room = _room(context, prepared, typed, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
         _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
         return
     submitted, submission_id = send(context, typed, prepared, id_, json=json)
     context, job = submitted.context, submitted.attempt.job
+    if room:
+        _make_room(context, job, typed.again(submission_id))
     with screen.after(*sent_words(job)):
         if ending.waits:
             from slipway.front.cli.terminal.watching import watch
@@ -75,6 +81,33 @@ def submit_one(
         from slipway.using.submission.ending import require_success
 
         require_success(context, job)
+
+
+def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments, *, dry_run: bool) -> Room:
+    """Return who would make room, after a confirmation where that is more than one. Raises PolicyError where the
+    submission may not be urgent, or nobody can be asked."""
+    from slipway.using.submission.urgent import Room, find_room
+    from slipway.using.submission.yielding import require_urgent
+
+    require_urgent(context.catalog, context.user, prepared.team)
+    candidate = likely(prepared.candidates)
+    cluster = context.catalog.clusters.get(candidate.offer.cluster)
+    room = find_room(context, candidate.demand, cluster.id, candidate.region) if cluster else Room()
+    for line in room.lines("would make room" if dry_run else "makes room"):
+        screen.note(line)
+    if len(room.holders) > 1 and not (typed.yes or dry_run):
+        several = f"{len(room.holders)} jobs would make room"
+        confirm(f"{several}. Send it?", PolicyError(several, fix=f"{typed.again(None)} --yes"))
+    return room
+
+
+def _make_room(context: Context, job: VertexJob, again: str) -> None:
+    """Ask who makes room for an urgent job that was sent: by now these may be others."""
+    from slipway.using.submission.urgent import ask_for_room, find_room
+
+    now = context.vertex.job(job.name)
+    room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
+    ask_for_room(context, now, room, tell=screen.note, again=again)
 
 
 def _run(context: Context, like: str) -> RunLikeness | None:

@@ -49,6 +49,12 @@ def people(change: Change) -> Iterator[Consequence]:
     if limits[0] != limits[1]:
         edits = (Edit("sessions", *limits),)
         yield by_row("sessions-limited", Subject("workspace", "sessions"), after=limits[1], edits=edits)
+    was, now = (side.urgent or () for side in (change.old, change.new))
+    for name in (*now, *(name for name in was if name not in now)):
+        if (name in was) != (name in now):
+            row = "urgent-added" if name in now else "urgent-gone"
+            edit = Edit("urgent", name if name in was else "", name if name in now else "")
+            yield by_row(row, Subject("urgent", name), edits=(edit,))
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

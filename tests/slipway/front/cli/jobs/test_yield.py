@@ -1,5 +1,6 @@
 """A running job that makes room for one that waits, and goes on behind it from its checkpoint. # N24"""
 
+import re
 from typing import Any
 
 import pytest
@@ -118,3 +119,40 @@ def test_what_can_not_go_on_and_what_is_another_s_is_refused(small: Stack) -> No
     plain = small.run("jobs", "yield", other, "--to", "ada")
     assert plain.code == 2 and f"{other} can't go on in another job" in plain.err
     assert len(small.jobs()) == 3
+
+
+@pytest.mark.journey
+def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(small: Stack) -> None:
+    counting(small)
+    name = begun(small, 120)
+    urgent = ("submit", "hello", "--code", "./src", "-p", "code=2", "--urgent")
+    refused = small.run(*urgent, SLIPWAY_USER="bob")
+    assert refused.code == 5 and "nobody may, and you are bob" in refused.err and len(small.jobs()) == 1
+    small.catalog["urgent"] = ["user:bob@company.example"]
+    small.publish()
+    told = small.run(*urgent, "--dry-run", SLIPWAY_USER="bob").err
+    assert re.search(rf"urgent: {name} \(ada\), which loses at most \d+ s on 1 machine, would make room\n", told), told
+    sent = ("--request-id", "soon", "-o", "json")
+    job = small.run(*urgent, *sent, SLIPWAY_USER="bob").json["job"]["displayName"]
+    again = small.run(*urgent, *sent, SLIPWAY_USER="bob")
+    assert again.code == 0 and len(of(small, name)) == 2, again.err
+    small.all_end()
+    (soon,) = of(small, job)
+    first, behind = of(small, name)
+    assert {each["state"] for each in (soon, first, behind)} == {"JOB_STATE_SUCCEEDED"}
+    assert first["endTime"] <= soon["startTime"] <= behind["startTime"]
+    assert small.read(f"jobs/{name}/checkpoint.txt") == b"120"
+
+
+@pytest.mark.journey
+def test_nothing_that_can_not_go_on_makes_room_for_an_urgent_job(small: Stack) -> None:
+    counting(small)
+    small.catalog["urgent"] = ["user:ada@company.example"]
+    small.catalog["templates"]["hello"]["yields"] = None
+    small.publish()
+    name = begun(small, 600)
+    urgent = ("submit", "hello", "--code", "./src", "-p", "code=2", "--urgent")
+    told = small.run(*urgent, "--dry-run").err
+    assert "urgent: it waits all the same, as no other jobs can make enough room" in told
+    sent = small.run(*urgent)
+    assert sent.code == 0 and len(of(small, name)) == 1
