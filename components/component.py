@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import pulumi
 
+from slipway.model.facts import STACK
+
 from .composition import composition
 from .entries import refuse_other, refuse_unfit
 from .group import Group
@@ -70,6 +72,8 @@ class Component(Member):
         if group is None:
             return ()
         self._facts |= await self.facts(group)
+        if self._facts and group.name != pulumi.get_stack():
+            self._facts[STACK] = group.name
         return await dependencies(self.options, group.components)
 
     async def _former(self, type_: str) -> str | pulumi.Alias:

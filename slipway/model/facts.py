@@ -7,7 +7,7 @@ order has a meaning (a template's offers), each has its place as a number. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,6 +20,8 @@ Fact = Mapping[str, Any]
 CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
 WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{component}" for component in ("Workspace", "QuotaCheck", "Catalog"))
 """The types of the components that publish facts. Frozen: living stacks have them."""
+STACK = "stack"
+"""The key of the stack's name in a catalog, and in other components where it is not the engine's."""
 NAMED = "template"
 """The key of a template's own name, where its component has another one."""
 
@@ -180,6 +182,17 @@ class Facts:
         }
 
 
+def by_stack(components: Iterable[tuple[str, str, Fact]]) -> Mapping[str, Sequence[tuple[str, str, Fact]]]:
+    """Return the components of each stack by its name, of which a program may have several: one for each catalog, which
+    knows its clusters. A component that names no stack is of any, but for a workspace that is taken out."""
+    known = [each for each in components if each[0] != WORKSPACE or each[2]]
+    stacks = sorted({str(inputs.get(STACK)) for type_, _, inputs in known if type_ == CATALOG})
+    return {
+        stack: [(type_, name, inputs) for type_, name, inputs in known if inputs.get(STACK, stack) == stack]
+        for stack in stacks
+    }
+
+
 def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
     """Read published components: type, logical name and inputs of each. None where they are not all there: the
     catalog's names the others, and is told beside them, so that a preview may end between two.
@@ -275,7 +288,7 @@ def _offer(offer: Offer) -> Fact:
 def _read_template(body: Fact) -> Fact:
     offers = sorted(body.get("offers", {}).values(), key=lambda offer: float(offer.get("place", 0)))
     parameters = [{"name": name, **parameter} for name, parameter in body.get("parameters", {}).items()]
-    return {**_without(body, NAMED), "parameters": parameters, "offers": offers}
+    return {**_without(body, NAMED, STACK), "parameters": parameters, "offers": offers}
 
 
 def _without(body: Fact, *keys: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from vertex_local.testing.bodies import job_body, worker
 from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import wait_for
+from tests.end_to_end.test_reviewed_changes import reviewed
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -219,7 +220,9 @@ for name, region, size in (("tide", "us-central1", most), ("ostsee", "europe-wes
 """
 
 
-def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(checkout: Checkout, cloud: LocalCloud) -> None:
+def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(
+    tmp_path: Path, checkout: Checkout, cloud: LocalCloud
+) -> None:
     def published() -> list[object]:
         catalogs = (f"local-project-trial-{name}-catalog" for name in ("tide", "ostsee"))
         at = (f"/storage/v1/b/{bucket}/o/catalog.json?alt=media" for bucket in catalogs)
@@ -230,6 +233,9 @@ def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(checkout: 
     answer = cloud.call("POST", f"{VERTEX}/customJobs", json=job_on(checkout.outputs()["cluster-tide"]))
     assert answer.ok, answer.text
     job = answer.json()["name"]
+    # A review is of the one that changes.
+    write(checkout, FAR, 3)
+    assert reviewed(checkout, tmp_path)["incomplete"] == []
     # On a present generation, then on one that retires: nothing goes, of neither workspace.
     for most in (2, 3):
         write(checkout, FAR, most)

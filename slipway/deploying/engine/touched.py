@@ -243,9 +243,12 @@ def _hidden(path: str, value: Any) -> bool:
     return SECRET in str(value) or bool(_SECRET_NAME.search(path) or shown(str(value)) == "hidden")
 
 
-def published_in(preview: Preview) -> str:
-    """Return the bucket that has the stack's catalog; empty while none is published."""
+def published_in(preview: Preview, of_several: str = "") -> str:
+    """Return the bucket that has the stack's catalog; empty while none is published. `of_several`: the one to look for,
+    where the program has several stacks."""
     for step in (*preview.standing.values(), *preview.steps):
         if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
-            return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
+            bucket = str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
+            if of_several in ("", bucket):
+                return bucket
     return ""

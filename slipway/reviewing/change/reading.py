@@ -6,12 +6,13 @@ Sends nothing but GETs. An unreadable part is `Unknown`, and is told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from slipway.base.clock import right_time, wrong_clock
 from slipway.base.codec import MalformedError
+from slipway.base.formatting import join
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, Fate, published_in, touched
@@ -54,6 +55,9 @@ def change(
         unread = (f"the program publishes facts that this version does not read ({problem})",)
     elif after is None and preview.complete:
         unread = ("the program does not say what it declares, so templates, people and money are not compared",)
+    of_several, others = _reviewed(preview)
+    if others:
+        unread += (f"{join(others)} {'changes' if len(others) == 1 else 'change'} too, and only one is compared",)
     # The program's word on its place may be edited: jobs are where it was deployed.
     known = deployed(preview)[0] or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
@@ -69,7 +73,7 @@ def change(
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
-            published_in(preview),
+            published_in(preview, known.catalog.catalog_bucket if of_several else ""),
             metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
             now=now,
             ends_within=ends_within(clusters),
@@ -121,16 +125,44 @@ def declared(preview: Preview) -> tuple[Facts | None, str]:
     lacking = {type_ for type_, *_ in events.deployed(preview)} - {type_ for type_, *_ in components}
     if not preview.complete and lacking & {facts.WORKSPACE, facts.QUOTA}:
         return None, ""
-    return _read(components)
+    return _read(_of_one(preview, components))
 
 
 @once
 def deployed(preview: Preview) -> tuple[Facts | None, str]:
     """Return the same of the components' own last inputs."""
-    return _read(events.deployed(preview))
+    return _read(_of_one(preview, events.deployed(preview)))
 
 
-def _read(components: tuple[events.Published, ...], published: Catalog | None = None) -> tuple[Facts | None, str]:
+@once
+def _reviewed(preview: Preview) -> tuple[str, tuple[str, ...]]:
+    """Return the stack of a program that is reviewed, the first one with a change, and the others that change as well;
+    empty for a program of one stack."""
+    before, after = (facts.by_stack(side) for side in (events.deployed(preview), events.declared(preview)))
+    every = list(dict.fromkeys((*after, *before)))
+    if len(every) < 2:
+        return "", ()
+    edited = [name for name in every if _bare(before.get(name, ())) != _bare(after.get(name, ()))]
+    first = next((name for name in (*edited, *every) if name in after), every[0])
+    return first, tuple(name for name in edited if name != first)
+
+
+def _bare(components: Iterable[events.Published]) -> dict[tuple[str, str], Fact]:
+    """Return the facts of components without the commit, which each deployment changes."""
+    ours = (facts.WORKSPACE, facts.QUOTA, facts.TEMPLATE, CATALOG)
+    return {
+        (type_, name): {key: value for key, value in inputs.items() if key not in ("commit", "dirty")}
+        for type_, name, inputs in components
+        if type_ in ours
+    }
+
+
+def _of_one(preview: Preview, components: tuple[events.Published, ...]) -> Sequence[events.Published]:
+    stack, _ = _reviewed(preview)
+    return facts.by_stack(components).get(stack, ()) if stack else components
+
+
+def _read(components: Sequence[events.Published], published: Catalog | None = None) -> tuple[Facts | None, str]:
     try:
         return facts.read(components, published), ""
     except MalformedError as problem:
@@ -158,7 +190,7 @@ def deployed_facts(
         return None, ()
     if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
         same = as_declared(catalog.whole)
-        beside, problem = _read(events.deployed(preview), same)
+        beside, problem = _read(_of_one(preview, events.deployed(preview)), same)
         if beside is not None:
             return beside, ()
         why = "the events do not tell who may submit now"

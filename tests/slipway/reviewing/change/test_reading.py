@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
+from slipway.model.facts import CLUSTER, Facts
+from slipway.model.facts import STACK as STACK_KEY
 from slipway.reviewing.change import reading
-from tests.slipway.reviewing.builders import NOW, REGION, STACK, facts, published
+from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, published
 
 NOBODY: Any = object()
+PLACES = {"eu": "europe-west4", "us": "us-central1"}
 
 
 @pytest.fixture
@@ -33,6 +37,31 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(ask
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
     reading.change(published(was, says), NOBODY, NOW, stack=STACK)
     assert [(request.project, request.region) for request in asked] == [(was.catalog.project, REGION)]
+
+
+def of_two(old: tuple[Facts, Facts], new: tuple[Facts, Facts]) -> Preview:
+    """Return the preview of a program with two workspaces, each of which names its stack."""
+    steps: list[EngineStep] = []
+    for was, becomes in zip(old, new, strict=True):
+        name = was.catalog.stack
+        for step in published(was, becomes).steps:
+            inputs = {STACK_KEY: name} if step.type != CLUSTER else {}
+            before, after = (side and Resource({**inputs, **side.inputs}) for side in (step.old, step.new))
+            own = replace(step, urn=f"{name} {step.urn}", name=name if inputs else step.name)
+            steps.append(replace(own, old=before, new=after))
+    return Preview(tuple(steps))
+
+
+def test_of_several_workspaces_the_first_that_changes_is_compared_and_others_are_named(asked: list[LiveScope]) -> None:
+    eu, us = (facts(cluster(), stack=f"dev-{name}", commit="a", region=at) for name, at in PLACES.items())
+    later = [replace(each, catalog=replace(each.catalog, commit="b")) for each in (eu, us)]
+    edited = [replace(each, code=True) for each in later]
+    change = reading.change(of_two((eu, us), (later[0], edited[1])), NOBODY, NOW, stack=STACK)
+    assert change.after and change.after.catalog.stack == "dev-us" and change.after.code and not change.unread
+    assert asked[0].region == PLACES["us"]
+    change = reading.change(of_two((eu, us), (edited[0], edited[1])), NOBODY, NOW, stack=STACK)
+    assert change.after and change.after.catalog.stack == "dev-eu"
+    assert change.unread == ("dev-us changes too, and only one is compared",)
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
