@@ -98,6 +98,16 @@ def test_an_environment_is_measured_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert upkeep.entries(tmp_path) == first and sorted(measured) == ["a", "unfinished"]
 
 
+def test_files_of_an_image_that_went_count_for_its_environment(tmp_path: Path) -> None:
+    image, copy = made(tmp_path, "images/a", kilobytes=200), made(tmp_path, "environments/b", kilobytes=1)
+    (copy / "shared.py").hardlink_to(image / "module.py")
+    sizes = {entry.folder: entry for entry in upkeep.entries(tmp_path)}
+    assert sizes[copy].size < 100 * KB
+    assert upkeep.remove(sizes[image])
+    (left,) = upkeep.entries(tmp_path)
+    assert left.size > 200 * KB and left.used == EARLIER
+
+
 def test_it_looks_where_something_was_made_since_and_once_a_minute_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

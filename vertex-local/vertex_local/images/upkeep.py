@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,11 +60,16 @@ def _size(part: str, folder: Path, seen: set[tuple[int, int]]) -> int:
     if kept := files.read_json(folder / _SIZE):
         return int(kept["bytes"])
     measured = size(folder, seen)
-    with contextlib.suppress(OSError):  # It may be going.
-        about = folder.stat()
-        files.write_json(folder / _SIZE, {"bytes": measured})
-        os.utime(folder, ns=(about.st_atime_ns, about.st_mtime_ns))  # No job used it now.
+    _change(folder, lambda: files.write_json(folder / _SIZE, {"bytes": measured}))
     return measured
+
+
+def _change(folder: Path, change: Callable[[], object]) -> None:
+    """Change what an entry has, without a sign of its use. It may be going meanwhile."""
+    with contextlib.suppress(OSError):
+        about = folder.stat()
+        change()
+        os.utime(folder, ns=(about.st_atime_ns, about.st_mtime_ns))
 
 
 def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
@@ -117,6 +122,9 @@ def remove(entry: Entry) -> bool:
         lock = wheels.lock(entry.folder)
     with contextlib.suppress(files.BusyError), files.locked(lock):
         cache.remove(entry.folder)
+        if entry.part == "images":  # whose files are from now on those of its environments
+            for kept in entry.folder.parent.parent.glob(f"environments/*/{_SIZE}"):
+                _change(kept.parent, kept.unlink)
         return True
     return False
 
