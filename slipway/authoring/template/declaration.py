@@ -144,7 +144,7 @@ class Shape:
     """Other machines of the same job, for a submission that finds no capacity for those before them.
 
     - `worker_pools`: all of the job's.
-    - `capacity_types`: those of the machines before it where it is empty.
+    - `capacity_types`: the template's, or the variant's, where it is empty.
     """
 
     worker_pools: tuple[WorkerPool, ...]
