@@ -16,6 +16,7 @@ from slipway.model.cluster import IN_PLACE
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.prices import Price, dollars
 from slipway.model.rules.rule import mapping, seconds
 from slipway.model.season import moment_in_words
@@ -159,10 +160,16 @@ def _checkpoints(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
-    yield from in_offers(
-        (template, offer, f"may run {longest_s / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
+    mends = {PIPELINE_JOB.name: "a pipeline can't have a timeout: allow as much, or leave the template out"}
+    ran = (
+        (template, offer, seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0)
         for template, offer, request in subject.requests
-        if (longest_s := seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0) > hours * 3600
+    )
+    most = f"at most {hours:g} h are allowed"
+    yield from in_offers(
+        (template, offer, f"may run {longest_s / 3600:g} h, {most}; {mends.get(offer.kind, 'set timeout_s')}")
+        for template, offer, longest_s in ran
+        if longest_s > hours * 3600
     )
 
 

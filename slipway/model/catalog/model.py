@@ -285,6 +285,12 @@ class SessionLimits:
     #: `cluster/pool`; None for wherever a job may.
     pools: tuple[str, ...] | None = None
 
+    def within(self, other: SessionLimits) -> bool:
+        """Tell whether they allow no more than others."""
+        shorter = other.max is None or (self.max is not None and self.max <= other.max)
+        fewer = other.pools is None or (self.pools is not None and {*self.pools} <= {*other.pools})
+        return shorter and fewer
+
     def __str__(self) -> str:
         """Return `on cpu/workers for up to 8 h`."""
         where = "anywhere" if self.pools is None else f"on {join(self.pools, 'or')}" if self.pools else "nowhere"

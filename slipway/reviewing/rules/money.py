@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by, cost, filled, misfits, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, edits, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.parameters import divided
@@ -48,6 +48,7 @@ _IDLE: tuple[RowName, ...] = ("idle-cost", "idle-cost-bounded", "idle-cost-unkno
 _MOST: tuple[RowName, ...] = ("most-cost", "most-cost-bounded", "most-cost-unknown")
 """The rows of an amount, of one that is bounded, and of none."""
 _ROBOT = "serviceAccount:"
+_SEASON = ("from", "until", "idleLimit")
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,27 @@ def _shift(
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),
+        **_dearer_by(change, most=rows is _MOST),
     )
     yield part if steep or asks else replace(part, instead="")
+
+
+def _dearer_by(change: Change, *, most: bool) -> Mapping[str, str]:
+    """Return the edited keys of clusters that cost more than before, and the new clusters."""
+    sides = [
+        {**({each.name: each for each in catalog.coming} if most else {}), **catalog.clusters}
+        for catalog in (change.old, change.new)
+    ]
+    keep, fresh = list[str](), list[str]()
+    for name, new in sides[1].items():
+        old = sides[0].get(name) or change.old.dormant.get(name)
+        if old is None:
+            fresh += [] if new.adopted else [f"`{name}`"]
+        elif name not in sides[0] or price(new, most=most).known > price(old, most=most).known:
+            seasons = zip(_SEASON, astuple(old.season), astuple(new.season), strict=True)
+            dates = (key for key, was, becomes in seasons if was != becomes)
+            keep += [f"`{key}` of `{name}`" for key in (*dates, *(edit.key for edit in edits(old, new)))]
+    return {"keep": named(keep), "fresh": named(fresh)}
 
 
 def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequence]:

@@ -214,4 +214,22 @@ CASES = (
     pins(
         "A package that deploys is new", "urllib3==2.5.0\nreqeusts==1.0\n", "runs with all that the deployment may do"
     ),
+    Case(
+        "All packages are held to their hashes from now on",
+        (
+            Edit(LORA, "torch==2.4.1", f"torch==2.4.1 --hash=sha256:{'a' * 64}"),
+            Edit(LORA, "peft==0.13.0", f"peft==0.13.0 --hash=sha256:{'b' * 64}"),
+        ),
+        (tells("requirements-changed", "lora requirements", "--hash=…"),),
+    ),
+    Case(
+        "A package of the same version has another hash",
+        (Edit(LORA, "a" * 64, "c" * 64),),
+        (hurts("requirements-changed", "lora requirements", "another file of the same version"),),
+        given=(
+            Edit(LORA, "torch==2.4.1", f"torch==2.4.1 --hash=sha256:{'a' * 64}"),
+            Edit(LORA, "peft==0.13.0", f"peft==0.13.0 --hash=sha256:{'b' * 64}"),
+        ),
+        accident="a release whose file was put in place of another one's",
+    ),
 )

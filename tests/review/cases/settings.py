@@ -1,6 +1,6 @@
 """Settings of the stack that are seldom edited, and the remedies and names that a review tells with them."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, imports, more, stack, stops, tells, template
 from tests.review.engine import ON_BUCKET, granted
 
 WORKSPACE = "    trainer: trainer\n"
@@ -292,5 +292,41 @@ CASES = (
             ),
         ),
         accident="jobs on Spot while a reservation was paid",
+    ),
+    Case(
+        "Sessions may run three days instead of one evening",
+        (stack("max: 8h", "max: 72h"),),
+        (hurts("sessions-limited", "", "3 days instead of", "8 h", "take no job", "keep on cpu/workers"),),
+        given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
+        accident="a pool held for a weekend by a forgotten session",
+    ),
+    Case(
+        "Sessions may not run anywhere any more",
+        (stack("pools: [cpu/workers]", "pools: []"),),
+        (hurts("sessions-limited", "", "nowhere", "refuses others"),),
+        given=(stack(POLICY, "  slipway:sessions: { pools: [cpu/workers] }\n" + POLICY),),
+    ),
+    Case(
+        "A season is to begin a year too early, so that its machines are made now",
+        (stack("from: 2027-01-10", "from: 2026-01-10"),),
+        (hurts("idle-cost", "", "keep `from` of `h100`"), tells("season-changed", "h100")),
+        given=(h100("from: 2027-01-10"),),
+        may=("cluster-created", "offer-available", "capacity-found-anew", "run-cost", "pool-unused"),
+        accident="a year mistyped, and machines paid for eleven months",
+    ),
+    Case(
+        "Of a template with a machine for each size Spot goes",
+        (template("evals", 'capacity_types=("spot", "on-demand")', 'capacity_types=("on-demand",)'),),
+        (hurts("offer-gone", "evals spot", "Jobs of `evals` can't use Spot", "$0.46/h to $1.77/h on demand"),),
+        given=(
+            imports("evals", "Variant"),
+            template("evals", 'choices=("core", "full")', 'choices=("core", "full", "long", "all")'),
+            more(
+                "evals",
+                "variants=tuple(Variant({'suite': suite}, (WorkerPool('judge', machine, Disk('pd-ssd', 100)),)) "
+                "for suite, machine in (('full', 'n1-standard-16'), ('long', 'n1-standard-32')))",
+            ),
+        ),
+        may=("run-cost", "arguments-changed"),
     ),
 )

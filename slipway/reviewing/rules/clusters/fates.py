@@ -109,7 +109,7 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
 
 def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
+    brief = [str(_brief(edit)) for edit in cluster.edits]
     keys, left = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits), time_left(cluster, change)
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
@@ -134,6 +134,14 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "kept": change.new.origin.keep(cluster.name),
         "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }
+
+
+def _brief(edit: Edit) -> Edit:
+    """Return an edit without the parts of full names that are the same on both sides."""
+    sides = [edit.before, edit.after]
+    if all(side.startswith("projects/") for side in sides) and len({*map(last_part, sides)}) > 1:
+        sides = [*map(last_part, sides)]
+    return Edit(edit.key, *(short(side, 24) for side in sides))
 
 
 def _end(cluster: ClusterChange) -> str:

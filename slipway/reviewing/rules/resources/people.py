@@ -37,18 +37,24 @@ def people(change: Change) -> Iterator[Consequence]:
     so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
     named_by = named(f"`{each.name}`" for each in change.new.templates.values() if each.takes_code)
     allow = f"allowed by {named_by}" if named_by else "once a template allows it"
-    sides = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
-    for key, (was, now) in {"code": (change.before.code, change.after.code), **sides}.items():
+    switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
+    for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
         if (was or False) != (now or False):
             on, off = _SWITCHES[key]
             row: RowName = "notify-moved" if was and now else on if now else off
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
             values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former}
             yield by_row(row, Subject("workspace", key), **values)
-    limits = [str(side.sessions or SessionLimits()) for side in (change.old, change.new)]
-    if limits[0] != limits[1]:
-        edits = (Edit("sessions", *limits),)
-        yield by_row("sessions-limited", Subject("workspace", "sessions"), after=limits[1], edits=edits)
+    limits = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
+    if before != after:
+        yield by_row(
+            "sessions-limited",
+            Subject("workspace", "sessions"),
+            longer=not after.within(before),
+            before=str(before),
+            after=str(after),
+            edits=(Edit("sessions", *map(str, limits)),),
+        )
     was, now = (side.urgent or () for side in (change.old, change.new))
     for name in (*now, *(name for name in was if name not in now)):
         if (name in was) != (name in now):

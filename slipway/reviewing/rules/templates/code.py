@@ -187,6 +187,9 @@ def _direction(before: str, after: str, name: str, *, of_image: bool) -> RowName
         return "requirement-url"
     if not after:
         return "requirement-gone-of-image" if of_image else "requirement-gone"
+    hashed, (before, after) = before, (_HASH.sub("", side) for side in (before, after))
+    if before == after:
+        return "requirement-hash" if hashed != before else "requirement-pinned"
     # Needed only where requirements differ: importing it costs time.
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.version import Version

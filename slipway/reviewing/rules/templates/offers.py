@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -14,6 +14,8 @@ from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
+from slipway.model.prices import dollars
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     by,
@@ -37,6 +39,9 @@ from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_seco
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
 
+_FEW = 2
+"""The cases of a way to run that are told one by one."""
+
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     was, becomes = of_kinds(template)
@@ -52,9 +57,11 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
     yield from (shape.told for shape in shapes)
     of_shapes = {label for shape in shapes for label in shape.labels}
-    for label, offer in before.items():
-        if label not in same.values() and label not in of_shapes:
-            yield _gone(template, offer, before, after)
+    gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
+    for way_to_run, alike in grouped(gone, way).items():
+        told = [_gone(template, offer, before, after) for offer in alike]
+        whole = len(told) > _FEW and way_to_run not in map(way, after.values())
+        yield from [_whole(template, alike, told, after)] if whole else told
     # Those that take jobs which the template's file refused.
     opened = [label for label, old in same.items() if refused(before[old], before) and after[label].available]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
@@ -192,6 +199,25 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=Grade.NOTE if spare or not offer.available else None,
+    )
+
+
+def _whole(template: TemplateChange, gone: Sequence[Offer], told: Sequence[Consequence], after: Offers) -> Consequence:
+    """Return what follows where a way to run goes in every case: the first ways that are left, if they are alike."""
+    left = [[each for each in after.values() if compete(each, offer) and each.available][:1] for offer in gone]
+    firsts = [offer for some in left for offer in some]
+    alike = all(left) and len({*map(by, firsts)}) == 1 and not any(offer.capacity_type == POOL for offer in firsts)
+    prices = sorted((offer.price_per_hour for offer in firsts if alike), key=lambda price: price.known)
+    return template.tells(
+        "offer-gone-whole",
+        part=gone[0].capacity_type,
+        way=way(gone[0]),
+        low=dollars(prices[0]) if prices else "",
+        high=dollars(prices[-1]) if prices else "",
+        by=by(firsts[0]) if firsts else "",
+        details=dict.fromkeys((*(part.sentence for part in told), *(line for part in told for line in part.details))),
+        type=gone[0].capacity_type,
+        grade=max(part.grade for part in told),
     )
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 from typing import cast
 
@@ -28,7 +29,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import by, served, whose
+from slipway.reviewing.change.usual import by, served, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -117,11 +118,13 @@ def _told(
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
-    ways = dict.fromkeys(map(by, offers))
+    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in offers)
+    of_clusters = _of_clusters(rule.kind, offers, *catalogs)
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
     brief = f"{rule.called(difference.name)}{part_of}{case}".replace("`", "") if case and not only else part
-    grade = Grade.NOTE if _of_clusters(rule.kind, offers, *catalogs) else says.grade
+    grade = Grade.NOTE if of_clusters and rule.kind == "encryption-changed" else says.grade
+    case = "" if of_clusters and only else case
     subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),)
     told = replace(says, kind=rule.kind, grade=grade)
     return told_by(told, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
@@ -151,10 +154,11 @@ def _listed(arguments: list[str], others: list[str]) -> str:
 
 
 def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
-    """Tell whether it is the clusters' own key, whose edit is reported."""
-    clusters = [(was.clusters.get(offer.cluster), becomes.clusters.get(offer.cluster)) for offer in offers]
-    keys = [(a and a.kms_key, b and b.kms_key) for a, b in clusters]
-    return kind == "encryption-changed" and all(a != b for a, b in keys)
+    """Tell whether it is the clusters' own key or network, whose edit is reported."""
+    clusters = [[side.clusters.get(offer.cluster) for side in (was, becomes)] for offer in offers]
+    own = {"encryption-changed": attrgetter("kms_key"), "network-changed": attrgetter("network")}.get(kind)
+    sides = [[side and own(side) for side in pair] for pair in clusters] if own else []
+    return bool(sides) and all(before != after for before, after in sides)
 
 
 def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping[str, object]]:

@@ -38,6 +38,7 @@ REQUEST = {
         ],
     },
 }
+PIPELINE: Any = {"runtimeConfig": {}, "pipelineSpec": {}}
 SPOT = Offer("spot", True, "", "", (), Price(Decimal(1)), REQUEST)
 LORA = Template("lora", "", "custom-job", (), (), (SPOT,), checkpoints=True)
 
@@ -145,6 +146,12 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
         "template lora (spot): may run 2 h, at most 1 h are allowed",
     ),
     ("longestTimeout", 1, with_request("jobSpec.scheduling", {}), "template lora (spot): may run 168 h"),
+    (
+        "longestTimeout",
+        1,
+        with_template(replace(LORA, offers=(replace(SPOT, kind="pipeline", request=PIPELINE),))),
+        "template lora (spot): may run 168 h, at most 1 h are allowed; a pipeline can't have a timeout: allow as much",
+    ),
     ("reviewedCodeOnly", True, replace(GOOD, code=True), "slipway:workspace.code is true"),
 )
 
