@@ -192,8 +192,9 @@ _POOL = Message(
                 "env": _ENV,
             }
         ),
+        "nfsMounts": Several(Message({"server": text, "path": text, "mountPoint": text})),
     },
-    {"nfsMounts": IN_PYTHON.format("nfs_mounts"), "lustreMounts": NO_FIELD},
+    {"lustreMounts": NO_FIELD},
 )
 JOB = Message(
     {

@@ -11,6 +11,7 @@ from slipway.authoring.gcloud.fields import field_of, items
 from slipway.authoring.gcloud.output import Note, OutputReader
 from slipway.authoring.stack.secrets import KEEP, assigned, certainly_secret, looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.authoring.template.declaration import NfsMount
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
 from slipway.model.labels import Launched
@@ -21,6 +22,8 @@ from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMA
 
 Json = Mapping[str, Any]
 _FLAG, _WORD = re.compile(r"--?[A-Za-z][\w.-]*"), re.compile(r"[A-Za-z+][\w.+-]*")
+_NFS = "/mnt/nfs/"
+"""The folder that all mounts are below."""
 _MACHINE_FIELDS = {"machine": "machineType", "count": "acceleratorCount", "topology": "tpuTopology"}
 """Fields of the API by those of a MachineError, of which all others are the accelerator's type."""
 
@@ -60,7 +63,26 @@ class WorkersReader:
             "env": variables.shared,
             "secrets": variables.secrets,
             "worker_pools": workers,
+            "nfs_mounts": self._mounts(used),
         }
+
+    def _mounts(self, used: Sequence[tuple[int, DocumentPart, Json]]) -> tuple[NfsMount, ...]:
+        """Return the mounts that all worker pools have, as a template's are those of each."""
+        _, first, given = used[0]
+        mounts: list[Json] = given.get("nfsMounts", [])
+        for _, part, pool in used[1:]:
+            if pool.get("nfsMounts", []) != mounts:
+                what = "other mounts than those of the first worker pool, and a template's are those of each"
+                field_of(part, "nfsMounts").wrong(what, "the same nfsMounts in each worker pool that is used")
+        read = []
+        for part, mount in zip(items(field_of(first, "nfsMounts")), mounts, strict=True):
+            point = mount.get("mountPoint", "")
+            if (inner := point.removeprefix(_NFS)) != point:
+                self.notes.append(
+                    Note(field_of(part, "mountPoint"), f"mountPoint: {point} became {inner}, its folder there")
+                )
+            read.append(NfsMount(mount.get("server", ""), mount.get("path", ""), inner))
+        return tuple(read)
 
     def _machine(self, pool: DocumentPart, given: Json) -> dict[str, Any]:
         part, spec = field_of(pool, "machineSpec"), given.get("machineSpec", {})

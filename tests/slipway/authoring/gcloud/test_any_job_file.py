@@ -107,6 +107,7 @@ ODD_AFFINITIES = (
     {"key": KEY},
 )
 MOUNTS = [{"server": "10.0.0.2", "path": "/data", "mountPoint": "data"}]
+REACHED = "projects/123/global/networks/vpc"
 
 
 class Drawing:
@@ -120,7 +121,7 @@ class Drawing:
         chosen = odd[0] if odd and self.odd and self.draw(st.integers(0, 5)) == 0 else usual
         return self.draw(chosen if isinstance(chosen, st.SearchStrategy) else st.sampled_from(chosen))
 
-    def pool(self, first: bool, affinities: tuple[Json | None, ...]) -> Json:
+    def pool(self, first: bool, affinities: tuple[Json | None, ...], mounts: list[Json]) -> Json:
         """A worker pool; only the first can't be empty."""
         if self.one((False,) if first else (False, True), (True,)):
             return dict(self.one(({}, {"machineSpec": {}, "replicaCount": 0})))
@@ -140,7 +141,7 @@ class Drawing:
                 (None, {}, {"bootDiskType": "pd-standard"}, {"bootDiskType": "", "bootDiskSizeGb": 500}),
                 ({"bootDiskType": "hyperdisk-balanced"}, {"bootDiskSizeGb": 50}),
             ),
-            "nfsMounts": self.one(([],), ([], [], MOUNTS)),
+            "nfsMounts": self.one((mounts,), (mounts, [], MOUNTS)),
             "containerSpec": self.container() if "container" in forms else None,
             "pythonPackageSpec": self.package() if "package" in forms else None,
         }
@@ -181,12 +182,15 @@ class Drawing:
 def specs(draw: st.DrawFn) -> Json:
     """A CustomJobSpec as its JSON; None is a field that is not there."""
     drawn = Drawing(draw)
-    network = drawn.one((None, "", "projects/123/global/networks/vpc"), ("default", "${NETWORK}"))
+    network = drawn.one((None, "", REACHED), ("default", "${NETWORK}"))
+    mounts = drawn.one(([], MOUNTS) if network == REACHED else ([],))
     strategy = drawn.one(STRATEGIES, ("LOW_COST", "FLEX_START"))
     affinities = AFFINITIES if strategy != "SPOT" and drawn.one((False, True)) else AFFINITIES[:3]
     home = "projects/1/locations/us-east1/metadataStores/default/contexts"
     return {
-        "workerPoolSpecs": [drawn.pool(index == 0, affinities) for index in range(drawn.one((1, 1, 2, 3, 4), (5,)))],
+        "workerPoolSpecs": [
+            drawn.pool(index == 0, affinities, mounts) for index in range(drawn.one((1, 1, 2, 3, 4), (5,)))
+        ],
         "scheduling": {
             "timeout": drawn.one((None, "60s", "604800s"), ("2700000s", "0s", "1.5s")),
             "restartJobOnWorkerRestart": drawn.one((None, False, True)),

@@ -354,6 +354,35 @@ def test_its_python_loads_and_is_formatted(tmp_path: Path, code: Image | Package
     assert done.returncode == 0, done.stdout
 
 
+MOUNTED = """\
+network: projects/123456789012/global/networks/training
+workerPoolSpecs:
+  machineSpec: {machineType: n1-standard-8}
+  replicaCount: 1
+  containerSpec: {imageUri: %s}
+  nfsMounts:
+    - {server: 10.0.0.2, path: /vol1, mountPoint: %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("point", "told"),
+    [("models", []), ("/mnt/nfs/models", ["job.yaml:7  mountPoint: /mnt/nfs/models became models, its folder there"])],
+)
+def test_a_mapping_with_mounts_has_them_as_templates_do(point: str, told: list[str]) -> None:  # N25
+    result = imported(MOUNTED % (IMAGE, point))
+    assert result.template.nfs_mounts == (NfsMount("10.0.0.2", "/vol1", "models"),)
+    assert notes(result, about="mountPoint") == told
+
+
+def test_mounts_of_one_worker_pool_alone_are_refused() -> None:
+    other = f"  - machineSpec: {{machineType: n1-standard-4}}\n    replicaCount: 1\n    {CODE}}}\n"
+    mounts = "    nfsMounts: {server: 10.0.0.2, path: /vol1, mountPoint: models}\n"
+    with pytest.raises(ConfigError) as error:
+        imported(job(pool=mounts + other, more="network: projects/1/global/networks/n"))
+    assert "other mounts than those of the first worker pool" in error.value.why
+
+
 def test_the_name_and_the_folder_are_the_flags_matter() -> None:
     with pytest.raises(ConfigError) as error:
         read(job(PACKAGE), "job.yaml", Naming("Not A Name", "of a file"))
