@@ -148,6 +148,12 @@ class Interrupted(SlipwayError):  # noqa: N818 - named as the outcome it reports
     exit_code = 130
 
 
+class Terminated(Interrupted):
+    """The same for SIGTERM."""
+
+    exit_code = 143
+
+
 class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it reports
     """A request that was sent, and whose acceptance is not known."""
 

@@ -221,4 +221,5 @@ def test_each_kind_of_error_has_its_code() -> None:
         "Timeout": 9,
         "AnswerUnknown": 75,
         "Interrupted": 130,
+        "Terminated": 143,
     }

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from slipway.authoring.packages.source_package import is_packed
+from slipway.authoring.packages.working_tree import is_packed
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import quoted
 

@@ -31,6 +31,9 @@ _NOT_READ = {
     "poetry.lock": "poetry export --without-hashes --output requirements.txt",
 }
 """Files that list packages for another installer, and what writes them as pip reads them."""
+_WRITTEN = frozenset({"runs/", "wandb/", "mlruns/", "lightning_logs/", "tb_logs/", "outputs/", "multirun/"})
+"""Folders that TensorBoard, W&B, MLflow, Lightning and Hydra write into: code that names one reads nothing there."""
+_DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1")
 _OF_PEOPLE = ("/home/", "/Users/", "~/")
 _MOST = 3
 
@@ -93,7 +96,9 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
     code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
     told = {name: _why_not(tree, name) for name in named}
-    told |= {name: _why_not(tree, name) for name in (*tree.ignored, *tree.links) if _mentions(code, name)}
+    read = _DEFAULT_OUTPUT.sub(b"", code)
+    sought = (name for name in (*tree.ignored, *tree.links) if name not in _WRITTEN and _mentions(read, name))
+    told |= {name: _why_not(tree, name) for name in sought}
     if told:
         yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
         small = next((name for name in told if (folder / name).is_file() and name in tree.ignored), "")

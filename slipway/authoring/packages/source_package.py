@@ -6,18 +6,18 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import stat
 import sys
 import tarfile
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.project_file import FILES, REQUIREMENTS, requirements_of
+from slipway.authoring.packages.project_file import REQUIREMENTS, requirements_of
 from slipway.authoring.packages.requirements import is_for_launcher, together
+from slipway.authoring.packages.working_tree import WorkingTree, read
 from slipway.authoring.stack.secrets import files_with_keys
 from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
@@ -25,7 +25,6 @@ from slipway.base.files import write_atomically
 from slipway.base.formatting import nearest
 from slipway.model.rules.code import SCRIPT
 
-_LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
@@ -99,10 +98,9 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
                 f"template {template}: no folder {folder.parent.name}/{folder.name}",
                 fix="code.folder names the folder in which its command runs",
             )
-        # The image's Python reads them, which may be another one.
-        files = {name.partition("/")[2]: content for name, content in _read(template, (folder,), python=False).items()}
-        executable = [name for name in files if (folder / name).stat().st_mode & stat.S_IXUSR]
-        return assemble(template, script_sources(files, executable), requirements(folder))
+        tree = read(folder, reviewed=True)
+        _packed(template, {folder: tree}, python=False)  # The image's Python reads them, which may be another one.
+        return assemble(template, script_sources(tree.files, tree.executable), _requirements(folder, tree))
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
         beside, name = lacking[0].parent, f"{lacking[0].parent.name}/{lacking[0].name}"
@@ -120,11 +118,9 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
             why=f"{folder.parent.name}/{inside}.py is not there",
             fix="code.module names the module to run: PACKAGE.MODULE",
         )
-    return assemble(
-        template,
-        _read(template, every),
-        together({f"{each.name}/{REQUIREMENTS}": requirements(each) for each in every}),
-    )
+    trees = {each: read(each, reviewed=True) for each in every}
+    needed = {f"{each.name}/{REQUIREMENTS}": _requirements(each, tree) for each, tree in trees.items()}
+    return assemble(template, _packed(template, trees), together(needed))
 
 
 def launcher(template: str) -> SourcePackage:
@@ -236,43 +232,29 @@ def short_hash(digest: str) -> str:
 
 def requirements(folder: Path) -> tuple[str, ...]:
     """Return the requirements of a folder. Raises ConfigError."""
-    paths = [*folder.rglob("*.txt"), *(path for name in FILES if (path := folder / name).is_file())]
-    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    return requirements_of(files, f"{folder.parent.name}/{folder.name}")
+    return _requirements(folder, read(folder, reviewed=True))
 
 
-def is_packed(path: PurePath) -> bool:
-    """Tell whether a file of a job's folder goes into its package: all do but those that Python's tools leave."""
-    return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
+def _requirements(folder: Path, tree: WorkingTree) -> tuple[str, ...]:
+    return requirements_of(tree.files, f"{folder.parent.name}/{folder.name}")
 
 
-def _read(template: str, folders: tuple[Path, ...], *, python: bool = True) -> Mapping[str, bytes]:
-    sources = {name: content for each in folders for name, content in _sources(each)}
-    shown = {f"{folders[0].parent.name}/{name}": content for name, content in sources.items()}
+def _packed(template: str, trees: Mapping[Path, WorkingTree], *, python: bool = True) -> Mapping[str, bytes]:
+    """Return the sources of folders by their paths from the folder's own name on. Raises ConfigError."""
+    for folder, tree in trees.items():
+        if link := next(iter(tree.links), ""):
+            raise ConfigError(
+                f"{folder.name}/{link} is a link to {tree.links[link]}, which is not packed",
+                why="a link of reviewed code leads to a file of its folder that git has",
+                fix="put the file itself there, or read it where the job runs",
+            )
+    sources = {f"{each.name}/{name}": content for each, tree in trees.items() for name, content in tree.files.items()}
+    around = next(iter(trees)).parent.name
+    shown = {f"{around}/{name}": content for name, content in sources.items()}
     require_no_key(shown, f"template {template}", "take the file out of the folder")
     if python:
         require_python(shown, f"template {template}", "correct it; what no job imports can lie outside the folder")
     return sources
-
-
-def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in folder.rglob("*"):
-        inner = path.relative_to(folder)
-        if path.is_file() and is_packed(inner):
-            if not path.resolve().is_relative_to(folder.resolve()):
-                raise ConfigError(
-                    f"{folder.name}/{inner.as_posix()} is a link out of its package",
-                    why="what it leads to would be published with the package, for all who submit",
-                    fix="put the file itself there, or read it where the job runs",
-                )
-            try:
-                yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
-            except OSError as error:
-                raise ConfigError(
-                    f"can't read {folder.name}/{inner.as_posix()}",
-                    why=error.strerror or str(error),
-                    fix="make it readable, or take it out of the package",
-                ) from error
 
 
 def _description(

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
-from slipway.authoring.packages.source_package import is_packed
 from slipway.base.errors import ConfigError, Fix
 from slipway.base.files import OWN_FOLDER
 from slipway.base.formatting import quoted, short
@@ -23,6 +23,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta/history")
 """Files in the top folder of a virtual environment: of Python's, and of conda's."""
 IGNORES = ".slipwayignore"
 """The file of a folder with patterns as git's of what is not packed, tracked or not."""
+_OF_TOOLS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
 
@@ -46,16 +47,16 @@ class WorkingTree:
     source: str = ""
 
 
-def read(folder: Path, source: str = "", commit: str = "") -> WorkingTree:
+def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = False) -> WorkingTree:
     """Read a folder: links within it are followed, submodules and other checkouts in it read as they lie there. One
-    that was made of a `source`, which may have a `commit`, has nothing that git ignores. Raises ConfigError for one
-    that is too large."""
+    that was made of a `source`, which may have a `commit`, has nothing that git ignores. Of `reviewed` code files and
+    links are read alone, as its commit is the stack's. Raises ConfigError for one that is too large."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a name that is too long is none, and no error
         near = str(folder.parent) if os.path.isfile(folder) else ""  # noqa: PTH113
         fix: Fix = ({"code": near}, ", the file's folder") if near else ({"code": "./src"}, ", for example")
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=fix)
     folder, shown = folder.resolve(), source or str(folder.resolve())
-    seen = _every_file(folder) if source else _as_git_sees(folder)
+    seen = _every_file(folder) if source else _at_once(folder) if reviewed else _as_git_sees(folder)
     out = _left_out(folder)
     out_folders = tuple(each for each in out if each[-1] == "/")
     kept = {name for name in (*seen.tracked, *seen.new) if not name.startswith(out_folders)}
@@ -84,6 +85,11 @@ def read(folder: Path, source: str = "", commit: str = "") -> WorkingTree:
     return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), source)
 
 
+def is_packed(path: PurePath) -> bool:
+    """Tell whether a file of a job's folder goes into its package: all do but those that Python's tools leave."""
+    return not _OF_TOOLS & set(path.parts) and path.suffix != ".pyc"
+
+
 @dataclass(frozen=True)
 class _Seen:
     """Names of a folder's files."""
@@ -97,6 +103,9 @@ class _Seen:
 
 def _as_git_sees(folder: Path) -> _Seen:
     inside = bool(_git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository"))
+    tracked = _tracked(folder) if inside else []
+    # What is named is meant, where the checkout around it ignores it as a whole.
+    inside = inside and (bool(tracked) or _run(folder, "check-ignore", "--quiet", "--", str(folder)).returncode != 0)
     # git takes a folder without a repository for one whose files are all new.
     with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
         if not inside:
@@ -105,8 +114,16 @@ def _as_git_sees(folder: Path) -> _Seen:
         ignored = _listed(
             folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
         )
-        tracked = _tracked(folder) if inside else []
         return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), inside)
+
+
+def _at_once(folder: Path) -> _Seen:
+    """Return the same files by one call, as a stack has many folders; all of them where there is no git."""
+    if not shutil.which("git"):
+        return _every_file(folder)
+    given = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = _git(folder, *given, absent="not a git repository").split("\0")
+    return _Seen(_code(folder, [name for name in names if name])) if any(names) else _as_git_sees(folder)
 
 
 def _every_file(folder: Path) -> _Seen:
@@ -232,12 +249,7 @@ def _commit(folder: Path) -> str:
 def _git(folder: Path, *arguments: str, absent: str = "") -> str:
     """Return git's answer; empty where it refuses with the words `absent`. Raises ConfigError where it refuses
     otherwise, and where there is no git."""
-    command = ["git", "-c", "core.quotePath=false", *arguments]
-    try:
-        done = subprocess.run(command, cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
-    except OSError as problem:
-        why = f"git can't be run: {problem.strerror}"
-        raise ConfigError("packing code needs git", why=why, fix="install git, or put it on PATH") from problem
+    done = _run(folder, *arguments)
     message = done.stderr.decode(errors="replace").strip()
     if done.returncode and not (absent and absent in message):
         raise ConfigError(
@@ -246,6 +258,15 @@ def _git(folder: Path, *arguments: str, absent: str = "") -> str:
             fix=f"see what it says: git -C {shlex.quote(str(folder))} status",
         )
     return done.stdout.decode(errors="surrogateescape")
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-c", "core.quotePath=false", *arguments]
+    try:
+        return subprocess.run(command, cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
+    except OSError as problem:
+        why = f"git can't be run: {problem.strerror}"
+        raise ConfigError("packing code needs git", why=why, fix="install git, or put it on PATH") from problem
 
 
 def _top(name: str) -> str:

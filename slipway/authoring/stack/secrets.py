@@ -42,6 +42,10 @@ _ASSIGNED = re.compile(
     r"""(?<![\w-])(?:(--?[A-Za-z][\w.-]{0,60})(?:=|\s{1,9}(?!-|["']?[A-Za-z_]\w{0,60}=))|([A-Za-z_]\w{0,60})=)"""
     r"""["']?([^\s"';&|]+)"""
 )
+# `wandb login KEY`, and `wandb.login(key="KEY")` of a program in a command.
+_LOGIN = re.compile(
+    r"""\blogin(?:\(\s*(?:\w+\s*=\s*)?["']|\s+(?:--?[\w-]+(?:[= ]https?://\S+)?\s+)*["']?)([\w+/=.~-]{20,})"""
+)
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
@@ -81,8 +85,9 @@ def without_secrets(text: str) -> str:
 
 
 def assigned(text: str) -> list[tuple[str, str]]:
-    """Return the flags and variables that a command line sets, each with its value."""
-    return [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
+    """Return the flags and variables that a command line sets, each with its value, and keys to log in with."""
+    pairs = [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
+    return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text[:_LONGEST]))]
 
 
 def files_with_keys(files: Mapping[str, bytes]) -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.source_package import is_packed
+from slipway.authoring.packages.working_tree import is_packed
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
 from slipway.model.labels import SHORT, UNKNOWN_COMMIT, Revision

@@ -165,7 +165,7 @@ def _like(
         _log.info(line)
     for line in likeness.differences:
         _log.warning("not as it was: %s", line)
-    return run.asked(likeness.asked, asked) if run else likeness.asked, run
+    return run.asked(likeness.asked) if run else likeness.asked, run
 
 
 def _price_words(cost: Price) -> str:

@@ -15,6 +15,8 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, numbered, quoted
 
 _USUAL_DISKS = ("pd-ssd", "pd-standard")
+_WITHDRAWN = "NVIDIA_TESLA_K80"
+"""A GPU that the API still names, and has no machines of."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ def unknown_accelerator(name: str) -> MachineError | None:
     """Return the mistake in an accelerator's name; None for one that there is."""
     if name in accelerators():
         return None
+    if numbered(name) == numbered(_WITHDRAWN):
+        return MachineError("type", f"Vertex AI has no {quoted(name)} any more", "NVIDIA_TESLA_T4, for example")
     parts = set(name.upper().replace("-", "_").split("_"))  # NVIDIA_TESLA_T4 is meant by T4, nvidia-t4 and the like.
     named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
     alike = (kind for kind in accelerators() if numbered(kind) == numbered(name))

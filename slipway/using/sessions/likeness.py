@@ -38,15 +38,13 @@ class RunLikeness:
     def typed(self) -> str:
         return f"{self.job.typed}/{self.number}"
 
-    def asked(self, request: SubmissionRequest, given: SubmissionRequest) -> SubmissionRequest:
-        """Return the request for the like of the session's job, as `given`, with the run's command in place of the
-        session's, and without the session's time limit."""
+    def asked(self, request: SubmissionRequest) -> SubmissionRequest:
+        """Return the request for the like of the session's job with the run's command in place of the session's."""
         params = {
             name: self.command if isinstance(value, str) and is_command(value) else value
             for name, value in request.params.items()
         }
-        settings = replace(request.overrides.settings, max_run=given.overrides.settings.max_run)
-        return replace(request, params=params, overrides=replace(request.overrides, settings=settings))
+        return replace(request, params=params)
 
 
 def run_like(storage: Storage, text: str, find: Callable[[str], VertexJob]) -> RunLikeness | None:

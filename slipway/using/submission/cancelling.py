@@ -8,7 +8,7 @@ from datetime import datetime
 
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import few, join, last_part, span
-from slipway.google.failures import CloudError
+from slipway.google.failures import CloudError, Refused
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.agents import AGENT
@@ -19,15 +19,24 @@ from slipway.using.submission.request import attempt_id
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
-    """Ask for the job's end. Raises ResourceError for a job that has ended, and CloudError."""
-    if job.ended:
-        age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
-        raise ResourceError(
-            f"job {job.called} has ended, there is nothing to cancel",
-            why=f"{state_word(job.state)}{age}",
-            fix=f"slipway jobs show {job.typed}",
-        )
-    vertex.cancel(job.name)
+    """Ask for the job's end. Raises ResourceError for a job that has ended, meanwhile too, and CloudError."""
+    if not job.ended:
+        try:
+            return vertex.cancel(job.name)
+        except Refused:
+            job = vertex.job(job.name)
+            if not job.ended:
+                raise
+    raise _over(job, now)
+
+
+def _over(job: VertexJob, now: datetime) -> ResourceError:
+    age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
+    return ResourceError(
+        f"job {job.called} has ended, there is nothing to cancel",
+        why=f"{state_word(job.state)}{age}",
+        fix=f"slipway jobs show {job.typed}",
+    )
 
 
 def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -> list[VertexJob]:

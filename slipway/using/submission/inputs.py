@@ -26,8 +26,13 @@ SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
 _GB = 10**9
 _HUB_PAGE = re.compile(r"(?:https://)?(?:huggingface\.co|hf\.co)/((?:datasets/|spaces/)?[\w.-]+/[\w.-]+)(?:/.*)?")
-_SAME = re.compile(r"(?:/gcs/|https://storage\.(?:googleapis|cloud\.google)\.com/)([^/\s]+(?:/.*)?)")
-"""An address of Cloud Storage as a mount or a browser has it."""
+_SAME = re.compile(
+    r"(?:/gcs/|https://storage\.(?:googleapis|cloud\.google)\.com/|https://console\.cloud\.google\.com/storage/browser/"
+    r"|(?i:gcs://|gs://|gs:/))([a-z0-9][^/\s;]*(?:/[^;]*)?)(?:;.*)?"
+)
+"""An address of Cloud Storage as a mount, a browser or a slip of the hand has it."""
+_HUB_NAME = re.compile(r"hf://[\w.-]+/?")
+_OTHER_PLACES = ("http://", "https://", "ftp://")
 
 
 def contents(storage: Storage, address: str) -> tuple[int, str]:
@@ -64,7 +69,12 @@ def _instead_of(address: str) -> str:
         return f"hf://{repository[1]}, as the hub's files are named here"
     if there := _SAME.fullmatch(address):
         return f"gs://{there[1]}, as an input is gs://BUCKET/FOLDER"
-    if address.startswith(("s3://", "./", "../", "~/", "/")):
+    if _HUB_NAME.fullmatch(address):
+        return "gs://BUCKET/FOLDER, or of the hub hf://ORG/NAME and hf://datasets/ORG/NAME"
+    if address.startswith(_OTHER_PLACES):
+        name = address.partition("?")[0].rstrip("/").rpartition("/")[2]
+        return f"curl -L {shlex.quote(address)} | gcloud storage cp - gs://BUCKET/{name}, and name gs://BUCKET/{name}"
+    if "://" not in address or address.startswith("s3://"):
         return f"gcloud storage cp -r {shlex.quote(address)} gs://BUCKET/FOLDER, and name gs://BUCKET/FOLDER"
     return "gs://BUCKET/FOLDER, or one object there"
 

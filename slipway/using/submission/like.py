@@ -30,7 +30,7 @@ from slipway.using.context import Context
 from slipway.using.submission.candidates import SubmissionRequest, prepare
 from slipway.using.submission.parameters import unnamed
 from slipway.using.submission.request import RequestOverrides
-from slipway.using.submission.same_request import Compared, compared, differing
+from slipway.using.submission.same_request import Compared, compared, differing, lasting_settings
 from slipway.using.submission.submitter import place_of
 
 _SHOWN = 200
@@ -193,7 +193,7 @@ def _overrides(
     """Return the overrides with the job's code, where the template's has changed, and its experiment; and the package's
     URI, empty for the template's present one."""
     experiment = given.experiment or _experiment(template, job)
-    then, now = job.own_settings, given.settings
+    then, now = lasting_settings(job), given.settings
     settings = OwnSettings(
         env={name: value for name, value in {**then.env, **now.env}.items() if name not in now.secrets},
         secrets={name: value for name, value in {**then.secrets, **now.secrets}.items() if name not in now.env},
@@ -287,5 +287,5 @@ def _notes(job: VertexJob, template: Template, package: str, on_top: list[str]) 
         revision: Revision = job.code if CODE_LABEL in job.labels else job.revision
         at = f" @ {revision.short}" if revision.commit else ""
         yield f"  its code{at}: {package}"
-    if job.own_settings:
-        yield f"  its settings: {job.own_settings}"
+    if settings := lasting_settings(job):
+        yield f"  its settings: {settings}"

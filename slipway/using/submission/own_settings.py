@@ -57,7 +57,8 @@ def checked_settings(
 
 def require_free_name(catalog: Catalog, name: str) -> None:
     """Raise ConfigError for a job's name that a template has, or that the job of one may have."""
-    if own := next((each for each in catalog.templates if re.fullmatch(rf"{each}-[a-z2-7]{{8}}", name)), ""):
+    # Letters alone are rather a word, as in `script-baseline`.
+    if own := next((each for each in catalog.templates if re.fullmatch(rf"{each}-(?=.*\d)[a-z2-7]{{8}}", name)), ""):
         raise ConfigError(
             f"{name} has the form of the names that jobs of {own} are given",
             why="a job of that very name would be found in place of yours",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from slipway.base.formatting import short, span
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
-from slipway.model.labels import CODE_LABEL, RECORDS, SHAPE_VARIABLES
+from slipway.model.labels import CODE_LABEL, RECORDS, SESSION_LABEL, SHAPE_VARIABLES
+from slipway.model.own_settings import OwnSettings
 from slipway.using.jobs.claim import work_buckets
 from slipway.using.jobs.claimant import OtherJobError
 from slipway.using.submission.request import Request
@@ -66,11 +68,16 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "arguments": [plain(pool.args) for pool in busy],
         # Parameters and machines are compared separately, and a note changes nothing.
         "environment": [plain(each for each in pool.env if each.partition("=")[0] not in _ELSEWHERE) for pool in busy],
-        "time limit": span(longest) if (longest := job.own_settings.max_run) is not None else "",
+        "time limit": span(longest) if (longest := lasting_settings(job).max_run) is not None else "",
         "retries": str(job.own_settings.retries or ""),
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }
+
+
+def lasting_settings(job: VertexJob) -> OwnSettings:
+    """Return the settings that the like of a job has: a session's time limit is none of what it runs."""
+    return replace(job.own_settings, max_run=None) if SESSION_LABEL in job.labels else job.own_settings
 
 
 def _shown(value: Compared, other: Compared) -> str:

@@ -30,5 +30,7 @@ from slipway.using.submission.own_command import command_line
 @catalog_option
 def command(*, words: tuple[str, ...], name: str | None, fresh: bool, code: str, catalog: str | None) -> int:
     context, line = Context(catalog), command_line(words, Path(code))
-    session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, fresh=fresh)
-    return followed(context, session, run, screen.note)
+    with screen.terminable("a run may have been sent", "slipway session list"):
+        session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, fresh=fresh)
+    with screen.terminable(f"run {run.number} goes on", f"slipway jobs logs {session.job.typed} --follow"):
+        return followed(context, session, run, screen.note)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from slipway.base.formatting import unfit
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted, quoted, unfit
 from slipway.front.cli.terminal import completions
 from slipway.model.own_settings import MOST_RETRIES
 
@@ -30,6 +32,18 @@ class _Word(click.ParamType[str]):
         if wrong := unfit(str(value)):  # For a variable of the environment; typed text was checked before.
             self.fail(f"it {wrong}", param, ctx)
         return str(value)
+
+
+def _with_values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return variables with the values that the shell has of those that are given without one."""
+    lacking = [name for name in given if "=" not in name and name not in os.environ]
+    if lacking:
+        raise ConfigError(
+            f"{counted(len(lacking), 'variable')} wrong",
+            why="\n".join(f"{quoted(name)} is not name=value, and no variable of this shell" for name in lacking),
+            fix=f"--env {lacking[0]}=VALUE, or export {lacking[0]}",
+        )
+    return tuple(word if "=" in word else f"{word}={os.environ[word]}" for word in given)
 
 
 WORD = _Word()
@@ -112,10 +126,12 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
     ),
     click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated."),
     click.option(
+        "-e",
         "--env",
         multiple=True,
-        metavar="NAME=VALUE",
-        help="A variable of this job, where your code runs; may be repeated.",
+        callback=_with_values,
+        metavar="NAME[=VALUE]",
+        help="A variable of this job, where your code runs, without a value that of your shell; may be repeated.",
     ),
     click.option(
         "--secret",

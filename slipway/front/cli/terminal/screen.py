@@ -10,6 +10,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from slipway.base.errors import HARMFUL, Interrupted, SlipwayError
+from slipway.base.errors import HARMFUL, Interrupted, SlipwayError, Terminated
 from slipway.base.errors import visible as without_harm
 
 if TYPE_CHECKING:
@@ -106,6 +107,20 @@ def interruptible(state: str, fix: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; {state}", fix=fix) from None
+
+
+@contextlib.contextmanager
+def terminable(state: str, fix: str) -> Iterator[None]:
+    """After SIGTERM, print the `state` of things, with `fix` to go on. Raises Terminated."""
+
+    def tell(*_: object) -> None:
+        raise Terminated(f"terminated; {state}", fix=fix)
+
+    before = signal.signal(signal.SIGTERM, tell)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def out_json(kind: str, body: Any) -> None:

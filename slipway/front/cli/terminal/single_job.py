@@ -48,7 +48,7 @@ def submit_one(
     run = _run(context, typed.like) if typed.like else None
     if run:
         typed = replace(typed, like=run.typed, code=typed.code or run.typed)
-        asked = run.asked(typed.request_like(context, run.job).asked, typed.request())
+        asked = run.asked(typed.request_like(context, run.job).asked)
     elif typed.like is None:
         asked = typed.request()
     else:

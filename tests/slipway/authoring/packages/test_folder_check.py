@@ -223,6 +223,20 @@ def test_what_nothing_names_is_told_once_and_dot_files_are_not(folder: Path) -> 
     assert first == "not packed: data/ (git ignores it), local.yaml (git ignores it)"
 
 
+def test_folders_that_code_writes_are_left_out_and_not_lacking(folder: Path) -> None:
+    """`SummaryWriter()` writes into runs/, and a laptop's earlier curves are nothing that a job reads."""
+    default = "os.environ.get('SLIPWAY_OUTPUT', 'results')"
+    (folder / "train.py").write_text(f"log = SummaryWriter('runs/')\nout = {default}\nopen('data/')\n")
+    (folder / ".gitignore").write_text("runs/\nresults/\ndata/\n")
+    for name in ("runs", "results"):
+        (folder / name).mkdir()
+        (folder / name / "old").touch()
+    assert told(folder, "python train.py").splitlines()[0] == "! not packed, and named: data/ (git ignores it)"
+    assert "! not packed, and named: runs" in told(folder, "python plot.py runs/old")
+    (folder / "train.py").write_text(f"log = SummaryWriter('runs/')\nout = {default}\n")
+    assert told(folder, "python train.py").splitlines()[0].startswith("not packed: data/ (git ignores it), results/")
+
+
 def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> None:
     (folder / "train.py").write_text("print 'two'\n")
     assert "! train.py:1: Missing parentheses" in told(folder, "python train.py")

@@ -19,6 +19,7 @@ from packaging.version import InvalidVersion, Version
 from slipway.authoring.packages.source_package import SourcePackage, build, launcher, requirements, short_hash, stored
 from slipway.base.errors import ConfigError
 from slipway.model.rules.code import SCRIPT
+from tests.checkouts.git import git
 
 NEWER = frozenset(
     {
@@ -180,12 +181,30 @@ def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "again.py").symlink_to("__init__.py")
-    (folder / "loop").symlink_to(folder)
     outside.write_text("k3y-of-the-person")
     assert build("greeter", folder).content
     (folder / "key").symlink_to(outside)
-    with pytest.raises(ConfigError, match="greeter/key is a link out of its package"):
+    with pytest.raises(ConfigError, match=r"greeter/key is a link to .*, which is not packed"):
         build("greeter", folder)
+
+
+def test_reviewed_code_is_read_as_a_folder_of_ones_own(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # N25
+    """What git ignores is on one laptop alone, and a review does not show it; a link to a folder is the folder."""
+    before, around = build("greeter", sources), sources.parent
+    git(around, "init", "-q")
+    (around / ".gitignore").write_text("*.csv\n")
+    (sources / "mine.csv").write_text("1")
+    assert build("greeter", sources) == before
+    (sources / ".slipwayignore").write_text("*.bak\n")
+    (sources / "old.bak").write_text("1")
+    assert build("greeter", sources) == before, "and its own list of what is left out"
+    (around / ".gitignore").write_text("greeter\n")
+    assert "greeter-1.0/greeter/mine.csv" in members(build("greeter", sources).content), "what is named is meant"
+    (sources / "texts").symlink_to("data")
+    assert "greeter-1.0/greeter/texts/words.txt" in members(build("greeter", sources).content)
+    monkeypatch.setenv("PATH", "")
+    (sources / ".slipwayignore").unlink()
+    assert build("greeter", sources).content, "without git, too"
 
 
 @pytest.mark.parametrize(

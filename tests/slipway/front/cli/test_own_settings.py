@@ -106,7 +106,7 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--env", "LR"), "'LR' is not name=value"),
+        (("--env", "NOWHERE"), "'NOWHERE' is not name=value, and no variable of this shell"),
         (("--env", "1X=2"), "'1X' is no variable's name"),
         (("--env", "SLIPWAY_OUTPUT=gs://x"), "SLIPWAY_OUTPUT is set for each job"),
         (("--env", "EMPTY="), "EMPTY is empty, which Vertex AI refuses"),
@@ -126,13 +126,20 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--name", "Lr 01"), "fix: --name lr-01, for example"),
         (("--name", "4711"), "not digits alone"),
         (("--name", "hello"), "hello is a template"),
-        (("--name", "crew-baseline"), "fix: --name baseline, for example"),
+        (("--name", "crew-base2ine"), "fix: --name base2ine, for example"),
         (("--name", "hello-k3v7p5wd"), "has the form of the names that jobs of hello are given"),
         (("--name", "crew"), "crew is a template"),
         (("-p", "code=WANDB=sk-abcdefghijklmnopqrstu"), "code has a secret in it"),
         (("-p", f"code=WANDB_API_KEY={'0123456789abcdef' * 2} python train.py"), "code has a secret in it"),
         (
             ("-p", f"code=bash -c 'export WANDB_API_KEY={'0123456789abcdef' * 2}; python a.py'"),
+            "code has a secret in it",
+        ),
+        (("-p", f"code=wandb login {'0123456789abcdef' * 2} && python a.py"), "code has a secret in it"),
+        (("-p", f"code=wandb login --relogin {'0123456789abcdef' * 2}"), "code has a secret in it"),
+        (("-p", f"code=huggingface-cli login --token {'abcdefg123456789' * 2}"), "code has a secret in it"),
+        (
+            ("-p", f"code=python -c 'import wandb; wandb.login(key=\"{'0123456789abcdef' * 2}\")'"),
             "code has a secret in it",
         ),
         (("--note", "with hf_abcdefghijklmnopqrst"), "note has a secret in it"),
@@ -164,6 +171,16 @@ def test_without_a_limit_of_the_template_s_the_service_s_is_the_most(mine: Stack
 
 def test_a_path_of_credentials_is_no_secret(mine: Stack) -> None:
     mine.well("submit", "hello", "--code", "./src", "--env", "GOOGLE_APPLICATION_CREDENTIALS=conf/sa.json", "--dry-run")
+
+
+@pytest.mark.parametrize("flag", ["-e", "--env"])
+def test_a_variable_without_a_value_has_the_shell_s(mine: Stack, flag: str) -> None:
+    mine.well("submit", "hello", "--code", "./src", flag, "WANDB_MODE", WANDB_MODE="offline")
+    assert variables(mine.jobs()[0])["WANDB_MODE"] == "offline"
+
+
+def test_words_behind_a_template_s_name_are_no_name_of_a_job(mine: Stack) -> None:
+    mine.well("submit", "hello", "--code", "./src", "--name", "hello-baseline")
 
 
 def test_reviewed_code_takes_a_limit_and_no_variables(stack: Stack) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from slipway.google.vertex import Vertex
 from tests.slipway.front.cli.past import Past
 from tests.slipway.front.cli.stack import SLEEP, Stack, held
 
@@ -23,6 +24,20 @@ def test_an_ended_job_is_not_cancelled(past: Past) -> None:
     assert "why: succeeded" in done.err
     row = past.run("pools", "--output", "json").json["pools"][0]
     assert row["busy"] == 0 and row["idleSince"] is not None
+
+
+def test_a_job_that_ends_meanwhile_is_not_cancelled(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancel, name = Vertex.cancel, sent(stack)
+
+    def late(vertex: Vertex, job: str) -> None:
+        cancel(vertex, job)
+        stack.all_end()
+        cancel(vertex, job)
+
+    monkeypatch.setattr(Vertex, "cancel", late)
+    done = stack.run("jobs", "cancel", name)
+    assert done.code == 4 and f"job {name} has ended, there is nothing to cancel" in done.err, done.err
+    assert f"fix: slipway jobs show {name}" in done.err
 
 
 @pytest.mark.parametrize("verb", ["show", "logs", "wait", "cancel"])
