@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.project_file import REQUIREMENTS, requirements_of
+from slipway.authoring.packages.project_file import REQUIREMENTS, python_of, requirements_of
 from slipway.authoring.packages.requirements import together
 from slipway.authoring.packages.source_package import (
     SourcePackage,
@@ -124,7 +124,9 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     needed = () if of_image else _requirements(tree, folder, packages)
     packed = script_sources(sources, tree.executable) if any_files else sources
     package = (
-        folder_of(template.name, sources, tree.executable) if of_image else assemble(template.name, packed, needed)
+        folder_of(template.name, sources, tree.executable)
+        if of_image
+        else assemble(template.name, packed, needed, python_of(tree.files))
     )
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(

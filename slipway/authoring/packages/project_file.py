@@ -43,6 +43,16 @@ def requirements_of(files: Mapping[str, bytes], top: str) -> tuple[str, ...]:
     return (*requirement_lines(text.encode(), f"{top}/{name}"), *constraints)
 
 
+def python_of(files: Mapping[str, bytes]) -> str:
+    """Return the versions of Python that a folder's project takes, as `>=3.10`; empty where it says none."""
+    try:
+        project = tomllib.loads(files.get(PROJECT, b"").decode()).get("project", {})
+    except (ValueError, AttributeError):
+        return ""
+    wanted = project.get("requires-python", "") if isinstance(project, dict) else ""
+    return wanted if isinstance(wanted, str) else ""
+
+
 def _declared(lock: Table) -> list[str]:
     """Return what the project of a lock requires."""
     own = [each for each in lock.get("package", ()) if "." in each["source"].values()]

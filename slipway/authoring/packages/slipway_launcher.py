@@ -202,7 +202,8 @@ def run(start: Start) -> int:
         variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
         if asked.code or script:
             folder = fetched(asked.code, place, environ)
-            variables[asked.path] = os.pathsep.join(filter(None, (str(folder), environ.get(asked.path))))
+            own = (str(folder), *sources_of(folder), environ.get(asked.path))
+            variables[asked.path] = os.pathsep.join(filter(None, own))
         variables.update(copied(place, environ))
         if script:
             words, programs = scripted(asked.rest), os.path.dirname(sys.executable)  # noqa: PTH120 - it may be a link
@@ -241,6 +242,14 @@ def run(start: Start) -> int:
                 results = restored(place, output, environ, again=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def sources_of(folder: Path) -> Sequence[str]:
+    """The folder `src` of a project, from which an installer takes its packages; none for one that is a package."""
+    inner = folder / "src"
+    is_project = any((folder / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg"))
+    has_packages = any(inner.glob("*/__init__.py")) and not (inner / "__init__.py").exists()
+    return [str(inner)] if is_project and has_packages else []
 
 
 def restored(place: Path, output: str, environ: Mapping[str, str], *, again: bool) -> Results:

@@ -11,19 +11,16 @@ It ends by itself, by a request of its own in the place of the next one: so no r
 from __future__ import annotations
 
 import argparse
-import codecs
 import contextlib
-import hashlib
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO, Any, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Any, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import adopt, gone, scripted
 from slipway.authoring.packages.slipway_exchange import (
@@ -38,10 +35,11 @@ from slipway.authoring.packages.slipway_exchange import (
     started_name,
     stop_name,
 )
-from slipway.authoring.packages.slipway_files import Moment
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_launcher import CANNOT_TELL, cluster, replica
 from slipway.authoring.packages.slipway_notify import REASON, after
+from slipway.authoring.packages.slipway_output import Output
+from slipway.authoring.packages.slipway_placed import Files
 from slipway.authoring.packages.slipway_results import CHIEF, say
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 from slipway.authoring.packages.slipway_warm import Warm
@@ -52,7 +50,6 @@ AGAIN = "run it again"
 LAST_WORDS_S = 5.0
 STOPPED_S = 20.0
 """The seconds that a run has for its last words once its session is to end."""
-MOST_HELD = 4 << 20
 TICK_S = 0.1
 # The least seconds between two parts of a run's output, by the run's age: each part costs.
 PACES = ((60.0, 1.0), (5.0, 0.5), (0.0, TICK_S))
@@ -64,97 +61,6 @@ class LateError(Exception):
 
 class NoProgramError(RefusedError):
     """A command whose program is not on this machine."""
-
-
-class Files:
-    """The folder's files as requests have them, and all contents that came, by their digests, in a folder of ours."""
-
-    def __init__(self, folder: Path, store: Path) -> None:
-        self.folder, self.store = folder, store
-        self.placed: dict[str, tuple[str, bool, Moment]] = {}
-        self.written = 0
-        store.mkdir(exist_ok=True)
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                content, status = path.read_bytes(), path.stat()
-                digest = hashlib.sha256(content).hexdigest()
-                self.take({digest: content})
-                own = bool(status.st_mode & 0o100)
-                self.placed[path.relative_to(folder).as_posix()] = digest, own, Moment.of(status)
-
-    def take(self, contents: Mapping[str, bytes]) -> None:
-        for digest, content in contents.items():
-            (self.store / digest).write_bytes(content)
-
-    def put(self, request: Request) -> None:
-        """Make the folder's files those of a request, whatever commands did to them. Raises OSError."""
-        for name in [name for name in self.placed if name not in request.files]:
-            (self.folder / name).unlink(missing_ok=True)
-            del self.placed[name]
-        # Python takes a compiled module for its source by the second of its time.
-        self.written = max(self.written + 1, int(time.time()))
-        for name, digest in request.files.items():
-            path, executable = self.folder / name, name in request.executable
-            with contextlib.suppress(OSError):
-                if self.placed.get(name) == (digest, executable, Moment.of(path.stat())):
-                    continue
-            content = (self.store / digest).read_bytes()
-            self._clear(path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            path.chmod(0o755 if executable else 0o644)
-            os.utime(path, (self.written, self.written))
-            self.placed[name] = digest, executable, Moment.of(path.stat())
-
-    def _clear(self, path: Path) -> None:
-        """Remove what stands in a file's place, a folder too, and files where it has folders."""
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        for place in (path, *path.parents):
-            if place == self.folder:
-                return
-            if place == path or not place.is_dir():
-                place.unlink(missing_ok=True)
-
-
-class Output:
-    """Output of a command: copied to the job's log, and held until it is taken for the next part."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: list[tuple[int, str]] = []
-        self._size = self._left_out = 0
-
-    def read(self, stream: IO[bytes], number: int) -> threading.Thread:
-        reader = threading.Thread(target=self._read, args=(stream, number), daemon=True)
-        reader.start()
-        return reader
-
-    def _read(self, stream: IO[bytes], number: int) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        with stream:
-            for block in iter(lambda: os.read(stream.fileno(), 1 << 16), b""):
-                self.add(number, decoder.decode(block))
-                while block:
-                    block = block[os.write(number, block) :]
-        self.add(number, decoder.decode(b"", final=True))
-
-    def add(self, number: int, text: str) -> None:
-        with self._lock:
-            if self._size > MOST_HELD:  # No command waits for its owner to be told.
-                self._left_out += len(text)
-            elif text:
-                self._held.append((number, text))
-                self._size += len(text)
-
-    def taken(self) -> tuple[tuple[int, str], ...]:
-        """Return what came since the last call."""
-        with self._lock:
-            held, self._held, self._size = self._held, [], 0
-            if self._left_out:
-                held.append((2, f"\nslipway: {self._left_out:,} characters are in the job's log alone\n"))
-                self._left_out = 0
-        return tuple(held)
 
 
 class Session:

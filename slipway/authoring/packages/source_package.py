@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.project_file import REQUIREMENTS, requirements_of
+from slipway.authoring.packages.project_file import REQUIREMENTS, python_of, requirements_of
 from slipway.authoring.packages.requirements import is_for_launcher, together
 from slipway.authoring.packages.working_tree import WorkingTree, read
 from slipway.authoring.stack.secrets import files_with_keys
@@ -30,21 +30,8 @@ _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _SHOWN = 3
 _PARTS = (
-    *(
-        "attempts",
-        "command",
-        "exchange",
-        "files",
-        "growing",
-        "http",
-        "hub",
-        "idle",
-        "index",
-        "inputs",
-        "launcher",
-        "notify",
-    ),
-    *("results", "session", "storage", "warm", "yield"),
+    *("attempts", "command", "exchange", "files", "growing", "http", "hub", "idle", "index", "inputs", "launcher"),
+    *("notify", "output", "placed", "results", "session", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""
@@ -100,7 +87,9 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
             )
         tree = read(folder, reviewed=True)
         _packed(template, {folder: tree}, python=False)  # The image's Python reads them, which may be another one.
-        return assemble(template, script_sources(tree.files, tree.executable), _requirements(folder, tree))
+        return assemble(
+            template, script_sources(tree.files, tree.executable), _requirements(folder, tree), python_of(tree.files)
+        )
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
         beside, name = lacking[0].parent, f"{lacking[0].parent.name}/{lacking[0].name}"
@@ -183,8 +172,9 @@ def folder_of(template: str, files: Mapping[str, bytes], executable: Collection[
     return SourcePackage(name=f"{template}-{short_hash(digest)}.tar.gz", sha256=digest, content=stored(content))
 
 
-def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
+def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...], python: str = "") -> SourcePackage:
     """Return the package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
+    Where it takes some versions of Python alone, the image's pip refuses to install it into another one.
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
@@ -192,10 +182,10 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     if any(map(is_for_launcher, needed)):  # The service's own pip knows PyPI alone, and no other index.
         sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
         by_service = ()
-    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, by_service)})).hexdigest()
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, by_service, python)})).hexdigest()
     short = short_hash(digest)
     # The version tells one build from another wherever an installer compares only name and version.
-    members = {**sources, **_description(template, f"1.0+{short}", sources, by_service)}
+    members = {**sources, **_description(template, f"1.0+{short}", sources, by_service, python)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(name=f"{template}-{short}.tar.gz", sha256=digest, content=content, requirements=needed)
 
@@ -258,10 +248,11 @@ def _packed(template: str, trees: Mapping[Path, WorkingTree], *, python: bool = 
 
 
 def _description(
-    template: str, version: str, sources: Mapping[str, bytes], by_service: tuple[str, ...]
+    template: str, version: str, sources: Mapping[str, bytes], by_service: tuple[str, ...], python: str
 ) -> dict[str, bytes]:
     modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
     folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
+    takes = f"    python_requires={python!r},\n" if python else ""
     # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
     setup = f"""from setuptools import find_packages, setup
 
@@ -272,7 +263,7 @@ setup(
     py_modules={json.dumps(modules)},
     include_package_data=True,
     install_requires={list(by_service)!r},
-)
+{takes})
 """
     return {
         "setup.py": setup.encode(),

@@ -10,6 +10,7 @@ from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted
 from slipway.google.jobs import VertexJob
+from slipway.model.labels import SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.roles import REPLICA, of_role, who_of
 
@@ -28,7 +29,8 @@ def page_of(context: Context, job: VertexJob, role: str | None, tell: Callable[[
     if job.kind.id_parameter:
         why = f"each task of a {job.kind.words} is a job of its own, and can ask for no web access"
     elif not (job.asks_dashboard if role is None else job.asks_shell):
-        why, fix = "its request asked for none", f"slipway submit --like {job.typed} --shell, where the stack allows it"
+        anew = "session start" if SESSION_LABEL in job.labels else f"submit --like {job.typed}"
+        why, fix = "its request asked for none", f"slipway {anew} --shell, where the stack allows it"
         fix = "write enable_dashboard_access=True into its template" if role is None else fix
     elif role is None and local:
         why = "the local cloud has no dashboards"

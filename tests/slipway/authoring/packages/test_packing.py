@@ -56,6 +56,8 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_inputs.py",
         "slipway_launcher.py",
         "slipway_notify.py",
+        "slipway_output.py",
+        "slipway_placed.py",
         "slipway_results.py",
         "slipway_session.py",
         "slipway_storage.py",

@@ -188,6 +188,23 @@ def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
         build("greeter", folder)
 
 
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        ("[project]\nrequires-python = '>=3.99'\n", "python_requires='>=3.99',\n"),
+        ("[project]\nname = 'x'\n", ""),
+        ("[project\n", ""),
+    ],
+)
+def test_the_image_s_pip_holds_the_project_to_its_python(tmp_path: Path, project: str, said: str) -> None:  # N25
+    """Never the laptop's: the same folder is packed on any."""
+    (tmp_path / "train.py").touch()
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "pyproject.toml").write_text(project)
+    setup = members(build("mine", tmp_path, SCRIPT).content)["mine-1.0/setup.py"].decode()
+    assert said in setup and ("python_requires" in setup) == bool(said)
+
+
 def test_reviewed_code_is_read_as_a_folder_of_ones_own(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # N25
     """What git ignores is on one laptop alone, and a review does not show it; a link to a folder is the folder."""
     before, around = build("greeter", sources), sources.parent

@@ -38,6 +38,17 @@ def test_a_python_file_runs_here_with_its_flags_and_is_followed(open_to_commands
     assert "python -c 'raise SystemExit(3)'" in row
 
 
+@pytest.mark.journey
+def test_packages_in_src_are_found_as_where_the_project_is_installed(open_to_commands: Stack) -> None:
+    package = open_to_commands.folder / "src" / "catdog"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").write_text("NAME = 'catdog'\n")
+    (open_to_commands.folder / "pyproject.toml").write_text("[project]\nname = 'catdog'\n")
+    (open_to_commands.folder / "train.py").write_text("import catdog\nprint(catdog.NAME)\n")
+    done = open_to_commands.well("run", "train.py")
+    assert "main  catdog" in done.out.splitlines(), done.out
+
+
 def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_path: Path) -> None:
     open_to_commands.well("run", "--detach", "--", "nvidia-smi")
     (job,) = open_to_commands.jobs()
