@@ -14,6 +14,7 @@ from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
+from slipway.google.failures import CloudError
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
@@ -102,12 +103,16 @@ def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments
 
 
 def _make_room(context: Context, job: VertexJob, again: str) -> None:
-    """Ask who makes room for an urgent job that was sent: by now these may be others."""
+    """Ask who makes room for an urgent job that was sent: by now these may be others. It waits where that fails."""
     from slipway.using.submission.urgent import ask_for_room, find_room
 
-    now = context.vertex.job(job.name)
-    room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
-    ask_for_room(context, now, room, tell=screen.note, again=again)
+    try:
+        now = context.vertex.job(job.name)
+        room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
+        ask_for_room(context, now, room, tell=screen.note, again=again)
+    except CloudError as problem:
+        screen.note(f"warning: {job.called} was sent, and not all make room for it: {problem.message}")
+        screen.note(f"  to ask once more: {again}")
 
 
 def _run(context: Context, like: str) -> RunLikeness | None:

@@ -124,7 +124,7 @@ def test_what_can_not_go_on_and_what_is_another_s_is_refused(small: Stack) -> No
 @pytest.mark.journey
 def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(small: Stack) -> None:
     counting(small)
-    name = begun(small, 120)
+    name = begun(small, 400)
     urgent = ("submit", "hello", "--code", "./src", "-p", "code=2", "--urgent")
     refused = small.run(*urgent, SLIPWAY_USER="bob")
     assert refused.code == 5 and "nobody may, and you are bob" in refused.err and len(small.jobs()) == 1
@@ -133,6 +133,9 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     told = small.run(*urgent, "--dry-run", SLIPWAY_USER="bob").err
     assert re.search(rf"urgent: {name} \(ada\), which loses at most \d+ s on 1 machine, would make room\n", told), told
     sent = ("--request-id", "soon", "-o", "json")
+    with small.faults({"kind": "unavailable", "match": r"^GET .*/customJobs/\d+$"}):
+        unasked = small.run(*urgent, *sent, SLIPWAY_USER="bob")
+    assert unasked.code == 0 and "was sent, and not all make room for it" in unasked.err and len(of(small, name)) == 1
     job = small.run(*urgent, *sent, SLIPWAY_USER="bob").json["job"]["displayName"]
     again = small.run(*urgent, *sent, SLIPWAY_USER="bob")
     assert again.code == 0 and len(of(small, name)) == 2, again.err
@@ -141,7 +144,7 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     first, behind = of(small, name)
     assert {each["state"] for each in (soon, first, behind)} == {"JOB_STATE_SUCCEEDED"}
     assert first["endTime"] <= soon["startTime"] <= behind["startTime"]
-    assert small.read(f"jobs/{name}/checkpoint.txt") == b"120"
+    assert small.read(f"jobs/{name}/checkpoint.txt") == b"400"
 
 
 @pytest.mark.journey
