@@ -104,6 +104,9 @@ class WorkspaceArgs:
     """Limit of its cost a month; none by default."""
     sessions: pulumi.Input[SessionsArgs | Entry] | None = at_key("slipway:sessions")
     """Limits of sessions; those of jobs by default."""
+    regions: pulumi.Input[Sequence[Text]] | None = at_key("slipway:regions")
+    """Other regions where jobs may run on machines of their own, each with a work bucket of its own; none by
+    default."""
     agents: pulumi.Input[AgentsArgs | Entry] | None = at_key("slipway:agents")
     """Allowance of AI agents; nothing by default."""
     project: Text | None = at_key("gcp:project")

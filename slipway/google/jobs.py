@@ -30,6 +30,7 @@ from slipway.model.labels import (
     code_revision_of,
     note_in,
     parameters_in,
+    race_in,
     record_in,
     revision_of,
     team_of,
@@ -282,6 +283,11 @@ class VertexJob(Regional):
     def note(self) -> str:
         """The submitter's note, empty without one."""
         return note_in(variable for pool in self.worker_pools for variable in pool.env)
+
+    @property
+    def race(self) -> tuple[str, ...]:
+        """The regions where its submission waits at once for machines; none where it waits in one."""
+        return race_in(variable for pool in self.worker_pools for variable in pool.env)
 
     @property
     def own_settings(self) -> OwnSettings:

@@ -59,7 +59,9 @@ NOTIFICATION = "SLIPWAY_NOTIFICATION"
 SETTINGS = "SLIPWAY_SETTINGS"
 YIELD = "SLIPWAY_YIELD"
 """The variable of a job that makes room when it is asked to; in it is what it goes on `after`."""
-RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS, YIELD)
+RACE = "SLIPWAY_RACE"
+"""The variable of a leg of a race; in it are the race's regions."""
+RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION, SETTINGS, YIELD, RACE)
 """The variables of a job that record its submission, as JSON."""
 SHAPE, REPLICAS, GPUS, GPU_MEMORY = SHAPE_VARIABLES = (
     "SLIPWAY_SHAPE",
@@ -268,6 +270,12 @@ def note_in(env: Iterable[str]) -> str:
     """Return the note from such an environment, empty where it has none."""
     note = record_in(env, NOTE_VARIABLE)
     return note if isinstance(note, str) and not unfit(note) else ""
+
+
+def race_in(env: Iterable[str]) -> tuple[str, ...]:
+    """Return the regions of a job's race from its environment; none for a job of no race."""
+    regions = record_in(env, RACE)
+    return tuple(regions.split()) if isinstance(regions, str) and not unfit(regions) else ()
 
 
 def record_in(env: Iterable[str], variable: str) -> Any:

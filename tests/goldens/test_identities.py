@@ -153,7 +153,14 @@ def test_labels() -> None:
         "slipway-user",
         "vertex-ai-pipelines-run-billing-id",
     ]
-    records = ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION", "SLIPWAY_SETTINGS", "SLIPWAY_YIELD")
+    records = (
+        "SLIPWAY_PARAMETERS",
+        "SLIPWAY_NOTE",
+        "SLIPWAY_NOTIFICATION",
+        "SLIPWAY_SETTINGS",
+        "SLIPWAY_YIELD",
+        "SLIPWAY_RACE",
+    )
     assert records == labels.RECORDS
 
 

@@ -258,6 +258,13 @@ class ConfigEntry(BaseModel):
         description='Machines, by the key that templates may name in place of a machine type: machine="small".',
         examples=["{small: n1-standard-8}"],
     )
+    regions: list[Annotated[str, bounds.REGION]] = Field(
+        default=[],
+        alias="slipway:regions",
+        description="Other regions where jobs may run on machines of their own (docs/scarce-machines.md). Each has a "
+        "work bucket of its own, with the region behind its name, and quota of its own.",
+        examples=["[us-east5, europe-west4]"],
+    )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
     trainers: dict[Annotated[str, bounds.TRAINER_NAME], TrainerEntry] = Field(
         default={},

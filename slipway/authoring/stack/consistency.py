@@ -55,6 +55,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     if quota["mode"].value == "request" and not quota["contactEmail"].value:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
     _no_repeats(config["slipway:templates"])
+    _no_repeats(config["slipway:regions"])
     _no_repeats(config["slipway:workspace"]["submitters"])
     _no_repeats(config["slipway:workspace"]["urgent"])
     for member in config["slipway:workspace"]["urgent"].entries():
@@ -122,14 +123,19 @@ def _workspace(config: DocumentPart, stack: str, home: str | None) -> None:
     work = names[1] or "".join(usual[1:])
     clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
     others = (part["region"].of(str) for cluster in clusters for part in cluster["alternatives"].entries())
+    regions = tuple(config["slipway:regions"].entries())
+    for part in regions:
+        if home is not None and part.value == home:
+            part.wrong("is the stack's own region, where jobs run anyway", "leave it out, or name another")
     kms_key = workspace["encryption"]["kmsKey"]
     check_key(kms_key, home, "stack")
-    for region in filter(None, dict.fromkeys(others)) if BUCKET_NAME.wrong(work) is None else ():
+    named = dict.fromkeys((*others, *(part.of(str) for part in regions)))
+    for region in filter(None, named) if BUCKET_NAME.wrong(work) is None else ():
         if mistake := BUCKET_NAME.wrong(bucket_in(region, work)):
             workspace["workBucket"].wrong(mistake[0], f"a shorter name, which {region} has behind it")
         if kms_key.value is not None:
-            what = f"is of one region, and results in {region}, an alternative's, need a bucket and a key there"
-            kms_key.wrong(what, "leave that alternative out; other machines in the stack's region may be one")
+            what = f"is of one region, and results in {region} need a bucket and a key there"
+            kms_key.wrong(what, f"leave {region} out; other machines in the stack's region may be an alternative")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 

@@ -71,6 +71,7 @@ def _config(stack: Stack) -> dict[str, Any]:
         "slipway:quota": stack.quota.model_dump(by_alias=True, exclude_defaults=True),
         "slipway:policy": stack.policy.model_dump(by_alias=True, exclude_none=True),
         "slipway:templates": list(stack.templates),
+        "slipway:regions": list(stack.regions),
         "slipway:workspace": stack.workspace.model_dump(by_alias=True, exclude_none=True),
         "slipway:reservations": {name: reservation_entry(held) for name, held in stack.reservations.items()},
         "slipway:machines": {key: entry.model_dump(by_alias=True) for key, entry in stack.machines.items()},

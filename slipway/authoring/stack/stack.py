@@ -49,6 +49,8 @@ class Stack:
     budget: Budget | None = None
     sessions: SessionLimits | None = None
     agents: AgentAllowance | None = None
+    #: Those besides its own where jobs may run on machines of their own.
+    regions: tuple[str, ...] = ()
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The program that declares it; None for its stack file.
@@ -60,8 +62,9 @@ class Stack:
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """The regions where its clusters may come to be, besides its own."""
-        return tuple(dict.fromkeys(region for cluster in self.clusters for region in cluster.other_regions))
+        """The regions where its clusters may come to be and its jobs may run, besides its own."""
+        of_clusters = (region for cluster in self.clusters for region in cluster.other_regions)
+        return tuple(dict.fromkeys((*of_clusters, *self.regions)))
 
     @property
     def work_elsewhere(self) -> dict[str, str]:
@@ -150,6 +153,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         workspace=_completed(config.workspace, usual).model_copy(update={"submitters": submitters}),
         budget=_budget(config),
         sessions=_sessions(config),
+        regions=tuple(config.regions),
         agents=AgentAllowance(**config.agents.model_dump()) if config.agents else None,
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),

@@ -26,6 +26,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "team": ((str, _NONE), "a team's name"),
     "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
     "then": ((Sequence,), "a capacity type's name, or a list of several"),
+    "race": ((str, bool, Sequence), "True for all regions of the stack, or a list of some"),
     "request_id": ((str, _NONE), "a text"),
     "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
@@ -114,6 +115,16 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
     for type_ in types_:
         _require("then", type_, (str,))
     return types_
+
+
+def regions(race: bool | str | Sequence[str]) -> tuple[str, ...] | None:
+    """Return the regions of a race, none for all of the stack's; None for no race. Raises ConfigError."""
+    if isinstance(race, bool):
+        return () if race else None
+    named = (race,) if isinstance(race, str) else tuple(race)
+    for region in named:
+        _require("race", region, (str,))
+    return named or None
 
 
 def params_as_typed(

@@ -155,20 +155,28 @@ class Job:
         from slipway.using.jobs.claimant import about_original, original
         from slipway.using.jobs.follower import follower_of
         from slipway.using.jobs.notification import Notifier
+        from slipway.using.jobs.race import decided
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
 
         check_timeout(timeout)
         begun, notifier = self._context.clock.monotonic(), Notifier(self._context)
-        follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
-        for event in follower.events(timeout):
+
+        def left() -> float | None:
+            return None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
+
+        job = decided(self._context, self._job, _log.info, timeout=timeout)
+        follower = follower_of(self._context, job, logs=False, timeout=left())
+        for event in follower.events(left()):
             tell_event(event)
             if problem := notifier.saw(follower.job):
                 _log.warning(problem)
         if owner := original(self._context.vertex, self._context.connection.storage, follower.job):
             _log.info("%s %s", self.id, about_original(follower.job, owner))
-            left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
-            return self._handle(owner).wait(left)
+            return self._handle(owner).wait(left())
+        # A list may have hidden another leg of its race before.
+        if (stands := decided(self._context, follower.job, _log.info)).name != follower.job.name:
+            return self._handle(stands).wait(left())
         if problem := end_run(self._context, follower.job):
             _log.warning(problem)
         if problem := notifier.ended(follower.job):

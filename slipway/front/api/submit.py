@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import meant, nearest
-from slipway.front.api.call import check, overrides_of, params_as_typed, types, waits_as_typed
+from slipway.front.api.call import check, overrides_of, params_as_typed, regions, types, waits_as_typed
 from slipway.front.api.job import Job, tell_event
 from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare, price
 from slipway.using.submission.choice import Choice, never_runs
-from slipway.using.submission.costs import Spending, leaving, run_total
+from slipway.using.submission.costs import Spending, leaving, race_lines, run_total
 from slipway.using.submission.parameters import waits
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
@@ -47,6 +47,7 @@ def submit(
     team: str | None = None,
     wait_for: Mapping[str, str | float] | None = None,
     then: str | Sequence[str] = (),
+    race: bool | str | Sequence[str] = False,
     request_id: str | None = None,
     catalog: str | None = None,
     code: str | os.PathLike[str] | None = None,
@@ -73,6 +74,8 @@ def submit(
     `wait_for`: the time to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in
     that order; 0 for flex-start waits forever.
     `then`: the types after those that are waited for.
+    `race`: True, or regions, as `--race`: it waits for machines in all of them at once, and the first that has them
+    runs it.
     `request_id`: the name of the submission. Given again with the same parameters it finds the job, and runs nothing
     twice.
     `catalog`: `gs://BUCKET[/NAME]`, else the command's default.
@@ -85,14 +88,15 @@ def submit(
     `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
     (`code_=…`, and `code__=…` for one that is named `code_`).
 
-    With `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its
-    last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
+    With `wait_for` or `race`, and where the template has waits of its own, this returns when the job has started or is
+    on its last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
 
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     model = like.resource_name if isinstance(like, Job) else like
     check(like=model, capacity=capacity, pool=pool, kind=kind, team=team, wait_for=wait_for, then=then)
+    check(race=race)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
     check(env=env, secrets=secrets, max_run=max_run, retries=retries, replicas=replicas)
     check(job_name=job_name)
@@ -113,6 +117,7 @@ def submit(
         team=team or "",
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
+        race=regions(race),
         overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, replicas, job_name),
         arguments=tuple(submit.__kwdefaults__ or ()),
     )
@@ -192,6 +197,8 @@ class _LogDisplay:
             _log.info(total.words)
         if not choice.taken.candidate.request.job.starts_once:
             _log.info(AT_LEAST_ONCE)
+        for line in race_lines(prepared, choice):
+            _log.info(line)
         for judged in choice.hopeless:
             _log.info(never_runs(judged))
 

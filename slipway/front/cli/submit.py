@@ -51,6 +51,14 @@ class _OfTemplates(click.Command):
     help="In place of a template: that job's, with its code and parameters, and -p on top. A session's run: session/2.",
 )
 @job_options
+@click.option(
+    "--race",
+    is_flag=False,
+    flag_value="",
+    callback=lambda _, __, value: None if value is None else tuple(filter(None, map(str.strip, value.split(",")))),
+    metavar="[REGION,…]",
+    help="Wait for machines in these regions at once, or in all of the stack's: the first that has them runs it.",
+)
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @word_option(
     "--code",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
+from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, MaybeText, one_of
 from slipway.base.formatting import join, plain, span, unfit
 from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
@@ -170,6 +170,8 @@ class Offer:
     dormant: str = ""
     #: The name of its machines, where a submission may take others as well; offers of one shape follow each other.
     shape: str = ""
+    #: The region of machines of its own; empty for the stack's own region, and for a cluster's machines.
+    region: Annotated[MaybeText, PLAIN_NAME] = ""
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -397,6 +399,9 @@ class Catalog:
     def region_of(self, cluster: str) -> str:
         """Return the region of an offer's cluster, by its name; the stack's own where the name is empty."""
         return (self.clusters[cluster].region if cluster else None) or self.region
+
+    def region_of_offer(self, offer: Offer) -> str:
+        return offer.region or self.region_of(offer.cluster)
 
     def work_bucket_in(self, region: str) -> str:
         """Return the bucket that has the output of jobs in a region."""

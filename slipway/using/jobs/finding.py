@@ -45,6 +45,13 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
             tell(f"{text} is the name of {newest.display_name} ({owner_and_state})")
         elif newest.request_id == text:
             tell(f"{text} is a request; this is its job, {newest.display_name} ({owner_and_state})")
+    if newest.race:
+        from slipway.using.jobs.race import read_race  # Most jobs do without its import.
+
+        with contextlib.suppress(CloudError, JobGoneError):
+            race = read_race(context, newest)
+            tell(f"{text} is a race: {race.words}; this is its job in {race.stands.region}")
+            return race.stands
     if not namesakes:
         # Lists do not have a pipeline's tasks.
         return context.vertex.job(newest.name) if newest.kind is PIPELINE_JOB else newest

@@ -15,6 +15,7 @@ from slipway.model.agents import AGENT
 from slipway.model.labels import AGENT_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import cancel_claims, mark_of
+from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.submission.request import attempt_id
 
 
@@ -69,7 +70,21 @@ def withheld(context: Context, jobs: list[VertexJob], tell: Callable[[str], None
     later = [job for found in each_later for job in found]
     if later:
         tell(f"{called} has moved on: {join(each.called for each in later)} is cancelled")
-    return [each for each in (*jobs, *later) if not each.ended] or jobs
+    every = {each.name: each for each in (*_legs(context, jobs[0], tell), *jobs, *later)}
+    return [each for each in every.values() if not each.ended] or jobs
+
+
+def _legs(context: Context, job: VertexJob, tell: Callable[[str], None]) -> tuple[VertexJob, ...]:
+    """Return the legs of a job's race, with the one that has begun, which a list may hide."""
+    if not job.race:
+        return ()
+    from slipway.using.jobs.race import read_race  # Most jobs do without its import.
+
+    try:
+        return read_race(context, job).legs
+    except (CloudError, JobGoneError) as problem:
+        tell(f"a leg of {job.called} may go on where nobody could look: {problem.what}")
+        return ()
 
 
 def withheld_request(

@@ -25,6 +25,7 @@ from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.own_settings import require_free_name, require_no_secret, require_settings
 from slipway.using.submission.parameters import resolve
+from slipway.using.submission.raced import raced
 from slipway.using.submission.replicas import on_replicas
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.team import barred, nameable, team_of_submission
@@ -49,6 +50,8 @@ class SubmissionRequest:
     then: tuple[str, ...] = ()
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
     team: str = ""
+    #: The regions where it waits at once for machines, all of the stack's where there are none; None for no race.
+    race: tuple[str, ...] | None = None
     #: Those of the call from Python in which parameters stand beside them.
     arguments: tuple[str, ...] = ()
 
@@ -90,9 +93,10 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The label: `pool cpu`, `spot`, `spot on a2-ultragpu-2g`"""
+        """The label: `pool cpu`, `spot`, `spot on a2-ultragpu-2g`, `spot in us-east5`"""
         words = (self.offer.capacity_type, self.offer.cluster or self.offer.dormant)
-        return " ".join(filter(None, (*words, f"on {self.offer.shape}" if self.offer.shape else "")))
+        shape, elsewhere = self.offer.shape, self.offer.region
+        return " ".join(filter(None, (*words, f"on {shape}" if shape else "", f"in {elsewhere}" if elsewhere else "")))
 
     @property
     def waits_by_itself(self) -> bool:
@@ -124,9 +128,14 @@ class PreparedSubmission:
         return self.asked.overrides
 
     @property
+    def races(self) -> bool:
+        """Tell whether it is sent by all of its candidates at once."""
+        return self.asked.race is not None
+
+    @property
     def moves(self) -> bool:
-        """Tell whether one candidate may be given up for the next."""
-        return any(wait is not None for _, wait in self.offers[:-1])
+        """Tell whether one candidate may be given up for the next, or all others for one."""
+        return self.races or any(wait is not None for _, wait in self.offers[:-1])
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -137,7 +146,7 @@ class PreparedSubmission:
                 make=partial(self._request, offer, wait),
                 wait=wait,
                 roles=offer.roles or self.template.roles,
-                region=self.catalog.region_of(offer.cluster),
+                region=self.catalog.region_of_offer(offer),
                 edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
                 taken=self._taken(offer),
                 barred=barred(self.catalog, offer.cluster or offer.dormant, self.team),
@@ -167,6 +176,7 @@ class PreparedSubmission:
             team=self.team,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
             sent=self.sent,
+            race=[each.region for each, _ in self.offers] if self.races else (),
         )
         request = Request(
             id=self.request_id,
@@ -174,9 +184,10 @@ class PreparedSubmission:
             template=self.template.name,
             body=body,
             kind=self.kind,
-            region=self.catalog.region_of(offer.cluster),
+            region=self.catalog.region_of_offer(offer),
             bucket=self.catalog.work_bucket,
             others=partial(self._of_other_shapes, offer.shape),
+            leg=self.races,
         )
         return request.claimed_in(self.bucket)
 
@@ -224,7 +235,7 @@ def prepare(
         template=template,
         kind=kind,
         values=values,
-        offers=tuple(_ordered(template, offers, asked, barred(catalog, asked.pool.partition("/")[0], own))),
+        offers=tuple(_ordered(catalog, template, offers, asked, barred(catalog, asked.pool.partition("/")[0], own))),
         user=user,
         asked=asked,
         team=own,
@@ -233,11 +244,13 @@ def prepare(
 
 
 def _ordered(
-    template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
+    catalog: Catalog, template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
 ) -> list[tuple[Offer, float | None]]:
     """Put the offers in order, each with its wait: as the flags say, else as the template does, for one shape after the
     other. `barred_pool`: whose the pool is that is asked for, where the submission's team may not use it."""
     waits, then = asked.waits, asked.then
+    if asked.race is not None:
+        return raced(catalog, template, offers, asked)
     shapes = list(dict.fromkeys(offer.shape for offer in offers))
     if asked.pool:
         return [(offer, None) for offer in _on_pool(template, offers, asked, barred_pool)]

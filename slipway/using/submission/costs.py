@@ -3,13 +3,13 @@ of its own. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import PolicyError
-from slipway.base.formatting import span
+from slipway.base.formatting import join, span
 from slipway.model.capacity import PAID_ANYWAY, POOL, WEEK
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times
 
 _CENT = Decimal("0.01")
+MOST_CROSSING_GB = 100
+"""The gigabytes of inputs that a race may read from another region without a question."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,41 @@ class Spending:
             why=f"{self.words} (slipway:workspace.confirmAbove)",
             fix=("add ", {"yes": True}, ", or take what costs less"),
         )
+
+
+@dataclass(frozen=True)
+class Crossing(Spending):
+    """Inputs that may cross regions, more than a race moves without being asked about."""
+
+    gigabytes: float = 0.0
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{self.what}: each machine would read up to {self.gigabytes:,.0f} GB of inputs from another region, at a "
+            f"price by the gigabyte that no list here has; a race asks above {MOST_CROSSING_GB} GB"
+        )
+
+    def within(self, agreed: Spending) -> bool:
+        return isinstance(agreed, Crossing) and self.gigabytes <= agreed.gigabytes
+
+    @property
+    def refusal(self) -> PolicyError:
+        return PolicyError(
+            f"nothing was sent: nobody has confirmed what {self.what} would move",
+            why=self.words,
+            fix=("add ", {"yes": True}, ", or race in regions that have copies of the inputs"),
+        )
+
+
+def crossing(prepared: PreparedSubmission, candidates: Iterable[Candidate], input_bytes: int) -> Crossing | None:
+    """Return what a race on these candidates may move, all inputs being where the stack is; None where it is little."""
+    home, gigabytes = prepared.catalog.region, input_bytes / 10**9
+    away = [candidate.region for candidate in candidates if candidate.region != home]
+    if not away or gigabytes <= MOST_CROSSING_GB:
+        return None
+    what = f"{prepared.template.name} in {join(away, 'or')}"
+    return Crossing(what, Price(), prepared.catalog.stack, prepared.catalog.confirm_above, gigabytes=gigabytes)
 
 
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
@@ -186,6 +223,22 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
     at_once = f" for {runs:,} runs at once" if runs > 1 else ""
     costs = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
     return f"leaves {left.candidate.label} for {taken.label}, which {costs}: {'; '.join(left.reasons)}"
+
+
+def race_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
+    """Yield what a race is, each other region with its verdict and price, and what crosses regions."""
+    if not prepared.races:
+        return
+    home, legs = prepared.catalog.region, [choice.taken, *choice.passed]
+    yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
+    for leg in choice.passed:
+        costs = price(prepared.catalog, leg.candidate)
+        yield f"  {leg.candidate.label}: {leg.verdict.text}, {dollars(costs)}"
+    if away := [leg.candidate.region for leg in legs if leg.candidate.region != home]:
+        yield (
+            f"  in {join(away, 'or')} what it reads from {home} crosses regions once (package, inputs, image), at a "
+            "price by the gigabyte that no list here has; its output stays where it runs"
+        )
 
 
 def longest_run(candidate: Candidate) -> float:

@@ -113,6 +113,13 @@ class InputCheck:
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
         return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
 
+    @property
+    def most(self) -> int:
+        """The most bytes that a run reads, as far as was looked."""
+        return max(
+            sum(self.found[address].result()[0] for address in run if address in self.found) for run in self.runs
+        )
+
     def check(
         self, candidates: Iterable[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None
     ) -> None:

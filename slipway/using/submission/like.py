@@ -120,13 +120,13 @@ def like(
         kind=kind,
         overrides=overrides,
     )
-    same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=())
+    same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=(), race=None)
     if own_code and job.packages:  # A folder comes in its place.
         same = replace(same, overrides=replace(overrides, package=min(job.packages)))
     differences = [*kinds, *gone]
     if not kinds:
         differences += _changes(catalog, job, same, team)
-    if not (swept or given.capacity_type or given.pool or given.waits or given.then):
+    if not (swept or given.capacity_type or given.pool or given.waits or given.then or given.race is not None):
         asked = replace(asked, then=_preferred(catalog, asked, job, team))
     on_top = [
         f"{name}={short(render(value))} (was {short(recorded[name]) if name in recorded else 'the default'})"

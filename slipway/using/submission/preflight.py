@@ -98,8 +98,8 @@ class Preflight:
             self._earlier = ended(self._vertex, candidates[0].kind, earlier_filter(stack, template))
             self._succeeded = {region: ended(at(region), CUSTOM_JOB, succeeded_filter(stack)) for region in self._jobs}
         self._limits: LimitsReader | None = None
-        #: The clusters of the stack's own region, which may draw the same quota as jobs.
-        self._home_clusters: Future[tuple[PersistentResource, ...]] | None = None
+        #: The clusters of each region where they may draw the same quota as a candidate.
+        self._quota_clusters: dict[str, Future[tuple[PersistentResource, ...]]] = {}
         if candidates and (all_at_once or not candidates[0].offer.cluster):
             self._read_quota(candidates)
 
@@ -235,7 +235,8 @@ class Preflight:
         from slipway.using.submission.quota_verdict import NotRead, draws, on_own_machines
 
         limits = self._read_quota(self._options).limits(candidate)
-        clusters = () if self._home_clusters is None else _or_none(self._home_clusters)
+        reading = self._quota_clusters.get(candidate.region)
+        clusters = () if reading is None else _or_none(reading)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
         if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
             return _never(candidate, f"{reason(candidate.offer)}; the limit can't be read now")
@@ -257,8 +258,8 @@ class Preflight:
             quotas = self._connection.quotas(self._catalog.project, self._catalog.quotas)
             self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
         self._limits.begin(beside)
-        if self._home_clusters is None and any(as_clusters_do(candidate) for candidate in beside):
-            self._home_clusters = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
+        for region in {candidate.region for candidate in beside if as_clusters_do(candidate)} - {*self._quota_clusters}:
+            self._quota_clusters[region] = self._threads.submit(self._vertex.at(region).persistent_resources)
         return self._limits
 
 

@@ -123,26 +123,28 @@ class LimitsReader:
 
     def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
         self._quotas, self._threads, self._patient = quotas, threads, patient
-        self._by_id: dict[str, Future[int | NotRead | None]] = {}
+        #: By region and metric.
+        self._by_id: dict[tuple[str, str], Future[int | NotRead | None]] = {}
         self._unnamed: set[str] = set()
-        self._listed: Limits | None = None
+        #: By region.
+        self._listed: dict[str, Limits] = {}
 
     def begin(self, candidates: Iterable[Candidate]) -> None:
-        """Begin to read the limits that these candidates draw. They are in one region."""
+        """Begin to read the limits that these candidates draw, each in its region."""
         for candidate in candidates:
             for need in draws(candidate):
-                id_ = quota_id(need.metric, self._quotas.ids)
-                if id_ is not None and need.metric not in self._by_id:
-                    self._by_id[need.metric] = self._threads.submit(_limit, self._quotas, id_, candidate.region)
+                id_, key = quota_id(need.metric, self._quotas.ids), (candidate.region, need.metric)
+                if id_ is not None and key not in self._by_id:
+                    self._by_id[key] = self._threads.submit(_limit, self._quotas, id_, candidate.region)
             self._unnamed |= self._only_listed(candidate)
 
     def limits(self, candidate: Candidate) -> Limits:
         """Return limits by metric, as far as the service has them, for a candidate passed to `begin`."""
-        only_listed = self._only_listed(candidate)
-        if self._listed is None and only_listed and (self._patient or candidate.offer.lacks_quota):
-            self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)
-        by_id = {metric: reading.result() for metric, reading in self._by_id.items()}
-        others = dict.fromkeys(only_listed, _NO_ID) if self._listed is None else self._listed
+        only_listed, here = self._only_listed(candidate), candidate.region
+        if here not in self._listed and only_listed and (self._patient or candidate.offer.lacks_quota):
+            self._listed[here] = _listed(self._quotas, frozenset(self._unnamed), here)
+        by_id = {metric: reading.result() for (region, metric), reading in self._by_id.items() if region == here}
+        others = self._listed.get(here, dict.fromkeys(only_listed, _NO_ID))
         return {**{metric: limit for metric, limit in by_id.items() if limit is not None}, **others}
 
     def _only_listed(self, candidate: Candidate) -> set[str]:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -38,6 +38,7 @@ from slipway.model.labels import (
     MARK,
     NOTE_VARIABLE,
     NOTIFICATION,
+    RACE,
     REPLICAS,
     REQUEST_LABEL,
     ROLES_LABEL,
@@ -119,11 +120,18 @@ class Request:
     bucket: str = ""
     #: Makes the requests that would be sent in its place on other shapes of its template.
     others: Callable[[], tuple[Request, ...]] = field(default=tuple, compare=False, repr=False)
+    #: It is one of several of the same id at once, each in a region of its own.
+    leg: bool = False
 
     @cached_property
     def job(self) -> VertexJob:
         """The job that is asked for."""
         return VertexJob.read(self.body, self.kind)
+
+    @property
+    def entry(self) -> str:
+        """The id of its entry in the journal."""
+        return derived_request_id("leg", self.id, self.region) if self.leg else self.id
 
     @property
     def claim(self) -> str:
@@ -234,8 +242,10 @@ def fill(
     team: str = "",
     overrides: RequestOverrides | None = None,
     sent: datetime | None = None,
+    race: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Make the job to post. Raises ConfigError when the catalog names an unknown placeholder.
+    """Make the job to post. `race`: the regions where it waits at once. Raises ConfigError when the catalog names an
+    unknown placeholder.
 
     A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of one.
     """
@@ -248,7 +258,7 @@ def fill(
     texts |= {
         JOB: job,
         REQUEST: request_id,
-        OUTPUT: f"gs://{catalog.work_bucket_in(catalog.region_of(offer.cluster))}/jobs/{job}",
+        OUTPUT: f"gs://{catalog.work_bucket_in(catalog.region_of_offer(offer))}/jobs/{job}",
         PACKAGE: overrides.package or template.package,
         SWEEP: overrides.sweep,
         EXPERIMENT_RUN: overrides.experiment_run or job,
@@ -263,6 +273,8 @@ def fill(
             raise ConfigError(f"a {kind.words} has no place for a {flag}", fix=("leave out ", {flag: asked}))
     if overrides.note:
         record(spec, recorded(overrides.note), NOTE_VARIABLE)
+    if race:
+        record(spec, recorded(" ".join(race)), RACE)
     overrides.settings.put_on(spec, catalog.project)
     if overrides.shell:
         spec["enableWebAccess"] = True

@@ -65,14 +65,17 @@ class Sender:
         self._noted_at = 0.0
 
     def _look_up(self, request: Request) -> list[VertexJob]:
-        """List the stack's jobs of every kind that carry the request's label, oldest first."""
+        """List the stack's jobs of every kind that carry the request's label, oldest first; of a leg those of its
+        region."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
+        if request.leg:
+            return sorted(self.context.vertex.at(request.region).jobs(request.kind, wanted), key=_age)
         with ThreadPoolExecutor(len(KINDS), thread_name_prefix="kinds") as threads:
             listed = threads.map(
                 lambda kind: self._lookup.jobs(kind, wanted, runs_once=request.runs_once), KINDS.values()
             )
             jobs = [job for of_kind in listed for job in of_kind if not job.of_pipeline]
-        return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
+        return sorted(jobs, key=_age)
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
         """Write the request down, unless an earlier attempt made its job; then return that attempt.
@@ -81,7 +84,7 @@ class Sender:
         at the service. Raises ConfigError when it was used for another request, JobGoneError when its job was deleted
         since.
         """
-        sent = self._earlier(request) if repeated else None
+        sent = self.earlier(request) if repeated else None
         if sent is None:
             self._note(request, SendState.SENDING)
             self._begun = True
@@ -90,7 +93,7 @@ class Sender:
     def sent_before(self, request: Request) -> Attempt | None:
         """Return the attempt that an earlier call made, as one look tells, and record nothing. Raises ConfigError when
         the id was used for another request, JobGoneError when the job was deleted since, and CloudError."""
-        entry = self.journal.read(request.id)
+        entry = self.journal.read(request.entry)
         if entry and entry.state is SendState.ACCEPTED:
             return self._accepted(request, entry)
         jobs = self._look_up(request)
@@ -183,8 +186,10 @@ class Sender:
         except KeyboardInterrupt as problem:
             raise self._unknown(request, None) from problem
 
-    def _earlier(self, request: Request) -> Attempt | None:
-        entry = self.journal.read(request.id)
+    def earlier(self, request: Request) -> Attempt | None:
+        """Return the attempt that an earlier call made, looking for a while where its answer may have been lost. Raises
+        the errors of `begin`."""
+        entry = self.journal.read(request.entry)
         if entry and entry.state is SendState.ACCEPTED:
             return self._accepted(request, entry)
         if entry and entry.state is SendState.SENDING:
@@ -285,7 +290,7 @@ class Sender:
         clock = self.context.clock
         when, self._noted_at = clock.now().isoformat(timespec="seconds"), clock.monotonic()
         entry = JournalEntry(
-            request_id=request.id, template=request.template, state=state, when=when, job=job, body=request.body
+            request_id=request.entry, template=request.template, state=state, when=when, job=job, body=request.body
         )
         # Only an entry before its sending must survive a power cut; later states can be looked up again.
         self.journal.write(entry, durable=state is SendState.SENDING)
@@ -297,6 +302,10 @@ class Sender:
             why=f"{why}; no job of request {request.id} is listed",
             risk=f"looks again first; {request.when_twice}",
         )
+
+
+def _age(job: VertexJob) -> tuple[datetime, str]:
+    return job.create_time or datetime.max.replace(tzinfo=UTC), job.name
 
 
 def cancelled(request: Request, *, sent: bool = False) -> Cancelled:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from slipway.base.errors import AnswerUnknown
-from slipway.base.formatting import counted
+from slipway.base.formatting import counted, join
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.labels import AGENT_LABEL, CAPACITY_TYPE_LABEL, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
-from slipway.using.jobs.claimant import JobGoneError
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
 from slipway.using.submission.checks import Checks
@@ -74,6 +74,11 @@ class Submitter:
         was being given up, and CloudError.
         """
         with self.journal.held(request_id):
+            if prepared.races:
+                from slipway.using.submission.race import RaceSender  # Most submissions do without its import.
+
+                race = RaceSender(self.context, self.journal, self.show, self.policy)
+                return race.send(under(self.journal, prepared, request_id), repeated=repeated)
             submitter, first = self, 0
             for number in count():
                 attempt = under(self.journal, prepared, attempt_id(request_id, number))
@@ -132,6 +137,8 @@ class Submitter:
                 if not earlier and claim is Claim.SENT and request.claim:
                     raise sender.claimed_by(request)
                 if earlier:
+                    if earlier.job.race:
+                        raise raced_before(request, earlier.job)
                     if claim is Claim.CANCELLED and not earlier.job.ended:
                         sender.require_wanted(request, earlier)
                     sender.note_accepted(request, earlier.job)
@@ -236,9 +243,18 @@ class Submitter:
 
 def under(journal: SubmissionJournal, prepared: PreparedSubmission, request_id: str) -> PreparedSubmission:
     """Return the submission under a request id, with its claim where the request was sent with first."""
-    entry = journal.read(request_id)
-    asked = entry.asked if entry else None
-    return prepared.under(request_id, bucket_of(asked, prepared.catalog) if asked else "")
+    named = prepared.under(request_id)
+    ids = [candidate.request.entry for candidate in named.candidates] if prepared.races else [request_id]
+    asked = next((entry.asked for entry in map(journal.read, ids) if entry), None)
+    return prepared.under(request_id, bucket_of(asked, prepared.catalog)) if asked else named
+
+
+def raced_before(request: Request, job: VertexJob) -> OtherJobError:
+    return OtherJobError(
+        f"request id {request.id} was used before, for a race in {join(job.race)}",
+        why=f"{job.called} runs in the first of them that has its machines",
+        fix=({"race": ",".join(job.race)}, f" finds it, and so does slipway jobs wait {job.typed}"),
+    )
 
 
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, short
 from slipway.google.catalog.lookup import find_template, named
 from slipway.google.jobs import VertexJob
@@ -145,6 +146,8 @@ def plan_sweep(
     Raises one ConfigError with all mistakes in the points and in their parameters, by their places, and ConfigError for
     a type that the template does not have.
     """
+    if asked.race is not None:
+        raise ConfigError("a sweep can't race", why="one claim is for one job", fix="leave race out")
     template, points = find_template(catalog, asked.template), given.each
     values = _resolved(template, asked, given, shared)
     shaping = tuple(_shaping(template))

@@ -6,6 +6,7 @@ State and why it waits, machines and their use, restarts, times, cost, output.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -34,12 +35,14 @@ from slipway.model.labels import (
 )
 from slipway.using.context import Context
 from slipway.using.jobs.claim import retries_of
+from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
+from slipway.using.jobs.race import Race, end, read_race
 from slipway.using.jobs.results import number, parameter_order
 from slipway.using.jobs.roles import machines_of, who_of
 from slipway.using.jobs.room import Round, round_of
@@ -85,6 +88,8 @@ class JobDetails:
     room: Round | None = None
     #: How often its code was started again after a failure; None where nobody asked for that, or it is not known.
     retried: int | None = None
+    #: None for a job of no race, and where that can't be read.
+    race: Race | None = None
 
 
 @click.command()
@@ -123,8 +128,9 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
     logging = brief.logging(project)
     cluster, word = context.cluster_name(job.persistent_resource_id), partial(last_word, logging)
     waits = partial(read_why, context.vertex, job, cluster, now, word, brief.quotas(project), context.catalog.stack)
-    with ThreadPoolExecutor(5, thread_name_prefix="show") as threads:
+    with ThreadPoolExecutor(7, thread_name_prefix="show") as threads:
         metrics = threads.submit(read_metrics, context, [job])
+        race = threads.submit(_race_of, context, job)
         why = threads.submit(waits) if job.waits else None
         events = threads.submit(read_events, logging, job)
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
@@ -148,7 +154,19 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             metrics=metrics.result()[job.name],
             retried=retried.result(),
             room=room.result(),
+            race=race.result(),
         )
+
+
+def _race_of(context: Context, job: VertexJob) -> Race | None:
+    """Read a job's race, and cancel its legs that wait on though another one runs."""
+    if not job.race:
+        return None
+    race = None
+    with suppress(CloudError, JobGoneError):
+        race = read_race(context, job)
+        end(context, race.left_over, screen.note)
+    return race
 
 
 def _retried(context: Context, job: VertexJob) -> int | None:
@@ -192,6 +210,9 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
         "parameters": parameters,
         "tuned": job.tuned,
         "waitsFor": details.why or None,
+        "race": [{"region": leg.region, "name": leg.name, "state": leg.state} for leg in details.race.legs]
+        if details.race
+        else None,
         "fallback": details.next.name if details.next else None,
         # Null where its log could not be read.
         "restarts": None if events.why else len(events.of("restart")),
@@ -227,6 +248,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{job.outcome}{f': {why}' if why else ''}"),
         ("error", job.error),
+        ("race", details.race.words if details.race else ", ".join(job.race)),
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
         ("room", details.room.words if details.room else ""),
         ("template", f"{job.template}  {description.source}".strip()),

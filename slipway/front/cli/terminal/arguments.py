@@ -81,6 +81,7 @@ class SubmitArguments:
     replicas: int | None = None
     name: str | None = None
     urgent: bool = False
+    race: tuple[str, ...] | None = None
 
     @property
     def words(self) -> list[str]:
@@ -113,6 +114,8 @@ class SubmitArguments:
             words += [flag, value] if value else []
         words += ["--shell"] if self.shell else []
         words += ["--urgent"] if self.urgent else []
+        # In front of another flag it takes no word for a region.
+        words[2:2] = [] if self.race is None else [f"--race={','.join(self.race)}"]
         return words
 
     def again(self, request_id: str | None) -> str:
@@ -152,6 +155,7 @@ class SubmitArguments:
             then=self.then,
             overrides=overrides,
             team=self.team or "",
+            race=self.race,
         )
 
     def request_like(self, context: Context, job: VertexJob, swept: Collection[str] = ()) -> Likeness:

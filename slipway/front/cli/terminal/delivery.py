@@ -36,8 +36,9 @@ def send(
             raise
         from slipway.front.cli.terminal.watching import Detached
 
+        stays = "the first to have its machines runs it" if prepared.races else "nothing moves it on"
         raise Detached(
-            "stopped waiting; what was sent stays where it is, and nothing moves it on", fix=f"to go on: {again}"
+            f"stopped waiting; what was sent stays where it is, and {stays}", fix=f"to go on: {again}"
         ) from None
     except JobGoneError as problem:
         _tell_what_goes_on(context, journal, id_, problem)

@@ -163,8 +163,13 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Choice:
     """Print the forecast on stderr. Return the choice that would be made. Raises the errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         checks = Checks.begin(context, prepared, [prepared.values], threads)
-        preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
-        choice = preflight.choice(prepared, prepared.candidates)
+        if prepared.races:
+            from slipway.using.submission.race import choose_legs
+
+            choice = choose_legs(context, prepared, prepared.candidates, threads)
+        else:
+            preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
+            choice = preflight.choice(prepared, prepared.candidates)
     taken, text, checked = choice.taken.candidate, choice.taken.verdict.text, list[str]()
     checks.check([taken], checked.append)  # A refusal is told alone, without machines that would start now.
     verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"

@@ -21,7 +21,7 @@ from slipway.using.jobs.earliest_start import compared
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
-from slipway.using.submission.costs import Spending, leaving, left_pool, run_total
+from slipway.using.submission.costs import Spending, leaving, left_pool, race_lines, run_total
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submitter import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
@@ -51,6 +51,10 @@ class TerminalDisplay:
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
             for line in choice_lines(self._context, prepared, choice, taken.verdict.text):
                 self._tell(line)
+            if prepared.races:
+                for judged in choice.hopeless:
+                    self._tell(f"  {never_runs(judged)}")
+                return
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
                 self._never = tuple(judged.candidate.label for judged in choice.hopeless)
@@ -143,7 +147,7 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
         yield f"  {compared(choice.earliest)}"
     if total := run_total(catalog, taken):
         yield f"  {total.words}"
-    yield from below_verdict(context, choice)
+    yield from below_verdict(context, choice) if not prepared.races else race_lines(prepared, choice)
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:

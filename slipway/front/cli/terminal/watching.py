@@ -23,6 +23,7 @@ from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
+from slipway.using.jobs.race import decided
 from slipway.using.submission.experiment_run import end_run
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def watch(
 
     begun, left, notifier = context.clock.monotonic(), timeout, Notifier(context)
     while True:
+        job = decided(context, job, screen.note, timeout=left)
+        if timeout is not None:
+            left = max(0.0, timeout - (context.clock.monotonic() - begun))
         name = job.called
         back = f"come back with: slipway jobs logs {job.typed} --follow"
         follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
@@ -125,11 +129,14 @@ def watch(
             raise Detached(f"stopped watching; {name} goes on", fix=back) from None
         runs = original(context.vertex, context.connection.storage, follower.job)
         if runs is None:
-            break
+            # A list may have hidden another leg of its race before.
+            stands = decided(context, follower.job, screen.note)
+            if stands.name == follower.job.name:
+                break
+            job = stands
+            continue
         screen.note(f"{name} ({job.id}) {about_original(job, runs)}")
         job = runs
-        if timeout is not None:
-            left = max(0.0, timeout - (context.clock.monotonic() - begun))
     if kept := end_run(context, follower.job):
         screen.note(kept)
     if problem := notifier.ended(follower.job):

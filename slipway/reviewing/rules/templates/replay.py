@@ -51,7 +51,7 @@ def first_way(
             limits = {line.metric: line.limit for line in lines if line.limit is not None and not line.region}
             if any(0 <= limits[metric] < amount for metric, amount in drawn.items() if metric in limits):
                 continue
-            cost = per_hour(machines, catalog.region_of(offer.cluster), offer.capacity_type)
+            cost = per_hour(machines, catalog.region_of_offer(offer), offer.capacity_type)
             return replace(sent, price_per_hour=cost)
     return None
 

@@ -95,6 +95,10 @@ class Service:
     gone: frozenset[str] = frozenset()
     #: Of quotas that the catalog may have.
     ids: Mapping[str, str] | None = None
+    #: Where jobs may have machines of their own.
+    regions: tuple[str, ...] = (HOME,)
+    #: Of each quota with a known id, where it is not `limit`.
+    region_limits: Mapping[str, int] = field(default_factory=dict)
 
     # The caller sees these.
 
@@ -130,7 +134,7 @@ class Service:
     def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
         with self._call("create"):
             on_pool = "persistentResourceId" in body[kind.spec]
-            assert region == (self.pool_region if on_pool else HOME), "there is no such pool, or no quota"
+            assert region in ((self.pool_region,) if on_pool else self.regions), "there is no such pool, or no quota"
             starts = self.starts.pop(0) if self.starts else None
             job = Job(7000 + len(self.jobs) + len(self.deleted), body, self.time, starts, region=region)
             self.jobs.append(job)
@@ -185,7 +189,8 @@ class Service:
 
     def info(self, quota_id: str) -> QuotaInfo:
         metric = next((metric for metric, id_ in (self.ids or {}).items() if id_ == quota_id), None)
-        return QuotaInfo(quota_id, (((HOME,), self.listed[metric] if metric else self.limit),))
+        limit = self.listed[metric] if metric else self.limit
+        return QuotaInfo(quota_id, tuple(((region,), self.region_limits.get(region, limit)) for region in self.regions))
 
     def infos(self, metrics: Iterable[str]) -> Iterator[QuotaInfo]:
         with self._call("quotas"):
@@ -293,12 +298,13 @@ class Context:
     """The start of a command, with the model for the service."""
 
     look_for = 60.0
+    no_contact = 3600.0
     agent = ""
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock
         self.connection = self.hurried = Connection(service)
-        self.vertex = Vertex(service, HOME, (service.pool_region,))
+        self.vertex = Vertex(service, HOME, (service.pool_region, *service.regions))
 
     def anew(self) -> Context:
         with self._service._call("catalog"):

@@ -1,0 +1,151 @@
+"""A race: the jobs of one request, its *legs*, that wait for machines in several regions at once.
+
+Their launchers share the request's claim, so that the first leg whose machines come runs, and any other ends before its
+code. Whoever looks once the claim is taken cancels those that still wait: the sender while it waits, or anybody's look
+later. A leg that nobody cancels ends by itself, when its machines come or at the end of its wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.base.errors import Timeout
+from slipway.base.formatting import last_part, span
+from slipway.google.answers import region_of
+from slipway.google.failures import CloudError, Conflict, NotFound, Refused
+from slipway.google.jobs import VertexJob
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.using.context import Context
+from slipway.using.jobs.claim import claim_number, claim_of, claim_text
+from slipway.using.jobs.claimant import JobGoneError, holder
+from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
+
+_LEAST_PAUSE_S = 2.0
+_STOPPING = "JOB_STATE_CANCELLING"
+
+
+@dataclass(frozen=True)
+class Race:
+    """A race at one look."""
+
+    #: In the order of their regions.
+    legs: tuple[VertexJob, ...]
+    #: The number of the job that has the claim, or the end of the submission; empty where it is free.
+    claim: str = ""
+
+    @property
+    def winner(self) -> VertexJob | None:
+        return next((leg for leg in self.legs if leg.id == self.claim), None)
+
+    @property
+    def stands(self) -> VertexJob:
+        """The leg that stands for the submission: its winner, else one that goes on, else the last one to end."""
+        going = (leg for leg in self.legs if not leg.ended)
+        return self.winner or next(going, None) or max(self.legs, key=_end)
+
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """The names of the legs that wait on though the claim is not theirs."""
+        return tuple(
+            leg.name
+            for leg in self.legs
+            if self.claim and leg.id != self.claim and not leg.ended and leg.state != _STOPPING
+        )
+
+    @property
+    def over(self) -> bool:
+        """Tell whether nothing but the standing leg can run."""
+        return self.winner is not None or all(leg.ended for leg in self.legs)
+
+    @property
+    def words(self) -> str:
+        """Return `us-east5 runs it; us-central1 cancelled, europe-west4 queued`."""
+        winner = self.winner
+        others = ", ".join(f"{leg.region} {leg.outcome}" for leg in self.legs if leg is not winner)
+        return "; ".join(filter(None, (f"{winner.region} won" if winner else "", others)))
+
+
+def _end(leg: VertexJob) -> str:
+    return leg.end_time.isoformat() if isinstance(leg.end_time, datetime) else ""
+
+
+def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Race:
+    """Read the race of a leg. `known`: names of legs that a list may hide. Raises CloudError, and JobGoneError where
+    the winner was deleted."""
+    wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
+    # The claim is read first: a leg that starts meanwhile is seen at the next look.
+    claim = claim_number(claim_text(context.connection.storage, claim_of(job)))
+    legs = {leg.name: leg for leg in context.vertex.jobs(job.kind, wanted) if leg.race}
+    for name in dict.fromkeys((job.name, *known)):
+        if name not in legs and (leg := context.vertex.found(name)):
+            legs[name] = leg
+    order = {region: place for place, region in enumerate(job.race)}
+    race = Race(tuple(sorted(legs.values(), key=lambda leg: (order.get(leg.region, len(order)), leg.name))), claim)
+    if claim.isdecimal() and race.winner is None:
+        winner = holder(context.vertex, context.connection.storage, claim_of(job), job.kind, job.request_id)
+        if winner is None:
+            end(context, race.left_over, lambda _: None)
+            raise JobGoneError(
+                f"job {claim} won the race of {job.called}, and is gone",
+                why="it was deleted, most likely, so nobody can tell how it ended; the others are cancelled",
+            )
+        race = Race((*race.legs, winner), claim)
+    return race
+
+
+def end(context: Context, names: Iterable[str], tell: Callable[[str], None]) -> None:
+    """Cancel the legs of these names. `tell` is told of those that may not be. Raises CloudError for a fault that
+    passes."""
+    for name in names:
+        try:
+            context.vertex.cancel(name)
+        except (Refused, Conflict, NotFound):
+            pass  # It has ended by itself.
+        except TRANSIENT:
+            raise
+        except CloudError as problem:
+            tell(f"! {last_part(name)} in {region_of(name)} waits on, and ends before your code: {problem.message}")
+
+
+def decided(
+    context: Context,
+    job: VertexJob,
+    tell: Callable[[str], None],
+    *,
+    known: Iterable[str] = (),
+    timeout: float | None = None,
+) -> VertexJob:
+    """Return the leg that stands for the submission of `job`, once nothing else can run, and cancel the others; a job
+    of no race itself. `tell` is told of each change.
+
+    Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
+    """
+    if not job.race:
+        return job
+    clock, contact, told = context.clock, Contact(context.clock, context.no_contact), ""
+    begun = clock.monotonic()
+    while True:
+        try:
+            race = read_race(context, job, known)
+            end(context, race.left_over, tell)
+            contact.there()
+        except TRANSIENT as problem:
+            if message := contact.lost(problem):
+                tell(message)
+        else:
+            if race.words != told and (told or race.winner is not job):
+                tell(f"{job.called}  race: {race.words}")
+            told = race.words
+            if race.over:
+                return race.stands
+        age = clock.monotonic() - begun
+        if timeout is not None and age >= timeout:
+            raise Timeout(
+                f"none of the regions of {job.called} has had machines after {span(timeout)}",
+                why=f"it waits on in {', '.join(job.race)}",
+                fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
+            )
+        pause = max(_LEAST_PAUSE_S, look_pause(age))
+        clock.sleep(pause if timeout is None else min(pause, timeout - age))

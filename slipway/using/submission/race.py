@@ -1,0 +1,179 @@
+"""The sending of a race: a submission whose candidates are all sent at once, under one claim.
+
+Each leg is recorded, sent and looked for as a single job is, by an entry of its own in the journal. After a kill the
+same command sends what is missing, unless a leg has begun or somebody has cancelled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from slipway.base.errors import AnswerUnknown, ConfigError, SlipwayError
+from slipway.google.failures import CloudError
+from slipway.using.context import Context
+from slipway.using.jobs.claim import Claim, bucket_of, read_claim
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
+from slipway.using.jobs.race import decided, end
+from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.submission.candidates import Candidate, PreparedSubmission
+from slipway.using.submission.checks import Checks
+from slipway.using.submission.choice import Choice, JudgedCandidate, refusal
+from slipway.using.submission.confirming import confirm
+from slipway.using.submission.costs import crossing, spending
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.journal import SubmissionJournal
+from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.raced import cannot_leave
+from slipway.using.submission.request import Request
+from slipway.using.submission.same_request import same
+from slipway.using.submission.sender import Attempt, Sender, cancelled
+from slipway.using.submission.submitter import SubmissionDisplay, SubmissionResult
+
+
+@dataclass(frozen=True)
+class RaceSender:
+    context: Context
+    journal: SubmissionJournal
+    show: SubmissionDisplay
+    policy: RetryPolicy
+
+    def send(self, prepared: PreparedSubmission, *, repeated: bool) -> SubmissionResult:
+        """Send a job in each region that can have it, wait until the first one runs, and cancel the others. Raises as
+        `Submitter.submit`."""
+        for candidate in prepared.candidates:
+            _require_claim(candidate.request)
+        sent, gone = self._earlier(prepared.candidates) if repeated else ({}, {})
+        if sent:  # It may have been sent from another machine, by another catalog.
+            bucket = next(bucket_of(attempt.job, prepared.catalog) for attempt in sent.values())
+            prepared = prepared.under(prepared.request_id, bucket)
+        request = prepared.candidates[0].request
+        claim = read_claim(self.context.connection.storage, request.mark) if repeated else Claim.FREE
+        if claim is Claim.CANCELLED:
+            self._end(sent)
+            raise cancelled(request)
+        if claim is not Claim.FREE and not sent:
+            sent[request.region] = self._started(request)
+        if gone and not sent:
+            raise next(iter(gone.values()))
+        left = [candidate for candidate in prepared.candidates if candidate.region not in {*sent, *gone}]
+        choice = None
+        # Where each leg has ended the race is over.
+        if claim is Claim.FREE and left and (not sent or not all(attempt.job.ended for attempt in sent.values())):
+            choice = self._send_legs(prepared, left, sent)
+        known = tuple(attempt.job.name for attempt in sent.values())
+        stands = decided(self.context, next(iter(sent.values())).job, self.show.note, known=known)
+        attempt = Attempt(stands, fresh=any(attempt.fresh for attempt in sent.values()))
+        return SubmissionResult(request=request, attempt=attempt, choice=choice, context=self.context)
+
+    def _sender(self) -> Sender:
+        return Sender(context=self.context, journal=self.journal, tell=self.show.note, policy=self.policy)
+
+    def _earlier(self, candidates: Sequence[Candidate]) -> tuple[dict[str, Attempt], dict[str, JobGoneError]]:
+        """Return the legs that an earlier call made, and the errors of those that were deleted, by region."""
+        sent, gone = dict[str, Attempt](), dict[str, JobGoneError]()
+        for candidate in candidates:
+            try:
+                attempt = self._sender().earlier(candidate.request)
+            except JobGoneError as problem:
+                gone[candidate.region] = problem
+                continue
+            if attempt and not attempt.job.race:
+                raise OtherJobError(
+                    f"request id {candidate.request.id} was used before, for a job that races for nothing",
+                    why=f"{attempt.job.called} is in {attempt.job.region} alone",
+                    fix="leave --race out to find it, or use another request id",
+                )
+            if attempt:
+                sent[candidate.region] = attempt
+        return sent, gone
+
+    def _started(self, request: Request) -> Attempt:
+        """Return the leg that has taken the claim, where neither the journal nor a list leads to one."""
+        job = holder(self.context.vertex, self.context.connection.storage, request.mark, request.kind, request.id)
+        if job is None:
+            raise JobGoneError(
+                f"request {request.id} was submitted before, and its job is gone",
+                why=f"one has started, as {request.mark} tells, and was deleted since: nobody can tell how it ended",
+            )
+        return Attempt(same(request, job), fresh=False)
+
+    def _send_legs(self, prepared: PreparedSubmission, left: Sequence[Candidate], sent: dict[str, Attempt]) -> Choice:
+        """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`."""
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+            checks = Checks.begin(self.context, prepared, [prepared.values], threads)
+            choice = choose_legs(self.context, prepared, left, threads)
+            candidates = [leg.candidate for leg in (choice.taken, *choice.passed)]
+            self.show.chosen(prepared, choice)
+            checks.check(candidates, self.show.note)
+            if costs := spending(prepared, candidates):
+                confirm(self.context, self.show, costs)
+            if costs := crossing(prepared, candidates, checks.inputs.most if checks.inputs else 0):
+                confirm(self.context, self.show, costs)
+        problems: list[SlipwayError] = []
+        for candidate in candidates:
+            # A person may have cancelled it, or a leg may have begun, while another was sent.
+            if sent and not self._wanted(candidate.request, sent):
+                break
+            try:
+                attempt = self._send_leg(candidate.request)
+            except (CloudError, AnswerUnknown) as problem:
+                if isinstance(problem.__cause__, KeyboardInterrupt):
+                    raise
+                problems.append(problem)
+                self.show.note(f"! {candidate.label}: {problem.what}: {problem.why}")
+                continue
+            sent[candidate.region] = attempt
+            result = SubmissionResult(request=candidate.request, attempt=attempt, choice=choice, context=self.context)
+            self.show.sent(result)
+        if not sent:
+            raise problems[0]
+        self._wanted(candidates[0].request, sent)
+        return choice
+
+    def _send_leg(self, request: Request) -> Attempt:
+        sender = self._sender()
+        sender.begin(request, repeated=False)
+        return sender.send(request)
+
+    def _wanted(self, request: Request, sent: Mapping[str, Attempt]) -> bool:
+        """Tell whether no leg has begun. Raises Cancelled where somebody has cancelled the race, after ending it."""
+        claim = read_claim(self.context.connection.storage, request.mark)
+        if claim is Claim.CANCELLED:
+            self._end(sent)
+            raise cancelled(request, sent=True)
+        return claim is Claim.FREE
+
+    def _end(self, sent: Mapping[str, Attempt]) -> None:
+        names = [name for attempt in sent.values() for name in (attempt.job.name, *attempt.copies)]
+        end(self.context, names, self.show.note)
+
+
+def choose_legs(
+    context: Context, prepared: PreparedSubmission, legs: Sequence[Candidate], threads: ThreadPoolExecutor
+) -> Choice:
+    """Choose the legs that their regions can have, each by its own region's quota: the first is taken, as the others
+    are that it passes. Raises PolicyError where there is none, and CloudError."""
+    tied = {leg: cannot_leave(leg, prepared.catalog.region) for leg in legs}
+    free = [leg for leg in legs if not tied[leg]]
+    preflight = Preflight(context, free, threads, prepared.template.name, all_at_once=True)
+    judged = dict(zip(free, preflight.judge(free), strict=True))
+    for leg in legs:
+        if tied[leg]:
+            judged[leg] = JudgedCandidate(leg, Verdict(Outcome.NEVER, f"can never run in {leg.region}", tied[leg]))
+    can = [judged[leg] for leg in legs if judged[leg].verdict.outcome is not Outcome.NEVER]
+    if not can:
+        raise refusal(prepared.template.name, [judged[leg] for leg in legs], [])
+    never = tuple(judged[leg] for leg in legs if judged[leg] not in can)
+    return Choice(can[0], passed=tuple(can[1:]), hopeless=never)
+
+
+def _require_claim(request: Request) -> None:
+    if request.claim and request.runs_once:
+        return
+    raise ConfigError(
+        f"{request.template} can't race",
+        why="it has no launcher, which ends all jobs but the first before their code",
+        fix="leave --race out, or have the launcher in its image (docs/own-image.md)",
+    )

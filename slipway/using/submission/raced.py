@@ -1,0 +1,92 @@
+"""The offers of a race: one of a template's, in each region where its jobs wait at once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join, nearest, quoted
+from slipway.google.catalog.lookup import named
+from slipway.model.capacity import PAID_ANYWAY, WAIT_BY_THEMSELVES
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.machines.table import lacks
+
+if TYPE_CHECKING:
+    from slipway.using.submission.candidates import Candidate, SubmissionRequest
+
+_LONGEST = 60
+
+
+def raced(
+    catalog: Catalog, template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest
+) -> list[tuple[Offer, float | None]]:
+    """Return the offer of a race in each of its regions, with its wait. Raises ConfigError."""
+    regions = _regions(catalog, asked.race or ())
+    own = [offer for offer in offers if offer.capacity_type not in PAID_ANYWAY]
+    if asked.capacity_type is None and not own:
+        raise ConfigError(
+            f"{template.name} has no machines of its own to race for",
+            why=f"it runs by {join(dict.fromkeys(offer.capacity_type for offer in offers))} alone",
+            fix="have flex-start, spot or on-demand added to its capacity_types",
+        )
+    type_ = asked.capacity_type or own[0].capacity_type
+    offer = named(template, offers, type_)[0]
+    if type_ in PAID_ANYWAY or asked.pool or asked.then or set(asked.waits) - {*WAIT_BY_THEMSELVES & {type_}}:
+        raise ConfigError(
+            "a race is by one capacity type, on machines of its own",
+            why="it waits for them in all of its regions at once, and moves on to nothing else",
+            fix=(
+                {"template": template.name, "race": ",".join(regions), "capacity": (own or [offer])[0].capacity_type},
+            ),
+        )
+    if offer.kind != CUSTOM_JOB.name:
+        raise ConfigError(
+            f"a {asked.kind or template.kind} can't race",
+            why="only custom jobs have a launcher that ends all but the first before their code",
+            fix=({"kind": CUSTOM_JOB.name},) if CUSTOM_JOB.name in template.kinds else "leave --race out",
+        )
+    return [(replace(offer, region=region), asked.waits.get(type_)) for region in regions]
+
+
+def _regions(catalog: Catalog, asked: tuple[str, ...]) -> tuple[str, ...]:
+    for region in asked:
+        if region not in catalog.regions:
+            raise ConfigError(
+                f"stack {catalog.stack} has no place in region {quoted(region)}",
+                why=f"jobs write their output in their own region, and it has buckets in {join(catalog.regions)}",
+                fix=nearest(region, catalog.regions)
+                or f"have it added: {catalog.origin.key('slipway:regions')}: [{region}]",
+            )
+    regions = tuple(dict.fromkeys(asked or catalog.regions))
+    if len(regions) < 2:
+        raise ConfigError(
+            f"a race needs two regions, and this one has {join(regions)} alone",
+            why=f"stack {catalog.stack} has buckets in {join(catalog.regions)}",
+            fix=f"have others added: {catalog.origin.key('slipway:regions')}: [REGION]",
+        )
+    return regions
+
+
+def cannot_leave(candidate: Candidate, home: str) -> tuple[str, ...]:
+    """Return the reasons why a job can't run in its candidate's region: what it names in the stack's own, `home`, and
+    accelerators that the region lacks."""
+    if candidate.region == home:
+        return ()
+    within = (f"/locations/{home}/", f"/regions/{home}/", f"/zones/{home}-")
+    tied = (f"its {field} is in {home}: {text[:_LONGEST]}" for field, text in _texts(candidate.body, within))
+    lacking = (lacks(candidate.region, part.machine.accelerator) for part in candidate.demand.parts)
+    return tuple(dict.fromkeys([*tied, *(why for why, _ in filter(None, lacking))]))
+
+
+def _texts(value: Any, within: tuple[str, ...], field: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str) and any(place in value for place in within):
+        yield field, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, within, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item, within, field)

@@ -1,0 +1,261 @@
+"""A race in three regions against the model of the service: kills, lost answers, lists that lag, and cancels. (N23)"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError
+from slipway.google.failures import CloudError, Refused
+from slipway.google.jobs import VertexJob
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError
+from slipway.using.jobs.race import decided
+from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
+from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.submitter import SubmissionResult, Submitter
+
+from .fallback_command import FAULTS, Told, catalog
+from .service import HOME, Context, Journal, Killed, Service, is_passing
+
+EAST, WEST = "us-east5", "europe-west4"
+REGIONS = (HOME, EAST, WEST)
+RACE = SubmissionRequest("digits", race=(), capacity_type="spot")
+STARTS = st.lists(st.none() | st.integers(0, 30), min_size=3, max_size=6)
+
+
+@dataclass
+class Regions(Service):
+    """The model with three regions, where somebody elsewhere may cancel a leg amid the `cancel_at`-th call."""
+
+    cancel_at: int = 0
+    #: Whether the sender does nothing more after that.
+    kills: bool = False
+    calls: int = 0
+    cancelled: bool = False
+    elsewhere: bool = False
+    ran_before: tuple[str, ...] = ()
+
+    @contextlib.contextmanager
+    def _call(self, kind: str) -> Iterator[None]:
+        if self.elsewhere:
+            yield
+            return
+        self.calls += 1
+        with super()._call(kind):
+            yield
+        if self.calls == self.cancel_at and self.jobs:
+            self.cancel_all()
+
+    def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
+        """List the jobs, of which some may start just then."""
+        for job in self.jobs:
+            self._pass(job)
+        return super().jobs_listed(filter, regions)
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        assert self.time < 100_000, "nothing ever ends"
+
+    def cancel_all(self) -> None:
+        self.elsewhere = True
+        context = context_of(self)
+        seen = context.vertex.job(self.jobs[-1].name)
+        going = withheld(context, with_copies(context, seen, lambda _: None), lambda _: None)
+        ran = tuple(self.runs)
+        for job in going:
+            with contextlib.suppress(ResourceError, Refused):
+                cancel_job(context.vertex, job, context.now)
+                self.cancelled, self.ran_before = True, ran
+        self.elsewhere, self.dead = False, self.dead or self.kills
+
+
+def context_of(service: Service, launcher: bool = True) -> Any:
+    deployed = replace(catalog(launcher=launcher), other_regions=(EAST, WEST), confirm_above=1000.0)
+    return Context(service, deployed)
+
+
+def race(
+    service: Service, *, again: bool = False, asked: SubmissionRequest = RACE, show: Any = None, launcher: bool = True
+) -> SubmissionResult:
+    """Run the command, typed once."""
+    context, journal = context_of(service, launcher), Journal(service)
+    prepared = prepare(context.catalog, asked, "ada")
+    submitter = Submitter(context, journal, show or Told(), RetryPolicy())  # type: ignore[arg-type]
+    return submitter.submit(prepared, "r1", repeated=again)
+
+
+def service(**fields: Any) -> Regions:
+    return Regions(launcher=True, regions=REGIONS, **fields)
+
+
+def typed(service: Regions) -> SubmissionResult | None:
+    """Type the same command, again after each kill and each error that passes; return how it ended."""
+    for attempt in range(60):
+        service.dead = False
+        try:
+            return race(service, again=attempt > 0)
+        except (Killed, AnswerUnknown):
+            continue
+        except Cancelled:
+            return None
+        except CloudError as problem:
+            assert is_passing(problem), problem
+    raise AssertionError("it never ended")
+
+
+def states(service: Service) -> dict[str, str]:
+    return {job.region: job.state.removeprefix("JOB_STATE_") for job in service.jobs}
+
+
+def test_the_first_region_with_machines_runs_and_the_others_are_cancelled() -> None:
+    there = service(starts=[None, 2, None])
+    show = Told()
+    result = race(there, show=show)
+    assert result.attempt.job.region == EAST
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}
+    assert there.runs == [result.attempt.job.id]
+    assert len({job.body["displayName"] for job in there.jobs}) == 1, "one name is one submission"
+    assert any("us-east5 won" in note for note in show.notes), show.notes
+
+
+@given(
+    create=FAULTS,
+    lists=FAULTS,
+    note=st.lists(st.sampled_from(["", "", "lost", "kill"]), max_size=4),
+    cancel=st.lists(st.sampled_from(["", "kill", "killed", "busy"]), max_size=4),
+    starts=STARTS,
+    lag=st.sampled_from([0.0, 20.0]),
+)
+def test_whatever_befalls_the_sender_one_leg_runs_and_none_is_left(
+    create: list[str], lists: list[str], note: list[str], cancel: list[str], starts: list[int | None], lag: float
+) -> None:
+    there = service(starts=[*starts, 1], lag=lag)
+    there.faults = {"create": create, "list": lists, "note": note, "cancel": cancel}
+    if not any(start is not None for start in starts[:3]):
+        there.starts[0] = 3
+    result = typed(there)
+    assert result is not None
+    assert there.runs == [result.attempt.job.id]
+    there.faults, there.time = {}, there.time + lag
+    decided(context_of(there), result.attempt.job, lambda _: None)
+    left = [job.region for job in there.jobs if job.ended is None and not job.ran]
+    there.end_of_days()
+    assert there.runs == [result.attempt.job.id], "another one ran"
+    assert left == [], "a leg is left"
+
+
+@given(cancel_at=st.integers(1, 60), kills=st.booleans(), starts=STARTS, lag=st.sampled_from([0.0, 20.0]))
+def test_after_a_cancel_no_leg_runs_and_none_is_left(
+    cancel_at: int, kills: bool, starts: list[int | None], lag: float
+) -> None:
+    there = service(cancel_at=cancel_at, kills=kills, starts=[*starts, 1], lag=lag)
+    if not any(start is not None for start in starts[:3]):
+        there.starts[0] = 9
+    ended = typed(there)
+    if not there.cancelled:
+        return
+    if ended:
+        there.dead, there.time = False, there.time + lag
+        decided(context_of(there), ended.attempt.job, lambda _: None)
+    left = [job.region for job in there.jobs if job.ended is None]
+    there.end_of_days()
+    assert there.runs == list(there.ran_before), "user code began after it"
+    assert left == [], "a leg is left"
+
+
+def test_the_same_request_from_another_machine_finds_the_race() -> None:
+    there = service(starts=[None, None, 60])
+    there.faults["read"] = ["", "", "", "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, made = False, len(there.jobs)
+    there.notes.clear()
+    result = race(there, again=True)
+    assert made == len(there.jobs) == 3 and not result.attempt.fresh
+    assert there.runs == [result.attempt.job.id]
+
+
+def test_a_region_without_quota_is_left_out_and_said() -> None:
+    there = service(starts=[2, None], region_limits={WEST: 0})
+    show = Told()
+    race(there, show=show)
+    assert set(states(there)) == {HOME, EAST}
+    (left_out,) = show.choices[0].hopeless
+    assert left_out.candidate.region == WEST and "europe-west4" in str(left_out.reasons)
+
+
+def test_quota_in_no_region_refuses() -> None:
+    there = service(limit=0)
+    with pytest.raises(PolicyError) as raised:
+        race(there)
+    assert all(region in raised.value.why for region in REGIONS) and there.jobs == []
+
+
+def test_a_region_that_refuses_leaves_the_race_to_the_others() -> None:
+    there = service(starts=[4, None])
+    there.faults["create"] = ["", "refused"]
+    show = Told()
+    result = race(there, show=show)
+    assert set(states(there)) == {HOME, WEST} and result.attempt.job.region == HOME
+    assert any("us-east5" in note and "no such machine" in note for note in show.notes)
+
+
+def test_a_leg_that_ends_without_machines_leaves_the_race_to_the_others() -> None:
+    there = service(starts=[None, None, 20])
+    show = Told()
+    create = there.create_job
+
+    def create_job(*arguments: Any) -> Any:
+        if len(there.jobs) == 2:
+            there.jobs[0].state, there.jobs[0].ended = "JOB_STATE_FAILED", there.time
+        return create(*arguments)
+
+    there.create_job = create_job  # type: ignore[assignment, method-assign]
+    assert race(there, show=show).attempt.job.region == WEST
+
+
+def test_a_winner_that_was_deleted_is_told_and_ends_the_others() -> None:
+    there = service(starts=[None, 1, None])
+    there.faults["cancel"] = ["kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead = False
+    there.delete(there.jobs[1])
+    with pytest.raises(JobGoneError):
+        race(there, again=True)
+    assert set(states(there).values()) == {"CANCELLED"}
+
+
+def test_a_request_of_a_race_is_no_single_job() -> None:
+    there = service(starts=[1])
+    race(there)
+    with pytest.raises(OtherJobError) as raised:
+        race(there, again=True, asked=SubmissionRequest("digits", capacity_type="spot"))
+    assert "race" in raised.value.fix
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (replace(RACE, race=("us-west1", HOME)), "no place in region"),
+        (replace(RACE, race=(HOME,)), "two regions"),
+        (replace(RACE, capacity_type="pool"), "one capacity type"),
+        (replace(RACE, then=("on-demand",)), "one capacity type"),
+        (replace(RACE, waits={"spot": 30.0}), "one capacity type"),
+    ],
+)
+def test_what_can_not_race_is_refused(asked: SubmissionRequest, said: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        race(service(), asked=asked)
+    assert said in raised.value.what
+
+
+def test_without_a_launcher_nothing_races() -> None:
+    with pytest.raises(ConfigError) as raised:
+        race(Regions(launcher=False, regions=REGIONS), launcher=False)
+    assert "launcher" in raised.value.why
