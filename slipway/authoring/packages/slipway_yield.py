@@ -1,53 +1,23 @@
-"""Makes room for another job, where somebody asks for it and a job behind goes on from the checkpoints.
-
-Below the claim of a job are in `yield/`, by number: what was `asked`; its `end`, created once, by the job's chief with
-`made`, after which no replica starts the code again, or with `kept` by whoever finds that it need not; and for each
-replica that nothing of it runs any more (`left`). The job behind knows which number it goes on `after`.
-"""
+"""Makes room for another job, where somebody asks for it and a job behind goes on from the checkpoints."""
 
 from __future__ import annotations
 
 import json
-import re
 import time
 from threading import Event
-from typing import Callable, Mapping, NamedTuple, Tuple  # noqa: UP035 (Python 3.8)
+from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_exchange import Exchange
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_results import CHIEF, say
+from slipway.authoring.packages.slipway_round import CHECKPOINT, KEPT, MADE, Asked
 from slipway.authoring.packages.slipway_storage import Storage, split
 
 YIELD = "SLIPWAY_YIELD"
-MADE, KEPT = b"made", b"kept"
 LOOK_S = 5.0
 HELPERS_S = 30.0  # A helper that has ended before marks nothing.
 LEFT_S = 600.0
-CHECKPOINT = re.compile("checkpoint|ckpt", re.IGNORECASE)
-
-
-class Asked(NamedTuple):
-    """Who asked a job to make room, and for whom."""
-
-    by: str
-    #: The other job, with its owner.
-    whom: str
-    #: The seconds after which it ends without a new checkpoint.
-    within: float
-    #: The request id of the job behind.
-    behind: str
-    #: The names of claims beside its own: once one of them is taken, no room is needed.
-    needless: Tuple[str, ...]  # noqa: UP006 (Python 3.8)
-
-    def packed(self) -> bytes:
-        return json.dumps(self._asdict()).encode()
-
-    @classmethod
-    def read(cls, packed: bytes) -> Asked:
-        known = json.loads(packed)
-        fields = {name: known[name] for name in cls._fields}
-        return cls(**{**fields, "needless": tuple(fields["needless"])})
 
 
 class Room:

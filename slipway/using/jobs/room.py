@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.authoring.packages.slipway_yield import CHECKPOINT, KEPT, MADE, Asked
+from slipway.authoring.packages.slipway_round import CHECKPOINT, KEPT, MADE, Asked
 from slipway.base.formatting import last_part
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob

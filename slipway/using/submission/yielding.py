@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from slipway.authoring.packages.slipway_yield import Asked
+from slipway.authoring.packages.slipway_round import Asked
 from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import counted, join, last_part, quoted
 from slipway.google.clusters import PersistentResource

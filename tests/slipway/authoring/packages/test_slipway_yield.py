@@ -15,8 +15,9 @@ import pytest
 from slipway.authoring.packages import slipway_yield
 from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_results import CHIEF
+from slipway.authoring.packages.slipway_round import Asked
 from slipway.authoring.packages.slipway_storage import Storage
-from slipway.authoring.packages.slipway_yield import Asked, Room
+from slipway.authoring.packages.slipway_yield import Room
 
 from .conftest import Between
 from .test_slipway_launcher import Replica, ran
