@@ -61,6 +61,7 @@ _TYPED_ELSEWHERE = {
     "slipway use ": "it is typed before the pages",
     "slipway board --serve": "it ends with Ctrl-C",
     "slipway jobs cancel JOB": "it is typed before, of all that run",
+    "slipway jobs yield torchrun-digits-": "it takes a full pool",
     "slipway submit gemma2-lora ": "it takes a GPU",
     "slipway submit script ": "it takes a person's own folder",
     "slipway run --secret HF_TOKEN=": "it takes a folder of that kind too, and the hub",
