@@ -109,7 +109,7 @@ def change(
         live,
         now,
         known=not (untold and events.deployed(preview)),
-        preview=preview,
+        preview=_compared(preview, others),
         policies=policies,
         files=files,
         unread=(*untold, *unread),
@@ -145,6 +145,32 @@ def _reviewed(preview: Preview) -> tuple[str, tuple[str, ...]]:
     edited = [name for name in every if _bare(before.get(name, ())) != _bare(after.get(name, ()))]
     first = next((name for name in (*edited, *every) if name in after), every[0])
     return first, tuple(name for name in edited if name != first)
+
+
+def _compared(preview: Preview, others: Iterable[str]) -> Preview:
+    """Return the preview without the clusters that stacks which are not compared begin or cease to declare: those are
+    neither the reviewed stack's nor anybody's mistake. What else the engine does to a cluster stays."""
+    if not others:
+        return preview
+    was, becomes = (
+        _clusters(facts.by_stack(side), others) for side in (events.deployed(preview), events.declared(preview))
+    )
+    expected = {("delete", id_) for id_ in was - becomes}
+    expected |= {(op, id_) for op in ("create", "import") for id_ in becomes - was}
+    steps = (
+        step for step in preview.steps if not (step.type.startswith(CLUSTER_TYPE) and (step.op, step.name) in expected)
+    )
+    return replace(preview, steps=tuple(steps))
+
+
+def _clusters(of_stacks: Mapping[str, Sequence[events.Published]], stacks: Iterable[str]) -> set[str]:
+    """Return the ids of clusters, retiring ones too, that the catalogs of these stacks name."""
+    ids: set[str] = set()
+    for type_, _, inputs in (each for stack in stacks for each in of_stacks.get(stack, ())):
+        current = inputs.get("clusters")
+        if type_ == CATALOG and isinstance(current, Mapping):
+            ids |= {*current.values(), *inputs.get("retiring", ())}
+    return ids
 
 
 def _bare(components: Iterable[events.Published]) -> dict[tuple[str, str], Fact]:

@@ -8,6 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.deploying.engine.touched import CLUSTER_TYPE
 from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
 from slipway.model.facts import CLUSTER, Facts
@@ -62,6 +63,20 @@ def test_of_several_workspaces_the_first_that_changes_is_compared_and_others_are
     change = reading.change(of_two((eu, us), (edited[0], edited[1])), NOBODY, NOW, stack=STACK)
     assert change.after and change.after.catalog.stack == "dev-eu"
     assert change.unread == ("dev-us changes too, and only one is compared",)
+
+
+def test_clusters_that_a_workspace_not_compared_begins_or_ceases_to_declare_are_nobody_s_mistake(
+    asked: list[LiveScope],
+) -> None:
+    eu, us = (facts(cluster(), stack=f"dev-{name}", commit="a", region=at) for name, at in PLACES.items())
+    larger = facts(cluster(id="another"), stack="dev-us", commit="b", region=PLACES["us"])
+    (old,), (new,) = us.clusters, larger.clusters
+    steps = {"delete": old, "create": new, "update": new, "replace": "stranger"}
+    engine = tuple(EngineStep(op, f"{op} {id_}", f"{CLUSTER_TYPE}Any", id_) for op, id_ in steps.items())
+    both = of_two((eu, us), (replace(eu, code=True), larger))
+    change = reading.change(replace(both, steps=(*both.steps, *engine)), NOBODY, NOW, stack=STACK)
+    assert change.unread == ("dev-us changes too, and only one is compared",)
+    assert change.preview and change.preview.steps[len(both.steps) :] == engine[2:]
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
