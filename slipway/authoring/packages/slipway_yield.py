@@ -130,8 +130,9 @@ class Room:
     def left(self) -> bool:
         """Tell whether it has made room, and mark that nothing of it runs any more; a chief waits for its helpers."""
         try:
-            if not self.why and self.replica != CHIEF and self.exchange.read(self.name("end")) == MADE:
-                self.why = "made room"  # Its command failed as that of the chief ended.
+            unsure = self.asked or self.replica != CHIEF  # An answer was lost, or it failed as the chief's ended.
+            if not self.why and unsure and self.exchange.read(self.name("end")) == MADE:
+                self.why = "made room"
             if not self.why:
                 return False
             until = time.monotonic() + HELPERS_S

@@ -44,6 +44,11 @@ class Round:
         """The object that asks the job."""
         return Location.parse(f"{self.claim}/yield/{self.number}.asked")
 
+    @property
+    def ends(self) -> Location:
+        """The object that decides which of the two goes on."""
+        return Location.parse(f"{self.claim}/yield/{self.number}.end")
+
 
 def round_of(storage: Storage, job: VertexJob) -> Round:
     """Return the round that a job is in; after one in which it need not make room the next. Raises CloudError."""

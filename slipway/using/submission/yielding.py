@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from slipway.authoring.packages.slipway_round import Asked
+from slipway.authoring.packages.slipway_round import KEPT, Asked
 from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import counted, join, last_part, quoted
 from slipway.google.clusters import PersistentResource
@@ -19,7 +19,7 @@ from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog
 from slipway.model.labels import SESSION_LABEL, STACK_LABEL, SWEEP_LABEL, label_value
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claim_of
+from slipway.using.jobs.claim import CANCELLED, claim_of, take_claim
 from slipway.using.jobs.demand import Demand, by_pool, machines_on
 from slipway.using.jobs.room import round_of
 from slipway.using.submission.cancelling import not_ones_own
@@ -94,6 +94,16 @@ def rival_of(job: VertexJob, text: str, others: Iterable[VertexJob]) -> VertexJo
     return theirs[0]
 
 
+def before(rival: VertexJob, others: Iterable[VertexJob]) -> list[VertexJob]:
+    """Return the jobs that wait for a cluster before `rival`, and get what becomes free there. Pure."""
+    return [
+        other
+        for other in others
+        if other.waits and other.region == rival.region and other.persistent_resource_id == rival.persistent_resource_id
+        if other.create_time and rival.create_time and other.create_time < rival.create_time
+    ]
+
+
 def lacking(job: VertexJob, rival: VertexJob, cluster: PersistentResource) -> str:
     """Return the machines that `rival` lacks even when `job` has made room; empty where that is enough. Pure."""
     pools = {pool.id: pool for pool in cluster.pools}
@@ -144,7 +154,12 @@ def make_room(
         behind=id_,
         needless=tuple(map(last_part, claims)),
     )
-    if not storage.create(round_.asks, asked.packed(), "application/json", again=True):
+    first = storage.create(round_.asks, asked.packed(), "application/json", again=True)
+    if behind.job.ended:  # Somebody ended it elsewhere. Nobody would go on in this round.
+        take_claim(storage, request.claim, CANCELLED)
+        storage.create(round_.ends, KEPT, again=True)
+        return make_room(context, job, rival, within, tell=tell, again=again)
+    if not first:
         there = Asked.read(storage.read(round_.asks))
         if there.whom != asked.whom:
             raise ResourceError(

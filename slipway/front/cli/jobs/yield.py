@@ -11,14 +11,22 @@ import shlex
 
 import click
 
-from slipway.base.formatting import seconds, span
+from slipway.base.formatting import few, seconds, span
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.documents import out_jobs
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, word_option
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.submission.yielding import WITHIN_S, lacking, make_room, require_own, require_yields, rival_of
+from slipway.using.submission.yielding import (
+    WITHIN_S,
+    before,
+    lacking,
+    make_room,
+    require_own,
+    require_yields,
+    rival_of,
+)
 
 
 @click.command()
@@ -36,8 +44,14 @@ def command(*, job: str, to: str, within: str | None, catalog: str | None, outpu
     target = found_job(context, job, of_template=False)
     require_yields(target)
     here = context.vertex.at(target.region)
-    rival = rival_of(target, to, here.active_jobs(CUSTOM_JOB))
+    active = list(here.active_jobs(CUSTOM_JOB))
+    rival = rival_of(target, to, active)
     require_own(context, target, rival)
+    if first := before(rival, active):
+        names = few([other.called for other in first], 3)
+        screen.note(
+            f"note: {names} {'waits' if len(first) == 1 else 'wait'} before {rival.called}, and may get the room"
+        )
     if short := lacking(target, rival, here.persistent_resource(target.persistent_resource_id)):
         screen.note(f"note: {rival.called} waits on: it lacks {short} even then")
     words = ["slipway", "jobs", "yield", target.typed, "--to", to, *(["--within", within] if within else [])]

@@ -179,6 +179,17 @@ def test_a_helper_that_fails_as_its_chief_ends_has_made_room_as_well(jobs: Jobs)
     assert jobs.room(HELPER, 2).left()
 
 
+def test_a_chief_whose_command_ends_before_it_knows_has_made_room_as_well(jobs: Jobs) -> None:
+    """The answer to its decision was lost: the one behind goes on, so it is not tried again here."""
+    jobs.ask()
+    room, command = jobs.room(), running()
+    assert not room.decide(command) and not room.left()
+    jobs.put("first/yield/1.end", b"made")
+    command.end()
+    command.wait()
+    assert room.left() and f"first/yield/1.left.{CHIEF}" in jobs.objects
+
+
 def test_faults_of_storage_end_nothing(jobs: Jobs, server: Between) -> None:
     jobs.ask(ASKED._replace(within=0.0))
     server.handler.faults[:] = [403, 403]

@@ -102,6 +102,29 @@ def test_a_kill_before_it_is_asked_leaves_it_as_it_was_and_the_same_command_goes
 
 
 @pytest.mark.journey
+def test_where_the_one_behind_was_ended_elsewhere_another_goes_on(small: Stack) -> None:
+    counting(small)
+    name, waits = begun(small, 80), waiting(small)
+    with (
+        small.faults({"kind": "hold", "match": r"POST .*\.asked"}),
+        small.started("jobs", "yield", name, "--to", waits),
+    ):
+        small.until(lambda: len(of(small, name)) == 2)
+    small.cloud.cancel(of(small, name)[1]["name"])
+    small.until(lambda: "endTime" in of(small, name)[1])
+    late = waiting(small)
+    done = small.well("jobs", "yield", name, "--to", late, "--within", "1s")
+    assert f"note: {waits} waits before {late}, and may get the room" in done.err
+    _, ended, behind = of(small, name)
+    assert ended["state"] == "JOB_STATE_CANCELLED" and f"goes on behind it as {number(behind)}\n" in done.out
+    small.all_end()
+    assert [job["state"] for job in of(small, name)] == [
+        f"JOB_STATE_{x}" for x in ("SUCCEEDED", "CANCELLED", "SUCCEEDED")
+    ]
+    assert small.read(f"jobs/{name}/checkpoint.txt") == b"80" and small.well("jobs", "wait", name).code == 0
+
+
+@pytest.mark.journey
 def test_what_can_not_go_on_and_what_is_another_s_is_refused(small: Stack) -> None:
     counting(small)
     name, waits = begun(small, 600), waiting(small)
