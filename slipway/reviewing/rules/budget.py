@@ -75,6 +75,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
             after=edit.after,
             teams=join(f"`{team}`" for team in sorted(teams)),
             stack=usd(new.stack or 0),
+            enforced=new.enforce,
         )
 
 

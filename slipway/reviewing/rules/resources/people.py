@@ -59,8 +59,7 @@ def people(change: Change) -> Iterator[Consequence]:
     for name in (*now, *(name for name in was if name not in now)):
         if (name in was) != (name in now):
             row = "urgent-added" if name in now else "urgent-gone"
-            edit = Edit("urgent", name if name in was else "", name if name in now else "")
-            yield by_row(row, Subject("urgent", name), edits=(edit,))
+            yield by_row(row, Subject("urgent", name), edits=(Edit("urgent", ", ".join(was), ", ".join(now)),))
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

@@ -160,3 +160,9 @@ def test_a_right_is_told_unless_another_covers_it(gets: Grant | None, loses: Gra
 
 def test_only_the_same_thing_is_covered() -> None:
     assert covers(LARGE, SMALL) and not covers(SMALL, LARGE) and not covers(LARGE, replace(SMALL, on="bucket `other`"))
+
+
+def test_an_edit_of_who_is_urgent_names_those_who_stay() -> None:
+    eve, ml = "user:eve@acme.example", "group:ml@acme.example"
+    (told,) = people(change(facts(urgent=(eve,)), facts(urgent=(eve, ml))))
+    assert [(edit.before, edit.after) for edit in told.edits] == [(eve, f"{eve}, {ml}")]
