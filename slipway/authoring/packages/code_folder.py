@@ -23,6 +23,9 @@ from slipway.google.storage import Location, Storage, StoredObject
 
 _LOST_SLASH = re.compile(r"^((?:git\+)?(?:gs|https?|ssh|file)):/(?=[^/])")
 """The beginning of an address that was a path for a while, as `Path("gs://b/x")` is."""
+_FILE = re.compile(rf"https://.*\.(py|ipynb|sh|whl)|{ARCHIVE.pattern}", re.I)
+_OF_BUCKET = re.compile(r"https://storage\.(?:googleapis|cloud\.google)\.com/")
+"""The beginning of a browser's address of an object."""
 _AT_ONCE = 16
 
 
@@ -71,7 +74,7 @@ def code_folder(code: str, storage: Storage, tell: Callable[[str], None]) -> Ite
             yield _of_file(path, into, code, tell, beside=path.parent)
         elif code.startswith("gs://"):
             yield _of_bucket(code, storage, Path(place), into, tell)
-        elif address and not ARCHIVE.fullmatch(address.url):
+        elif address and not _FILE.fullmatch(address.url) and not _OF_BUCKET.match(address.url):
             tell(f"fetches {address.url}")
             folder, commit = address.fetch(into)
             yield CodeFolder(folder, address.name, code, commit)
@@ -80,8 +83,14 @@ def code_folder(code: str, storage: Storage, tell: Callable[[str], None]) -> Ite
                 f"{quoted(code)} is no address of code",
                 why="code is a folder, a file, an archive or a notebook, of this machine or at gs://BUCKET/NAME, "
                 "or a repository as https://HOST/REPOSITORY.git@COMMIT",
-                fix=f"curl -LO {code}, and name the file" if code.startswith("https://") else "name one of these",
+                fix=_instead(code),
             )
+
+
+def _instead(code: str) -> str:
+    if _OF_BUCKET.match(code):
+        return f"did you mean {_OF_BUCKET.sub('gs://', code)}?"
+    return f"curl -LO {code}, and name the file" if code.startswith("https://") else "name one of these"
 
 
 def _of_file(path: Path, into: Path, code: str, tell: Callable[[str], None], beside: Path | None = None) -> CodeFolder:

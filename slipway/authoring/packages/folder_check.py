@@ -7,11 +7,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.project_file import REQUIREMENTS
+from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
+from slipway.authoring.stack.secrets import programs_with_keys
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, short
 
@@ -35,6 +37,9 @@ _WRITTEN = frozenset({"runs/", "wandb/", "mlruns/", "lightning_logs/", "tb_logs/
 """Folders that TensorBoard, W&B, MLflow, Lightning and Hydra write into: code that names one reads nothing there."""
 _DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1")
 _OF_PEOPLE = ("/home/", "/Users/", "~/")
+_OUTER = re.compile(rb"(?m)(?<!default=)(?:[\"']|^\s*[\w-]+:\s+)((?:\.\./|/home/|/Users/|~/(?!\.))[\w./-]+)")
+"""A path that leads out of the folder, quoted in code or as a setting's value; a default is for the laptop."""
+_OF_KERNEL = re.compile(rb"(?m)^\s*(?:\w+ = )?get_ipython\(\)")
 _MOST = 3
 
 
@@ -61,12 +66,15 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
             why=_why_not(tree, script),
             fix=_way_in(tree, folder, script),
         )
+    lacking = f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts"
+    if module := next((name for name in _unfetched(tree) if script.startswith(f"{name}/")), ""):
+        return ConfigError(lacking, why=f"{module} is a submodule that is not fetched", fix=_fetch(tree))
     names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
     bare = PurePosixPath(script).name
     elsewhere = next((name for name in names if name.endswith(f"/{script}")), "")
     near = elsewhere or nearest(script, names) or nearest(bare, names)
     return ConfigError(
-        f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts",
+        lacking,
         why=f"it has {join(names[:_MOST]) or 'no such script'}{' and others' if len(names) > _MOST else ''}",
         fix=f"did you mean {near}?" if near else "name a file of the folder, from its top",
     )
@@ -91,35 +99,46 @@ def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
 
 def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     """Yield lines about what is not packed, of the command's files or others; about files that Git LFS has not fetched;
-    about packages that are not installed; and about a script that this machine's Python can't read, which may be
-    another than the image's."""
+    about packages that are not installed; about keys in programs; and about a script that this machine's Python can't
+    read, which may be another than the image's."""
     named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
     code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
     told = {name: _why_not(tree, name) for name in named}
-    read = _DEFAULT_OUTPUT.sub(b"", code)
-    sought = (name for name in (*tree.ignored, *tree.links) if name not in _WRITTEN and _mentions(read, name))
-    told |= {name: _why_not(tree, name) for name in sought}
+    read = _DEFAULT_OUTPUT.sub(b"", code) + b"".join(b"\nimport " + os.fsencode(each) for each in _modules(command))
+    sought = (
+        name
+        for name in (*tree.ignored, *tree.links)
+        if name not in _WRITTEN and (_mentions(read, name) or _imports(read, folder, name))
+    )
+    told |= {name: _why_not(tree, name) for name in (*sought, *_outer(tree, folder))}
     if told:
         yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
-        small = next((name for name in told if (folder / name).is_file() and name in tree.ignored), "")
-        yield (f"  to pack it: {_way_in(tree, folder, small)}; " if small else "  ") + (
-            "data goes into a bucket: -p data=gs://BUCKET/FOLDER"
-        )
+        small = next((name for name in told if name in tree.ignored and _is_small(folder / name)), "")
+        way = f"to pack it: {_way_in(tree, folder, small)}; " if small else ""
+        if PurePosixPath(small).name.startswith(".env"):
+            way = f"in place of {small}: --env NAME=VALUE, and --secret NAME=SECRET for a key; "
+        yield f"  {way}data goes into a bucket: -p data=gs://BUCKET/FOLDER"
     elif rest := [
         name
         for name in (*(() if tree.source else tree.ignored), *tree.links)
         if not PurePosixPath(name).name.startswith(".")
     ]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, name)})' for name in rest)}"
-    modules = [path.decode(errors="replace") for path in _SUBMODULE.findall(tree.files.get(".gitmodules", b""))]
-    if empty := [path for path in modules if not any(name.startswith(f"{path}/") for name in tree.files)]:
-        yield f"! {_listed(empty)}: a submodule that is not fetched: git submodule update --init"
+    if empty := _unfetched(tree):
+        yield f"! {_listed(empty)}: a submodule that is not fetched: {_fetch(tree)}"
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         fix = "git lfs install, then this again" if tree.source else "git lfs pull"
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
     others = [name for name in _NOT_READ if name in tree.files and REQUIREMENTS not in tree.files]
     yield from (f"! what {name} lists is not installed: {_NOT_READ[name]}" for name in others)
+    beside = [name for name in FILES if tree.source and name in tree.ignored and name not in told]
+    if beside and REQUIREMENTS not in tree.files:
+        yield f"! what {beside[0]} lists is not installed: {_way_in(tree, folder, beside[0])}"
+    if keys := programs_with_keys(tree.files):
+        yield f"! {_listed(keys)}: what looks like a key is in it, and others can read it: --secret NAME=SECRET"
     script = _script(command)
+    if _OF_KERNEL.search(tree.files.get(script, b"")):
+        yield f"! {script} calls get_ipython(), which only the kernel of a notebook has"
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
 
@@ -153,6 +172,11 @@ def _commands(command: str) -> Iterator[list[str]]:
         yield words
 
 
+def _modules(command: str) -> list[str]:
+    """Return the modules that a command runs by `-m`."""
+    return [name for words in _commands(command) for flag, name in pairwise(words) if flag == "-m"]
+
+
 def _started(words: list[str]) -> str:
     """Return the script that a command starts; empty for none."""
     if words[:1] and _SCRIPT.fullmatch(words[0]) and ("/" in words[0] or words[0].endswith(".ipynb")):
@@ -166,18 +190,49 @@ def _started(words: list[str]) -> str:
 
 def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
     """Tell whether a word, or the value of `--flag=word`, names what lies on this disk and is not packed."""
-    word = word.rpartition("=")[2]
+    word = _path(word)
     if word.startswith(_OF_PEOPLE):
         return True
     if not _PATH.fullmatch(word) or ("/" not in word and "." not in word):
         return False
     inner = str(PurePosixPath(word))
     packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
-    return not packed and Path(folder, word).expanduser().exists()
+    return not packed and os.path.exists(Path(folder, word).expanduser())  # noqa: PTH110 - as in _outer
+
+
+def _path(word: str) -> str:
+    return word.rpartition("=")[2].removeprefix("file://")
+
+
+def _outer(tree: WorkingTree, folder: Path) -> Iterator[str]:
+    """Yield the paths in code and settings that lead to what this machine has outside of the folder."""
+    for name, content in tree.files.items():
+        for found in _OUTER.findall(content) if name.endswith((".py", ".sh", ".yaml", ".yml", ".toml")) else ():
+            path = found.decode()
+            there = os.path.normpath((folder / name).parent / Path(path).expanduser())
+            within = path.startswith("..") and Path(there).is_relative_to(folder)
+            if os.path.exists(there) and not within:  # noqa: PTH110 - one that may not be read is none, and no error
+                yield path
+
+
+def _unfetched(tree: WorkingTree) -> list[str]:
+    lists = [name for name in tree.files if PurePosixPath(name).name == ".gitmodules"]
+    named = [
+        str(PurePosixPath(name).parent / path.decode(errors="replace"))
+        for name in lists
+        for path in _SUBMODULE.findall(tree.files[name])
+    ]
+    every = dict.fromkeys((*tree.unfetched, *named))
+    return [path for path in every if not any(name.startswith(f"{path}/") for name in tree.files)]
+
+
+def _fetch(tree: WorkingTree) -> str:
+    by_address = "--code https://HOST/REPOSITORY.git@COMMIT, which brings them"
+    return by_address if tree.source else "git submodule update --init --recursive"
 
 
 def _why_not(tree: WorkingTree, name: str) -> str:
-    bare = name.rpartition("=")[2].rstrip("/")
+    bare = _path(name).rstrip("/")
     if target := next((tree.links[link] for link in tree.links if bare == link or bare.startswith(f"{link}/")), ""):
         return f"a link to {short(target)}"
     if bare.startswith(("/", "~", "..")):
@@ -194,19 +249,40 @@ def _left_out(tree: WorkingTree, bare: str) -> bool:
 def _way_in(tree: WorkingTree, folder: Path, name: str) -> str:
     """Return what to type to have a file of the folder packed."""
     quoted_name = shlex.quote(name)
+    if name.startswith(".."):
+        top = os.path.commonpath([folder, os.path.normpath(folder / name)])
+        inner = shlex.quote(os.path.relpath(folder / name, top))
+        return f"--code {shlex.quote(os.path.relpath(top))}, and {inner} in the command"
     if name in tree.links:
         return f"cp --remove-destination {shlex.quote(os.path.realpath(folder / name))} {quoted_name}"
     if _left_out(tree, name):
         return f"take its line out of {IGNORES}"
-    return f"--code {shlex.quote(os.path.relpath(folder))}" if tree.source else f"git add -f {quoted_name}"
+    if tree.source:
+        return f"--code {shlex.quote(os.path.relpath(folder))}"
+    checkout = any((each / ".git").exists() for each in (folder, *folder.parents))
+    return f"git add -f {quoted_name}" if checkout else "take its line out of .gitignore"
 
 
 def _mentions(code: bytes, name: str) -> bool:
-    """Tell whether code has a name in quotes or between spaces, or imports the module of that name."""
+    """Tell whether code has a name in quotes or between spaces."""
     bare = re.escape(os.fsencode(name.rstrip("/")))
-    module = re.escape(os.fsencode(name.removesuffix(".py").replace("/", ".")))
-    imported = name.endswith(".py") and re.search(rb"(?m)^\s*(from|import)\s+" + module + rb"\b", code)
-    return bool(imported) or (len(name) > 2 and re.search(rb"[\"'/\s=]" + bare + rb"[/\"'\s]", code) is not None)
+    return len(name) > 2 and re.search(rb"[\"'/\s=]" + bare + rb"[/\"'\s]", code) is not None
+
+
+def _imports(code: bytes, folder: Path, name: str) -> bool:
+    """Tell whether code imports the module of that name, or one of the folder of that name."""
+    module = re.escape(os.fsencode(name.removesuffix(".py").rstrip("/").replace("/", ".")))
+    listed = rb"import\s+(?:[\w., ]*[ ,])?" + module + rb"\b"
+    of_it = rb"(?m)^\s*(?:from\s+\.*" + module + rb"[.\s]|(?:from\s+\.+\s+)?" + listed + rb")"
+    return re.search(of_it, code) is not None and (name.endswith(".py") or _has_modules(folder / name))
+
+
+def _has_modules(folder: Path) -> bool:
+    return any(next(folder.glob(pattern), None) for pattern in ("*.py", "*/*.py"))
+
+
+def _is_small(path: Path) -> bool:
+    return path.is_file() or _has_modules(path)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -16,8 +16,10 @@ _ADDRESS = re.compile(
     r"(?:git\+)?(?P<url>(?:(?:https|ssh)://(?:(?P<user>[^/@\s]*)@)?[\w.-]+(?::\d+)?/|file:///|[\w.-]+@[\w.-]+:)[^@#\s]+)"
     r"(?:@(?P<revision>\w[\w./+-]*))?(?:#(?P<fragment>\S*))?"
 )
-_PAGE = re.compile(r"(?P<url>https://.+?)(?:/-)?/tree/(?P<revision>[^/]+)(?:/(?P<folder>.+?))?/?")
-"""The address of a folder's page at a forge."""
+_PAGE = re.compile(
+    r"(?P<url>https://.+?)(?:/-)?/(?:tree/(?P<revision>[^/]+)(?:/(?P<folder>.+?))?/?|blob/(?P<of>[^/]+)/(?P<file>.+))"
+)
+"""The address of the page of a folder or a file at a forge."""
 _FOLDER = re.compile(r"(?:^|&)(?:subdirectory=)?(?P<folder>[\w./ -]+)$")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{4,39}")
 _NEVER_ASKS = {
@@ -53,7 +55,8 @@ class GitAddress:
                 fix="leave it out, and have git know it: git credential approve, or an address by ssh",
             )
         if not found["revision"] and (page := _PAGE.fullmatch(found["url"])):
-            return cls(page["url"], page["revision"], page["folder"] or "")
+            beside = str(PurePosixPath(page["file"]).parent) if page["file"] else ""
+            return cls(page["url"], page["revision"] or page["of"], page["folder"] or beside.removeprefix("."))
         inner = _FOLDER.search(found["fragment"] or "")
         return cls(found["url"].rstrip("/"), found["revision"] or "", inner["folder"] if inner else "")
 

@@ -25,6 +25,7 @@ _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w.,-]+\])?(\s*(@\s*\S+|[<>=!~]=?=?[^;]*))?(;.*)?|(git\+)?https://\S+"
 )
 _DISPLAY = "try:\n    from IPython.display import display\nexcept ImportError:\n    display = print\n"
+_OF_HOSTS = ("google.colab", "kaggle_secrets")
 _SHOWN = 3
 
 
@@ -57,8 +58,7 @@ class NotebookScript:
         if self.left_out:
             shown = ", ".join(short(line, 40) for line in self.left_out[:_SHOWN])
             lines.append(f"! left out, as no script has a notebook's kernel: {shown}{more}")
-        if "google.colab" in self._text:
-            lines.append("! google.colab is imported, which no job has")
+        lines += [f"! {name} is imported, which no job has" for name in _OF_HOSTS if name in self._text]
         return lines
 
     def _python(self, source: str) -> str:

@@ -43,6 +43,8 @@ class WorkingTree:
     ignored: tuple[str, ...] = ()
     #: What IGNORES leaves out, in the same form.
     left_out: tuple[str, ...] = ()
+    #: Submodules of the checkout whose folders are empty.
+    unfetched: tuple[str, ...] = ()
     #: The archive, file or address that the folder was made of; empty for a folder of this disk.
     source: str = ""
 
@@ -82,7 +84,7 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
     if seen.inside:
         changed = seen.new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
         revision = Revision(_commit(folder), bool(changed))
-    return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), source)
+    return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), seen.unfetched, source)
 
 
 def is_packed(path: PurePath) -> bool:
@@ -97,13 +99,15 @@ class _Seen:
     new: list[str]
     tracked: list[str] = field(default_factory=list)
     ignored: tuple[str, ...] = ()
+    unfetched: tuple[str, ...] = ()
     #: It is part of a checkout.
     inside: bool = False
 
 
 def _as_git_sees(folder: Path) -> _Seen:
     inside = bool(_git(folder, "rev-parse", "--is-inside-work-tree", absent="not a git repository"))
-    tracked = _tracked(folder) if inside else []
+    listed = _listed(folder, "ls-files", "-z", "--cached") if inside else []
+    tracked = _code(folder, listed)
     # What is named is meant, where the checkout around it ignores it as a whole.
     inside = inside and (bool(tracked) or _run(folder, "check-ignore", "--quiet", "--", str(folder)).returncode != 0)
     # git takes a folder without a repository for one whose files are all new.
@@ -114,7 +118,8 @@ def _as_git_sees(folder: Path) -> _Seen:
         ignored = _listed(
             folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
         )
-        return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), inside)
+        unfetched = tuple(name for name in listed if _is_empty_submodule(folder / name))
+        return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), unfetched, inside)
 
 
 def _at_once(folder: Path) -> _Seen:
@@ -176,6 +181,10 @@ def _within(folder: Path, name: str) -> Iterator[str]:
         yield from (str(PurePosixPath(name, each)) for each in inner)
     else:
         yield name
+
+
+def _is_empty_submodule(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and not (path / ".git").exists()
 
 
 def _is_own(name: str) -> bool:

@@ -50,13 +50,30 @@ _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
     r"(.*/)?(\.env(\..*)?|.*\.(env|json|pem|key|ini|cfg|toml|ya?ml|tfvars)"
-    r"|\.(envrc|netrc|npmrc|pypirc|pgpass|git-credentials)|credentials|token|id_(rsa|ed25519))"
+    r"|\.(envrc|netrc|npmrc|pypirc|pgpass|git-credentials)|_?netrc|credentials|token|wandb/settings|id_(rsa|ed25519))"
 )
 """Files in which people and tools keep keys; a program's text may have an example of one."""
 _VARIABLES = re.compile(r"(.*/)?(\.env(\..*)?|.*\.env|\.envrc|credentials)")
 _EXAMPLE = re.compile(r"\.(example|sample|template|dist)$")
-_OF_TOOLS = {"kaggle.json": re.compile(r'"key"\s*:\s*"[0-9a-f]{32}"'), ".netrc": re.compile(r"\bpassword\s+\S+")}
+_NETRC = re.compile(r"\bpassword\s+\S+")
+_OF_TOOLS = {
+    "kaggle.json": re.compile(r'"key"\s*:\s*"[0-9a-f]{32}"'),
+    ".netrc": _NETRC,
+    "_netrc": _NETRC,
+    "netrc": _NETRC,
+}
 """Keys without a form of their own, by the files in which tools keep them."""
+_PROGRAM = re.compile(r".*\.(py|ipynb|sh|bash)")
+_MOST_READ = 2**20
+# `api_key: 0123…`, `os.environ["WANDB_API_KEY"] = "0123…"`, and the same in a notebook's JSON: no word, path or name.
+_WRITTEN_OUT = re.compile(
+    r"""(?<![\w-])([A-Za-z_][\w-]{0,60})\\?["']?\]?\s{0,9}[=:,]\s{0,9}\\?["']?"""
+    r"""((?:hf_|gh[pousr]_|sk-[\w-]{0,40}?)[A-Za-z0-9]{16,}"""
+    r"""|(?=[A-Za-z+/]*\d)(?=[\d+/]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9+/]{23,}=*)"""
+    r"""(?![\w.(\[/-])"""
+)
+_LONG, _HINT = re.compile(r"[A-Za-z0-9+/]{16}"), re.compile(r"(?i)key|token|secret|passw|credential")
+_VARIABLE_KEY = re.compile(r"[A-Z0-9_]+_KEY")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY")
 _LARGEST_FILE = 64 * 1024
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
@@ -95,6 +112,24 @@ def files_with_keys(files: Mapping[str, bytes]) -> list[str]:
     return sorted(name for name, content in files.items() if _has_key(name, content))
 
 
+def programs_with_keys(files: Mapping[str, bytes]) -> list[str]:
+    """Return the scripts and notebooks that set or log in with what looks like a key; it may be an example of one."""
+    programs = {name: content[:_MOST_READ] for name, content in files.items() if _PROGRAM.fullmatch(name)}
+    return sorted(name for name, content in programs.items() if _writes_key(content.decode(errors="replace")))
+
+
+def _writes_key(text: str) -> bool:
+    return _is_written_out(text) or any(map(_RANDOM.fullmatch, _LOGIN.findall(text)))
+
+
+def _is_written_out(text: str) -> bool:
+    """Tell whether a name of a secret has a value that looks random; the lines that have neither are read fast."""
+    lines = [line for line in text.splitlines() if _LONG.search(line) and _HINT.search(line)]
+    found = (each for line in lines for each in _WRITTEN_OUT.findall(line))
+    secret = (value for name, value in found if _NAMES.search(name) or _VARIABLE_KEY.fullmatch(name))
+    return not all(map(_REFERENCE.fullmatch, secret))
+
+
 def _has_key(name: str, content: bytes) -> bool:
     if _PRIVATE_KEY.match(content):
         return True
@@ -105,7 +140,7 @@ def _has_key(name: str, content: bytes) -> bool:
     if own and own.search(text):
         return True
     variables = bool(_VARIABLES.fullmatch(name))
-    return any(
+    return _is_written_out(text) or any(
         has_form(line)
         or (variables and any(looks_secret(value, key) for key, value in assigned(re.sub(r"\s*=\s*", "=", line))))
         for line in text.splitlines()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -57,9 +58,11 @@ def told(folder: Path, command: str) -> str:
         ("torchrun --nproc_per_node=2 absent/train.py", "has no absent/train.py", ""),
         ("./absent.sh", "has no absent.sh", ""),
         ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
+        ("python ../beside.py", "starts ../beside.py, which is not packed", ", and beside.py in the command"),
     ],
 )
 def test_a_command_whose_script_is_not_packed_is_refused(folder: Path, command: str, what: str, fix: str) -> None:
+    (folder.parent / "beside.py").touch()  # aws/sagemaker-python-sdk 312
     with pytest.raises(ConfigError) as error:
         require_named(read(folder), folder, command)
     assert what in error.value.what and fix in str(error.value.fix)
@@ -140,6 +143,111 @@ def test_a_submodule_that_was_not_fetched_and_an_ignored_module_are_told(folder:
     assert "submodule" not in told(folder, "python train.py")
 
 
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("from lib.util import x", "python train.py"),  # flyteorg/flyte 5492
+        ("import os, lib", "python train.py"),
+        ("from .lib import util", "python train.py"),
+        ("from . import lib", "python train.py"),
+        ("pass", "python -m lib.util"),
+    ],
+)
+def test_a_package_that_is_imported_and_not_packed_is_told(folder: Path, line: str, command: str) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "x.csv").touch()
+    (folder / ".gitignore").write_text("lib/\n")
+    (folder / "train.py").write_text(f"{line}\n")
+    assert "to pack it" not in told(folder, command), "a folder of data of a library's name"
+    (folder / "lib" / "util.py").touch()
+    lines = told(folder, command)
+    assert "! not packed, and named: lib/ (git ignores it)" in lines
+    (fix,) = re.findall(r"to pack it: (.*); data", lines)
+    typed(folder, fix)
+    assert "named: lib/" not in told(folder, command)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "path"),
+    [
+        ("train.py", "read('../ames/train.csv')", "../ames/train.csv"),  # kubeflow/fairing 283
+        ("src/train.py", "read('../../ames/train.csv')", "../../ames/train.csv"),
+        ("conf.yaml", "data: ~/ames/train.csv", "~/ames/train.csv"),
+        ("train.py", "read('../ames/test.csv')", ""),
+        ("src/train.py", "read('../data/small.csv')", ""),
+        ("train.py", "add_argument('--data', default='../ames/train.csv')", ""),
+        ("train.py", "# as in ../ames/train.csv", ""),
+    ],
+)
+def test_a_path_that_leads_out_of_the_folder_is_told_where_it_is_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, path: str
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    (folder.parent / "ames").mkdir()
+    (folder.parent / "ames" / "train.csv").touch()
+    (folder / "src").mkdir()
+    (folder / name).write_text(f"{text}\n")
+    lines = told(folder, "python train.py")
+    assert (
+        f"{path} (of this machine, outside of the folder)" if path else "outside of the folder"
+    ) in lines or not path
+    assert ("outside of the folder" in lines) == bool(path)
+
+
+def test_a_file_of_variables_is_not_put_into_git(folder: Path) -> None:
+    (folder / ".gitignore").write_text(".env\n")
+    (folder / ".env").write_text("LR=1\n")
+    (folder / "train.py").write_text("load_dotenv('.env')\n")
+    lines = told(folder, "python train.py")
+    assert (
+        "in place of .env: --env NAME=VALUE, and --secret NAME=SECRET for a key; " in lines and "git add" not in lines
+    )
+
+
+def test_the_way_in_is_no_command_of_git_where_there_is_no_checkout(folder: Path) -> None:
+    shutil.rmtree(folder / ".git")
+    with pytest.raises(ConfigError, match="which is not packed") as error:
+        require_named(read(folder), folder, "python secret.py")
+    assert str(error.value.fix) == "take its line out of .gitignore"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),  # silicx/exUMI 2
+        ("train.py", "wandb.login(key='0123456789abcdef0123456789abcdef01234567')\n"),  # naver-ai/DUO 2
+        ("train.py", "os.environ['KAGGLE_KEY'] = '0123456789abcdef0123456789abcdef'\n"),
+        ("nb.ipynb", r'{"source": ["os.environ[\"HF_TOKEN\"] = \"hf_abcdefghijklmnopqrst\"\n"]}'),
+        ("credentials.py", "AZURE_SEARCH_KEY = 'abcDEF0123456789abcDEF0123456789'\n"),
+    ],
+)
+def test_a_key_in_a_program_is_told(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    assert f"! {name}: what looks like a key is in it, and others can read it: --secret" in told(folder, "nvidia-smi")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token = os.environ['WANDB_API_KEY_OF_THE_TEAM_2']",
+        "api_key = settings.production_api_key_number_2",
+        "export HF_TOKEN=$TOKEN_OF_SOMEBODY_1234567890",
+        "pad_token = '<pad>'; token = tokenizer.decode(ids[0])",
+        "secret = 'projects/acme/secrets/wandb/versions/12'",
+        "hash = '0123456789abcdef0123456789abcdef01234567'",
+        "print('log in: wandb login')",
+    ],
+)
+def test_what_is_no_key_in_a_program_is_not_told(folder: Path, text: str) -> None:
+    (folder / "train.py").write_text(f"{text}\n")
+    assert "looks like a key" not in told(folder, "python train.py")
+
+
+def test_a_script_that_calls_the_kernel_of_a_notebook_is_told(folder: Path) -> None:  # jupyter/nbconvert 503
+    (folder / "train.py").write_text("get_ipython().run_line_magic('matplotlib', 'inline')\n")
+    assert "! train.py calls get_ipython(), which only the kernel of a notebook has" in told(folder, "python train.py")
+
+
 def test_the_rule_that_leaves_a_file_out_is_named(folder: Path) -> None:
     (folder / "current").symlink_to("data")
     assert "current/small.csv (a link to data)" in told(folder, "python train.py current/small.csv")
@@ -208,11 +316,29 @@ def test_the_fix_of_each_line_works_as_it_is_typed(folder: Path, monkeypatch: py
     git(folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
     git(folder, "submodule", "--quiet", "deinit", "-f", "lib")
     lines = told(folder, "python train.py")
+    with pytest.raises(ConfigError, match=r"has no lib/a.py") as error:
+        require_named(read(folder), folder, "python lib/a.py")
     (fix,) = re.findall(r"a submodule that is not fetched: (.*)", lines)
+    assert error.value.why == "lib is a submodule that is not fetched" and str(error.value.fix) == fix
     for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
         monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     typed(folder, fix)
     assert "submodule" not in told(folder, "python train.py")
+
+
+def test_a_submodule_is_told_below_the_top_of_a_checkout_and_within_another(folder: Path) -> None:
+    """The list of submodules is at the top of a checkout, and each submodule may have one."""
+    library = folder.parent / "library"
+    library.mkdir()
+    git(library, "init", "-q")
+    git(library, "commit", "-q", "--allow-empty", "-m", "one")
+    allowed = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library))
+    git(folder, *allowed, "scripts/lib")
+    git(folder, "submodule", "--quiet", "deinit", "-f", "scripts/lib")
+    assert "! lib: a submodule that is not fetched" in told(folder / "scripts", "bash run.sh")
+    (folder / "third").mkdir()
+    (folder / "third" / ".gitmodules").write_text('[submodule "deep"]\n\tpath = deep\n')
+    assert "! scripts/lib, third/deep: a submodule that" in told(folder, "nvidia-smi")
 
 
 def test_what_nothing_names_is_told_once_and_dot_files_are_not(folder: Path) -> None:
@@ -259,6 +385,11 @@ def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> 
         ("prod.tfvars", 'token = "hf_abcdefghijklmnopqrst"\n'),
         ("deploy_key", "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
         (".aws/credentials", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
+        ("conf.yaml", "wandb:\n  api_key: 0123456789abcdef0123456789abcdef01234567\n"),
+        ("task.yaml", "envs:\n  - WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("secrets.toml", 'WANDB_API_KEY = "0123456789abcdef0123456789abcdef01234567"\n'),
+        ("wandb/settings", "[default]\napi_key = 0123456789abcdef0123456789abcdef01234567\n"),
+        ("_netrc", "machine api.wandb.ai login user password 0123456789abcdef0123\n"),
     ],
 )
 def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, name: str, text: str) -> None:
@@ -291,6 +422,11 @@ def test_a_key_in_the_utf_16_of_powershell_is_found(folder: Path) -> None:
         ("ci.yml", "token: ${{ secrets.HF_TOKEN }}\n"),
         ("ca.pem", "-----BEGIN CERTIFICATE-----\n"),
         ("tokenizer_config.json", '{"eos_token": "</s>", "token": "hf_"}'),
+        ("jobs.yaml", "secrets: {WANDB_API_KEY: wandb-key-of-team-2024-01, HF_TOKEN: projects/acme/secrets/hf}\n"),
+        (
+            "dvc.yaml",
+            "cache_key: 0123456789abcdef0123456789abcdef\nrevision: 0123456789abcdef0123456789abcdef01234567\n",
+        ),
         ("notes.md", "A key begins with -----BEGIN RSA PRIVATE KEY-----\n"),
         ("tokenizer.json", '{"pad_token": "<pad>", "vocab": {"skiing": 1}}'),
         ("train.py", "KEY = 'hf_abcdefghijklmnopqrst'\n"),

@@ -26,6 +26,8 @@ from tests.checkouts.git import git
         ("git@github.com:org/repo.git@dev", GitAddress("git@github.com:org/repo.git", "dev")),
         ("https://github.com/o/r/tree/main/jobs/lora", GitAddress("https://github.com/o/r", "main", "jobs/lora")),
         ("https://gitlab.com/o/r/-/tree/v1", GitAddress("https://gitlab.com/o/r", "v1")),
+        ("https://github.com/o/r/blob/main/jobs/train.py", GitAddress("https://github.com/o/r", "main", "jobs")),
+        ("https://gitlab.com/o/r/-/blob/v1/train.py", GitAddress("https://gitlab.com/o/r", "v1")),
         ("https://host/org/repo/", GitAddress("https://host/org/repo")),
         ("./repo", None),
         ("gs://bucket/x", None),

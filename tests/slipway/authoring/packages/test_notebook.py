@@ -100,8 +100,9 @@ def test_another_language_is_told() -> None:
     assert "jupyter nbconvert --to script nb.ipynb" in str(error.value.fix)
 
 
-def test_what_colab_alone_has_is_told() -> None:
-    assert "! google.colab is imported, which no job has" in script("from google.colab import drive").notes
+@pytest.mark.parametrize("module", ["google.colab", "kaggle_secrets"])
+def test_what_the_host_of_notebooks_alone_has_is_told(module: str) -> None:
+    assert f"! {module} is imported, which no job has" in script(f"from {module} import drive").notes
 
 
 def test_display_is_there_without_ipython() -> None:

@@ -64,6 +64,8 @@ def test_a_command_that_the_form_lacks_is_refused_before_anything_is_sent(
         ("nowhere.zip", "nowhere.zip is not a folder"),
         ("s3://bucket/code.zip", "is no address of code"),
         ("https://host/code.zip", "is no address of code"),
+        ("https://host/train.py", "fix: curl -LO https://host/train.py, and name the file"),
+        ("https://storage.googleapis.com/b/tf/train.py", "did you mean gs://b/tf/train.py?"),
     ):
         done = stack.run("run", "--code", code, "--dry-run", "other.py")
         assert done.code == 2 and what in done.err, done.err
@@ -87,6 +89,9 @@ def test_a_neighbour_of_a_single_file_is_told_and_its_fix_works(open_to_commands
     (fix,) = re.findall(r"to pack it: (--code \S+);", done.err)
     again = open_to_commands.well("run", "--dry-run", *fix.split(), "train.py")
     assert "not packed" not in again.err and "2 files" in again.err
+    (project / "requirements.txt").write_text("six\n")
+    done = open_to_commands.well("run", "--dry-run", "--code", "project/train.py", "train.py")
+    assert "! what requirements.txt lists is not installed: --code project" in done.err
     refused = open_to_commands.run("run", "--dry-run", "--code", "project/train.py", "model.py")
     assert refused.code == 2 and "fix: --code project" in refused.err
 
