@@ -72,7 +72,7 @@ from slipway.using.submission.costs import RunTotal
 from slipway.using.submission.ending import NextStep
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
-from slipway.using.submission.submitter import SubmissionResult
+from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.sweeps.forecast import Forecast, Share
 from slipway.using.sweeps.runs import RemainingRuns, Run
 from slipway.using.sweeps.sweep_end import EndedRuns

@@ -19,8 +19,8 @@ from slipway.model.catalog.model import Catalog, Parameter
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides, attempt_id
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps.points import Given, Point, Points
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_plan import plan_sweep

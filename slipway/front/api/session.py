@@ -23,9 +23,9 @@ from slipway.using.sessions.run_output import followed
 from slipway.using.sessions.sending import begin_run
 from slipway.using.sessions.starting import IDLE, plan_session
 from slipway.using.sessions.stopping import stop_session
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_command import command_line, script_template
 from slipway.using.submission.request import new_request_id
+from slipway.using.submission.submission_request import SubmissionRequest
 
 _log = logging.getLogger("slipway")
 

@@ -20,13 +20,15 @@ from slipway.front.api.job import Job, tell_event
 from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
-from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare, price
+from slipway.using.submission.candidates import PreparedSubmission, prepare, price
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import Spending, leaving, race_lines, run_total
 from slipway.using.submission.parameters import waits
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
-from slipway.using.submission.submitter import SubmissionResult, deliver, with_code
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionResult
+from slipway.using.submission.submitter import deliver, with_code
 from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 if TYPE_CHECKING:

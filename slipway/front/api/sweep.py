@@ -19,9 +19,10 @@ from slipway.front.api.job import Job, Jobs
 from slipway.front.api.notebook import facts
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.using.context import Context, context_of
-from slipway.using.submission.candidates import SubmissionRequest, summary
+from slipway.using.submission.candidates import summary
 from slipway.using.submission.costs import Spending, leaving
 from slipway.using.submission.request import checked_request_id
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submitter import with_code
 from slipway.using.sweeps.cancelling import cancel_sweep
 from slipway.using.sweeps.forecast import forecast_lines

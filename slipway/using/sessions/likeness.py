@@ -18,7 +18,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.labels import Revision
 from slipway.using.sessions.session import Session, is_command
-from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.submission_request import SubmissionRequest
 
 _FOLDER = f"{FOLDER.parent.name}/{FOLDER.name}"
 _RUN = re.compile(r"(?P<session>[^/]+)/(?P<number>\d{1,6})")

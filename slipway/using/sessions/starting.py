@@ -19,8 +19,8 @@ from slipway.model.catalog.model import SessionLimits, Template
 from slipway.model.labels import NAME_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.sessions.session import active_sessions, command_of, last_run, place_of
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_settings import longest_run
+from slipway.using.submission.submission_request import SubmissionRequest
 
 IDLE = "20m"
 NAME = "session"

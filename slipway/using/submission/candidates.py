@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
@@ -14,7 +14,7 @@ from slipway.base.formatting import counted, join, nearest, quoted, short
 from slipway.google.catalog.lookup import find_kind, find_template, named, standing
 from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.catalog.parameter_types import Typed, Value
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.cluster import PoolSpec
 from slipway.model.kinds import PIPELINE_JOB, JobKind
 from slipway.model.labels import NAME_LABEL, own_labels
@@ -28,32 +28,8 @@ from slipway.using.submission.parameters import resolve
 from slipway.using.submission.raced import raced
 from slipway.using.submission.replicas import on_replicas
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.team import barred, nameable, team_of_submission
-
-
-@dataclass(frozen=True)
-class SubmissionRequest:
-    """A submission as it was asked for."""
-
-    template: str
-    #: Values as typed.
-    params: Mapping[str, Typed] = field(default_factory=dict)
-    #: None for the template's first.
-    capacity_type: str | None = None
-    #: `cluster/pool`, whose offer alone is taken; empty for any.
-    pool: str = ""
-    #: None for the template's first.
-    kind: str | None = None
-    #: Seconds by capacity type until the next type is taken; for flex-start 0 is forever.
-    waits: Mapping[str, float] = field(default_factory=dict)
-    #: The types after those that are waited for, in place of the template's order.
-    then: tuple[str, ...] = ()
-    overrides: RequestOverrides = field(default_factory=RequestOverrides)
-    team: str = ""
-    #: The regions where it waits at once for machines, all of the stack's where there are none; None for no race.
-    race: tuple[str, ...] | None = None
-    #: Those of the call from Python in which parameters stand beside them.
-    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

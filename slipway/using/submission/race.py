@@ -6,12 +6,14 @@ same command sends what is missing, unless a leg has begun or somebody has cance
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from slipway.base.errors import AnswerUnknown, ConfigError, SlipwayError
 from slipway.google.failures import CloudError
+from slipway.model.machines.table import lacks
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
@@ -25,11 +27,12 @@ from slipway.using.submission.costs import crossing, spending
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.preflight import AT_ONCE, Preflight
-from slipway.using.submission.raced import cannot_leave
 from slipway.using.submission.request import Request
 from slipway.using.submission.same_request import same
 from slipway.using.submission.sender import Attempt, Sender, cancelled
-from slipway.using.submission.submitter import SubmissionDisplay, SubmissionResult
+from slipway.using.submission.submission_result import SubmissionDisplay, SubmissionResult
+
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ class RaceSender:
             if costs := crossing(prepared, candidates, checks.inputs.most if checks.inputs else 0):
                 confirm(self.context, self.show, costs)
         problems: list[SlipwayError] = []
+        unknown: list[SlipwayError] = []
         for candidate in candidates:
             # A person may have cancelled it, or a leg may have begun, while another was sent.
             if sent and not self._wanted(candidate.request, sent):
@@ -121,15 +125,16 @@ class RaceSender:
             except (CloudError, AnswerUnknown) as problem:
                 if isinstance(problem.__cause__, KeyboardInterrupt):
                     raise
-                problems.append(problem)
+                (unknown if isinstance(problem, AnswerUnknown) else problems).append(problem)
                 self.show.note(f"! {candidate.label}: {problem.what}: {problem.why}")
                 continue
             sent[candidate.region] = attempt
             result = SubmissionResult(request=candidate.request, attempt=attempt, choice=choice, context=self.context)
             self.show.sent(result)
         if not sent:
-            raise problems[0]
-        self._wanted(candidates[0].request, sent)
+            raise (unknown or problems)[0]
+        if self._wanted(candidates[0].request, sent) and unknown:
+            raise unknown[0]  # Typed again, the command sends what is missing.
         return choice
 
     def _send_leg(self, request: Request) -> Attempt:
@@ -155,7 +160,7 @@ def choose_legs(
 ) -> Choice:
     """Choose the legs that their regions can have, each by its own region's quota: the first is taken, as the others
     are that it passes. Raises PolicyError where there is none, and CloudError."""
-    tied = {leg: cannot_leave(leg, prepared.catalog.region) for leg in legs}
+    tied = {leg: _cannot_leave(leg, prepared.catalog.region) for leg in legs}
     free = [leg for leg in legs if not tied[leg]]
     preflight = Preflight(context, free, threads, prepared.template.name, all_at_once=True)
     judged = dict(zip(free, preflight.judge(free), strict=True))
@@ -167,6 +172,28 @@ def choose_legs(
         raise refusal(prepared.template.name, [judged[leg] for leg in legs], [])
     never = tuple(judged[leg] for leg in legs if judged[leg] not in can)
     return Choice(can[0], passed=tuple(can[1:]), hopeless=never)
+
+
+def _cannot_leave(candidate: Candidate, home: str) -> tuple[str, ...]:
+    """Return the reasons why a job can't run in its candidate's region: what it names in the stack's own, `home`, and
+    accelerators that the region lacks."""
+    if candidate.region == home:
+        return ()
+    within = (f"/locations/{home}/", f"/regions/{home}/", f"/zones/{home}-")
+    tied = (f"its {field} is in {home}: {text[:_LONGEST]}" for field, text in _texts(candidate.body, within))
+    lacking = (lacks(candidate.region, part.machine.accelerator) for part in candidate.demand.parts)
+    return tuple(dict.fromkeys([*tied, *(why for why, _ in filter(None, lacking))]))
+
+
+def _texts(value: Any, within: tuple[str, ...], field: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str) and any(place in value for place in within):
+        yield field, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, within, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item, within, field)
 
 
 def _require_claim(request: Request) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted
@@ -12,12 +10,7 @@ from slipway.google.catalog.lookup import named
 from slipway.model.capacity import PAID_ANYWAY, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
-from slipway.model.machines.table import lacks
-
-if TYPE_CHECKING:
-    from slipway.using.submission.candidates import Candidate, SubmissionRequest
-
-_LONGEST = 60
+from slipway.using.submission.submission_request import SubmissionRequest
 
 
 def raced(
@@ -68,25 +61,3 @@ def _regions(catalog: Catalog, asked: tuple[str, ...]) -> tuple[str, ...]:
             fix=f"have others added: {catalog.origin.key('slipway:regions')}: [REGION]",
         )
     return regions
-
-
-def cannot_leave(candidate: Candidate, home: str) -> tuple[str, ...]:
-    """Return the reasons why a job can't run in its candidate's region: what it names in the stack's own, `home`, and
-    accelerators that the region lacks."""
-    if candidate.region == home:
-        return ()
-    within = (f"/locations/{home}/", f"/regions/{home}/", f"/zones/{home}-")
-    tied = (f"its {field} is in {home}: {text[:_LONGEST]}" for field, text in _texts(candidate.body, within))
-    lacking = (lacks(candidate.region, part.machine.accelerator) for part in candidate.demand.parts)
-    return tuple(dict.fromkeys([*tied, *(why for why, _ in filter(None, lacking))]))
-
-
-def _texts(value: Any, within: tuple[str, ...], field: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, str) and any(place in value for place in within):
-        yield field, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _texts(item, within, str(key))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item, within, field)

@@ -10,7 +10,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from slipway.base.errors import AnswerUnknown
 from slipway.base.formatting import counted, join
@@ -22,9 +22,9 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
+from slipway.using.submission.candidates import PreparedSubmission, likely
 from slipway.using.submission.checks import Checks
-from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
+from slipway.using.submission.choice import JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
@@ -34,28 +34,13 @@ from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender, cancelled
-from slipway.using.submission.waiting_attempt import FallbackDisplay
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionDisplay, SubmissionResult
 
 if TYPE_CHECKING:
     from slipway.authoring.packages.working_tree import WorkingTree
 
 Planned = TypeVar("Planned")
-
-
-@dataclass(frozen=True)
-class SubmissionResult:
-    request: Request
-    attempt: Attempt
-    #: None for a job that was made before.
-    choice: Choice | None
-    #: Has the attempt's catalog, a later one where the submission fell back after a deployment.
-    context: Context
-
-
-class SubmissionDisplay(FallbackDisplay, Protocol):
-    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
-
-    def sent(self, submitted: SubmissionResult) -> None: ...
 
 
 @dataclass(frozen=True)

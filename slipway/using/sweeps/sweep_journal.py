@@ -24,9 +24,9 @@ from slipway.base.errors import Arguments, ConfigError, SlipwayError
 from slipway.base.files import make_folder
 from slipway.model.catalog.model import Template
 from slipway.using.context import Context
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import lock, move_aside, state_folder, unreadable, unusable
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps.points import Point
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_code import SweepCode

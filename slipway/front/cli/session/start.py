@@ -19,9 +19,9 @@ from slipway.front.cli.terminal.options import catalog_option, folder_option, jo
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.sessions.starting import IDLE, IDLE_COST, NAME, SessionPlan, plan_session
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_command import script_template
 from slipway.using.submission.request import checked_request_id, new_request_id
+from slipway.using.submission.submission_request import SubmissionRequest
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     context = Context(catalog, in_season=True)
     chosen = find_template(context.catalog, template)
     if format_ is not None:
-        from slipway.using.submission.candidates import SubmissionRequest, prepare
+        from slipway.using.submission.candidates import prepare
         from slipway.using.submission.preflight import offline_candidate
+        from slipway.using.submission.submission_request import SubmissionRequest
 
         prepared = prepare(context.catalog, SubmissionRequest(chosen.name), context.user, context.team).under(
             new_request_id()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
 from slipway.model.capacity import POOL
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
 from slipway.using.submission.own_settings import checked_settings
 from slipway.using.submission.parameters import assignments, waits
 from slipway.using.submission.request import RequestOverrides
+from slipway.using.submission.submission_request import SubmissionRequest
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob

@@ -13,7 +13,8 @@ from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.request import attempt_id, new_request_id
-from slipway.using.submission.submitter import SubmissionResult, deliver, journal_of
+from slipway.using.submission.submission_result import SubmissionResult
+from slipway.using.submission.submitter import deliver, journal_of
 
 
 def send(

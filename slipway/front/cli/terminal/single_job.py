@@ -18,7 +18,7 @@ from slipway.google.failures import CloudError
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, likely, prepare
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import spending_of
@@ -26,12 +26,13 @@ from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submitter import journal_of, under, with_code
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob
     from slipway.using.sessions.likeness import RunLikeness
-    from slipway.using.submission.urgent import Room
+    from slipway.using.urgent import Room
 
 
 def submit_one(
@@ -87,8 +88,8 @@ def submit_one(
 def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments, *, dry_run: bool) -> Room:
     """Return who would make room, after a confirmation where that is more than one. Raises PolicyError where the
     submission may not be urgent, or nobody can be asked."""
-    from slipway.using.submission.urgent import Room, find_room
     from slipway.using.submission.yielding import require_urgent
+    from slipway.using.urgent import Room, find_room
 
     require_urgent(context.catalog, context.user, prepared.team)
     candidate = likely(prepared.candidates)
@@ -104,7 +105,7 @@ def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments
 
 def _make_room(context: Context, job: VertexJob, again: str) -> None:
     """Ask who makes room for an urgent job that was sent: by now these may be others. It waits where that fails."""
-    from slipway.using.submission.urgent import ask_for_room, find_room
+    from slipway.using.urgent import ask_for_room, find_room
 
     try:
         now = context.vertex.job(job.name)

@@ -23,7 +23,7 @@ from slipway.using.submission.candidates import Candidate, PreparedSubmission, a
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
 from slipway.using.submission.costs import Spending, leaving, left_pool, race_lines, run_total
 from slipway.using.submission.sender import about_copies, about_earlier
-from slipway.using.submission.submitter import SubmissionResult
+from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from slipway.authoring.packages.working_tree import read
 from slipway.base import codec
 from slipway.model.catalog.model import Catalog
 from slipway.model.rules.code import SCRIPT
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps import sweep_file
 from slipway.using.sweeps.sweep_plan import plan_sweep
 from tests.checkouts.git import git

@@ -12,8 +12,9 @@ import pytest
 
 from slipway.base.errors import PolicyError
 from slipway.using.context import Clock, Context
-from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.candidates import prepare
 from slipway.using.submission.checks import Checks
+from slipway.using.submission.submission_request import SubmissionRequest
 
 from .stack import SPOT_CPUS, Stack, held
 from .test_fallback import packaged

@@ -23,8 +23,9 @@ from slipway.google.quota.report import OfferVerdict
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster import Reservation
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
-from slipway.using.submission.candidates import SubmissionRequest, prepare, price, summary
+from slipway.using.submission.candidates import prepare, price, summary
 from slipway.using.submission.preflight import offline, offline_candidate
+from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.documents import places, with_value
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.template.conftest import CONTEXT

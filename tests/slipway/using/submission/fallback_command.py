@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.prices import UNKNOWN
-from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import Choice
 from slipway.using.submission.costs import Spending
 from slipway.using.submission.delivery import RetryPolicy
-from slipway.using.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionDisplay, SubmissionResult
+from slipway.using.submission.submitter import Submitter
 from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 from .service import HOME, Context, Journal, Service

@@ -13,7 +13,7 @@ from slipway.base.errors import AnswerUnknown, Cancelled, ResourceError
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claimant import original
 from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
-from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.submission_request import SubmissionRequest
 
 from .fallback_command import STARTS, Told, catalog, command
 from .service import Context, Killed, Service, is_passing

@@ -14,10 +14,11 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.using.submission.choice import JudgedCandidate, broken, choose, not_taken
 from slipway.using.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 from slipway.using.submission.request import Request
+from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.pools import CPU, resource_pool
 
 from .conftest import cluster, job

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, original
-from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.submission_request import SubmissionRequest
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
 from .service import Context, Killed, Service, is_passing

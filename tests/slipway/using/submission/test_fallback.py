@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claim import Claim
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.costs import Spending
 from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.using.submission.lookup import going_on
-from slipway.using.submission.submitter import SubmissionResult
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionResult
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, catalog, command
 from .service import Context, Journal, Killed, Service, is_passing

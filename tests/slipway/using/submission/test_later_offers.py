@@ -14,12 +14,14 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.season import Season
-from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import never_runs
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.request import RequestOverrides
-from slipway.using.submission.submitter import SubmissionResult, Submitter
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionResult
+from slipway.using.submission.submitter import Submitter
 
 from .fallback_command import Told, catalog, command
 from .service import BEGIN, Context, Journal, Service

@@ -15,9 +15,11 @@ from slipway.google.jobs import VertexJob
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided
 from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
-from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.candidates import prepare
 from slipway.using.submission.delivery import RetryPolicy
-from slipway.using.submission.submitter import SubmissionResult, Submitter
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionResult
+from slipway.using.submission.submitter import Submitter
 
 from .fallback_command import FAULTS, Told, catalog
 from .service import HOME, Context, Journal, Killed, Service, is_passing

@@ -20,11 +20,11 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.failures import QUOTA_TOO_SMALL, Answer, CloudError, NoAnswer, Refused, Unreachable, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.delivery import RetryPolicy, SendState, Step, after
 from slipway.using.submission.journal import DamagedEntry, JournalEntry, SubmissionJournal
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt, Sender, about_copies
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submitter import way_on
 
 from .fallback_command import Told, command

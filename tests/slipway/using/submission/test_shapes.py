@@ -12,10 +12,12 @@ from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Offer
-from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
+from slipway.using.submission.candidates import PreparedSubmission, prepare
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.same_request import same
-from slipway.using.submission.submitter import SubmissionResult, Submitter, place_of
+from slipway.using.submission.submission_request import SubmissionRequest
+from slipway.using.submission.submission_result import SubmissionResult
+from slipway.using.submission.submitter import Submitter, place_of
 
 from .fallback_command import FAULTS, STARTS, Told, catalog
 from .service import Context, Journal, Killed, Service, is_passing

@@ -8,9 +8,10 @@ import pytest
 
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Team
-from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.candidates import PreparedSubmission, likely, prepare
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import Preflight, offline, offline_candidate
+from slipway.using.submission.submission_request import SubmissionRequest
 
 from .fallback_command import catalog
 from .service import Context, Service

@@ -10,8 +10,8 @@ from slipway.google.failures import Answer, CloudError, Unreachable, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.choice import JudgedCandidate, choose, obstacle
+from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.pools import HEAD
 
 from .conftest import job

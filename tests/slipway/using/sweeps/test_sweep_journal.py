@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import ConfigError, SlipwayError
-from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.request import RequestOverrides
+from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps.points import Given, Point
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, instead, was_begun

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.base.errors import PolicyError
-from slipway.using.submission.urgent import Holder, Room, chosen, room_for
 from slipway.using.submission.yielding import may_urge, require_urgent
+from slipway.using.urgent import Holder, Room, chosen, room_for
 from tests.builders.catalogs import catalog
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
