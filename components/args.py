@@ -1,7 +1,7 @@
 """Arguments of the components, as a program writes them. Each may be an Output, and is held to a stack file's rules.
 
-Keys and meanings are those of a stack file (docs/stack-file.md), in Python's spelling. A mapping with a stack file's
-own keys may stand wherever a class of this module may. None stands for the default.
+A mapping may stand wherever a class of this module may, with the class's fields in camel case, as a stack file has them
+(docs/stack-file.md). None stands for the default.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Number = pulumi.Input[int]
 Amount = pulumi.Input[float]
 Switch = pulumi.Input[bool]
 Entry = Mapping[str, Any]
-"""An entry with a stack file's own keys."""
+"""A mapping in place of a class: its fields in camel case."""
 
 T = TypeVar("T")
 _KEY = "key"

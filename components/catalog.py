@@ -33,7 +33,7 @@ class CatalogArgs:
     quota: QuotaCheck | None = None
     """The check that says which capacity types have quota."""
     policy: Entry | None = at_key("slipway:policy")
-    """Rules of one's own, as `slipway:policy` of a stack file has them."""
+    """Rules of one's own below "mandatory" or "advisory", with the keys of docs/policy.md; none by default."""
 
 
 class Catalog(Component):

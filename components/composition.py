@@ -26,6 +26,7 @@ from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
+from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
@@ -214,10 +215,12 @@ class Composition:
 
     def _guards(self) -> Sequence[StackGuard]:
         """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""
+        if decided := [*(group.guard for group in self.groups), *self.taken_out]:
+            return decided
         run = self.run
-        return [*(group.guard for group in self.groups), *self.taken_out] or [
-            StackGuard(os.environ, run.name, (run.project, run.region), run.state)
-        ]
+        every = StackGuard(os.environ, run.name, (run.project, run.region), run.state)
+        every.undecided = Origin(run.name) if self.file else Program(run.name)
+        return [every]
 
     @property
     def spent(self) -> bool:

@@ -22,7 +22,7 @@ import pulumi
 
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
-from slipway.deploying.deployment.destruction import must_keep_roles, must_leave_none
+from slipway.deploying.deployment.destruction import must_be_decided, must_keep_roles, must_leave_none
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
@@ -70,6 +70,7 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
             stack.together = [other.stack for other in stacks()]
         for stack in [stack for stack in stacks() if stack.has_workspace] or stacks():
             if not stack.taken_down:
+                must_be_decided(stack)
                 must_leave_none(stack)
                 must_keep_roles(stack)
 

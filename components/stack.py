@@ -33,7 +33,7 @@ class StackParts:
     quota: QuotaCheckArgs = field(default_factory=QuotaCheckArgs)
     """Check that quota suffices; an error where it does not by default."""
     policy: Entry | None = None
-    """Rules of one's own, as `slipway:policy` of a stack file has them. They need a workspace."""
+    """Rules of one's own, as `policy` of `CatalogArgs` has them. They need a workspace."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from slipway.google.failures import OF_ROLES, QUOTA_TOO_SMALL, UNKNOWN_REASON, A
 from slipway.google.reasons import reason_of, sentences, shortened
 
 ON_ERROR = (
-    f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
+    f"the same command again goes on from what is there; 401: first {LOGIN}; "
+    "else slipway doctor, or Slipway's docs/runbook.md"
 )
 """Advice before an `up` or a destruction begins, for errors that never reach the program. The engine cuts what it shows
 while it runs after 150 characters."""
@@ -228,7 +229,7 @@ def meaning_of(
     return Fault(
         what="the provider could not do it",
         why=_words(error),
-        fix="the same command again; if it ends so again: docs/runbook.md",
+        fix="the same command again; if it ends so again: slipway doctor, or Slipway's docs/runbook.md",
     )
 
 

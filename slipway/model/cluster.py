@@ -225,9 +225,12 @@ class ClusterSpec:
         if self.custom_service_account:
             return None
         if self.adopted:
-            fix = f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
+            fix = f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or leave it out"
         else:
-            fix = "take `serviceAccount: {custom: false}` out of its entry: a cluster made with it is replaced"
+            fix = (
+                "take `serviceAccount: {custom: false}` out of its declaration (in a program: "
+                "`custom_service_account=False`): a cluster made with it is replaced"
+            )
         why = (
             f"no template can run on cluster {self.name}: it was made without custom service accounts, "
             "so that its jobs run as Google's own agent, and each job of a template runs as a trainer"

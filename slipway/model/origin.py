@@ -15,6 +15,7 @@ _ARGUMENTS = {
     "serviceAccount.custom": "custom_service_account",
     "from": "begins",
     "until": "ends",
+    "custom": "custom_service_account",
 }
 """The arguments of components that are not called like their keys."""
 _COMPONENTS = {"persistentResources": "PersistentResource", "templates": "JobTemplate", "quota": "QuotaCheck"}
@@ -42,6 +43,10 @@ class Origin:
         """Return a name for the stack, by the one in labels."""
         return stack
 
+    def whole(self, article: str = "the") -> str:
+        """Return words for all that it declares."""
+        return f"{article} stack"
+
     def key(self, key: str) -> str:
         """Return a key of the declaration, such as `slipway:workspace.workBucket`, as people find it."""
         return key
@@ -57,6 +62,10 @@ class Origin:
     def assign(self, key: str, value: str | bool) -> str:
         """Return a key with its value, as people write it."""
         return f"{key}: {str(value).lower() if isinstance(value, bool) else value}"
+
+    def written(self, key: str, text: str) -> str:
+        """Return a key with its value, which is given as YAML."""
+        return self.assign(key, text)
 
     def setting(self, part: str, key: str, value: str | bool) -> str:
         """Return a key of a part with its value."""
@@ -103,6 +112,9 @@ class Program(Origin):
         # The engine does not tell a program that it is run for a destruction.
         return f"`up` of workspace {self.workspace}" if self.workspace else f"`up` of {stack}"
 
+    def whole(self, article: str = "the") -> str:
+        return f"Workspace {self.workspace}" if self.workspace else super().whole(article)
+
     def key(self, key: str) -> str:
         """Return the component, and its argument: `Workspace ml: work_bucket`."""
         part, *path = key.removeprefix("slipway:").split(".")
@@ -130,6 +142,11 @@ class Program(Origin):
 
     def assign(self, key: str, value: str | bool) -> str:
         return f"{self.argument(key)}={value!r}"
+
+    def written(self, key: str, text: str) -> str:
+        import yaml  # no submission needs it
+
+        return f"{self.argument(key)}={yaml.safe_load(text)!r}"
 
     def setting(self, part: str, key: str, value: str | bool) -> str:
         return f"{self.assign(key, value)} of {self.key(part)}"

@@ -9,11 +9,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
+from components.composition import composition
 from components.guard import check, ends_stack, hold, tell_of_deletion
-from components.workspace import Workspace
+from components.workspace import Workspace, WorkspaceArgs
 from slipway.authoring.stack.stack import from_config
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
+from slipway.deploying.deployment.destruction import must_be_decided
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
@@ -21,7 +23,7 @@ from slipway.google.live import InUse, Unknown
 from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant
 
-from .conftest import Decided, composed
+from .conftest import Decided, composed, declared
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CPU = GuardSubject(cluster=CLUSTER)
@@ -281,3 +283,16 @@ def test_a_destruction_of_a_program_names_what_to_type_there() -> None:
     guard.declared = replace(from_config(PLACE, stack="dev-ml"), program=Program("dev", "ml"))
     assert guard.origin.up == "pulumi up --stack dev"
     assert guard.origin.command("destroy") == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack dev"
+
+
+def test_before_a_program_has_decided_nothing_takes_its_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine replaces a bucket of the program's own, and first what depends on it. # D1 # N1"""
+
+    def program() -> None:
+        Workspace("ml", WorkspaceArgs(project="acme-dev", region="us-central1"))
+        (guard,) = composition()._guards()
+        with pytest.raises(SlipwayError, match="the catalog is not deleted") as refused:
+            must_be_decided(guard)
+        assert "pulumi preview --stack dev" in str(refused.value)
+
+    declared(program)

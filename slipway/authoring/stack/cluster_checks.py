@@ -175,7 +175,7 @@ def check_adoption(clusters: DocumentPart) -> None:
                     "leave it out: nothing changes an adopted cluster; or leave `id` out to have one made",
                 )
         if id_ in names:
-            cluster["id"].wrong(f"{id_} is adopted as {names[id_]} already", "one name for it: take one entry out")
+            cluster["id"].wrong(f"{id_} is adopted as {names[id_]} already", "one name for it: leave one of both out")
         elif id_ is not None:
             names[id_] = name
 

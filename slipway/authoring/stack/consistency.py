@@ -212,7 +212,7 @@ def _sessions(config: DocumentPart) -> None:
     pools = [f"{name}/{pool}" for name, cluster in clusters for pool, _ in cluster["pools"].items()]
     for part in config["slipway:sessions"]["pools"].entries():
         if (named := part.of(str)) is not None and named not in pools:
-            other = f"one of {', '.join(pools)}" if pools else "declare it under slipway:persistentResources"
+            other = f"one of {', '.join(pools)}" if pools else "declare a cluster that has it"
             part.wrong(f"there is no pool {quoted(named)}", meant(named, pools, other))
 
 

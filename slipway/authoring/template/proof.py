@@ -109,7 +109,7 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
         noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
         misfits = all(isinstance(error, NoPoolError) for error in errors)
         raise ConfigError(
-            f"{len(errors)} templates fit no pool of this stack" if misfits else f"{noun} can't be deployed",
+            f"{len(errors)} templates fit no pool" if misfits else f"{noun} can't be deployed",
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )
@@ -181,7 +181,7 @@ def _placements(
             return [replace(plain, cluster=option, pools=pools, dormant=why)], []
     refused = [mismatches(asked, cluster) for cluster in here.clusters]
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
-    return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
+    return [replace(plain, refusal=f"fits no pool of {here.origin.whole('this')}: {why}")], refused
 
 
 def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
@@ -235,7 +235,7 @@ def _no_pool(
         return NoPoolError(
             f"template {template.name} fits no pool: the stack has no cluster{f' for team {team}' if team else ''}",
             why="its capacity type 'pool' needs one",
-            fix=f"declare one under {clusters}, or take 'pool' out of capacity_types in {file}",
+            fix=f"declare one ({clusters}), or take 'pool' out of capacity_types in {file}",
         )
     nearest = _nearest(refused, here.teams[team].clusters if team else ())
     cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
@@ -262,7 +262,8 @@ def _no_pool(
     keyed = machines(here.teams[team].machines) if team else {}
     own = [key for key, entry in keyed.items() if entry.machine in asked]
     return NoPoolError(
-        f"template {template.name} fits no pool of this stack{f' on the machines of team {team}' if team else ''}",
+        f"template {template.name} fits no pool of {here.origin.whole('this')}"
+        f"{f' on the machines of team {team}' if team else ''}",
         why="\n".join(map(str, nearest)),
         fix=fix,
         of_team=(team, own[0]) if own else None,

@@ -129,6 +129,8 @@ class StackGuard:
 
     #: The stack as its program declares it, once that is known.
     declared: Stack | None = None
+    #: Where it is declared, while the program has decided nothing.
+    undecided: Origin | None = None
     #: Other regions in its published catalog, where that was read.
     published_regions: Collection[str] = ()
     #: Clusters alone have no catalog, by whose deletion a destruction begins.
@@ -161,7 +163,7 @@ class StackGuard:
 
     @property
     def origin(self) -> Origin:
-        return self.declared.origin if self.declared else Origin(self.stack)
+        return self.declared.origin if self.declared else self.undecided or Origin(self.stack)
 
     @property
     def back(self) -> str:

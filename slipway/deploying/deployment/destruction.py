@@ -40,15 +40,15 @@ def must_leave_none(guard: StackGuard) -> None:
     # The catalog has more regions than the stack file once that is edited, or than a lost state.
     guard.published_regions = whole.regions if whole and whole.stack == guard.stack else ()
     if isinstance(guard.state, Unknown):
-        raise _cannot_tell("which clusters the stack's state lacks", guard.state)
+        raise _cannot_tell(guard, "which clusters the stack's state lacks", guard.state)
     living = _clusters(guard)
     if isinstance(living, Unknown):
-        raise _cannot_tell("which clusters there are", living)
+        raise _cannot_tell(guard, "which clusters there are", living)
     if orphans := unknown_to_state(living, guard.state, guard.stack):
         them = "it" if len(orphans) == 1 else "them"
         raise PolicyError(
-            f"the stack is not taken down: {in_words(orphans)} would be left",
-            why="made by this stack, and unknown to its state because an up was killed or failed; "
+            f"{guard.origin.whole()} is not taken down: {in_words(orphans)} would be left",
+            why="made by it, and unknown to its state because an up was killed or failed; "
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
@@ -60,10 +60,22 @@ def must_leave_none(guard: StackGuard) -> None:
         )
     if guard.state == State() and isinstance(catalog, PublishedCatalog) and catalog.stack == guard.stack:
         raise PolicyError(
-            "the stack is not taken down: its state is lost, and buckets, accounts and roles would be left",
+            f"{guard.origin.whole()} is not taken down: its state is lost, and buckets, accounts and roles would be "
+            "left",
             why=f"gs://{bucket} has its catalog, and the backend nothing of it",
             fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
             f"or {guard.origin.up}, which takes over what lives; then again",
+        )
+
+
+def must_be_decided(guard: StackGuard) -> None:
+    """Raise PolicyError where the catalog would go before the program has said what it declares."""
+    if guard.undecided:
+        raise PolicyError(
+            "the catalog is not deleted",
+            why="a bucket or an account that the program gives to a component is being replaced, and the catalog would "
+            "go first, with the roles there",
+            fix=f"undo that edit of the program's resource: {guard.undecided.command('preview')} names it",
         )
 
 
@@ -73,8 +85,8 @@ def must_keep_roles(guard: StackGuard) -> None:
     if stay := by_member(guard.need(grants)):
         inline = _INLINE if isinstance(guard.origin, Program) else ""
         raise PolicyError(
-            f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
-            "may need them",
+            f"{guard.origin.whole()} is not taken down: the roles of {join(stay)} would go, and another stack of the "
+            "project may need them",
             why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
             fix=f"{guard.origin.command('destroy')}, which leaves what others need{inline}",
         )
@@ -111,9 +123,10 @@ def unknown_to_state(clusters: Iterable[PersistentResource], known: State, stack
     )
 
 
-def _cannot_tell(what: str, part: Unknown) -> ResourceError:
+def _cannot_tell(guard: StackGuard, what: str, part: Unknown) -> ResourceError:
+    whole = guard.origin.whole()
     return ResourceError(
-        f"the stack is not taken down: can't tell {what}", why=str(part), fix="correct that and run it again"
+        f"{whole} is not taken down: can't tell {what}", why=str(part), fix="correct that and run it again"
     )
 
 

@@ -27,7 +27,7 @@ class NextDeployment(StrEnum):
     PUT_BACK = "puts it back"
     MADE_ANEW = "makes it anew"
     STAYS = "leaves it as it is"
-    REFUSES = "stops until the stack file says so too"
+    REFUSES = "stops until it is declared so too"
 
 
 def drift(on: Subject, field: str, sentence: str, then: NextDeployment, fix: str = "", **facts: Any) -> Finding:

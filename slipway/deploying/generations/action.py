@@ -32,7 +32,7 @@ class Why(StrEnum):
     DAMAGED = "damaged-catalog", "the published catalog is damaged"
     BUSY_STATE = "busy-state", "can't be deleted in its state"
     SUCCESSOR = "no-successor", "its successor does not run yet"
-    ASKED = "asked-for", "the stack file asks for it"
+    ASKED = "asked-for", "it is asked for"
     DEPLOYED = "deployed", "it is deployed as it is"
     SEASON = "season", "it is in its season again, and still lives"
     AWAITED = "awaited", "it was made since then"

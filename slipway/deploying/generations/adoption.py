@@ -21,7 +21,7 @@ from slipway.model.origin import Origin
 _FILE = Origin("")
 _USABLE = ("RUNNING", "UPDATING", "REBOOTING")
 _ACCOUNTS = "serviceAccount.custom"
-_OUT = "name another, or take the entry out"
+_OUT = "name another, or leave the cluster out"
 
 
 def adopted(spec: ClusterSpec, adoption: Adoption, cluster: PersistentResource | None) -> CurrentCluster:
@@ -53,16 +53,17 @@ def obstacles(
         others = f"did you mean {near}?" if near else f"there: {join(sorted(clusters)) or 'none'}"
         yield _at(origin, spec, "id", f"there is no cluster {id_} in {place}; {others}; {_OUT}")
     elif whose == stack:
-        yield _at(origin, spec, "id", f"this stack made {id_}; leave `id` out: the entry by which it was made keeps it")
+        words = f"{origin.whole('this')} made {id_}; leave `id` out: the settings by which it was made keep it"
+        yield _at(origin, spec, "id", words)
     elif whose:
         words = f"{id_} belongs to stack {whose} ({STACK_LABEL}), which deletes it when it is done with it"
         yield _at(origin, spec, "id", f"{words}; submit to it by stack {whose}, or {_OUT}")
     elif id_ in kept:
-        words = f"{id_} is in the state of this stack, so the engine would delete it as one of its own"
+        words = f"{id_} is in the state, so the engine would delete it as one of its own"
         out = "pulumi state delete URN makes the engine forget it (pulumi stack --show-urns tells the URN)"
         yield _at(origin, spec, "id", f"{words}; {out}; or {_OUT}")
     elif any(is_id_of(id_, base) for base in generated):
-        words = f"{id_} is an id that this stack gives to clusters of its own, and somebody else made this one"
+        words = f"{id_} is an id of {origin.whole('this')}'s own clusters, and somebody else made this one"
         yield _at(origin, spec, "id", f"{words}; raise `generation` of the cluster that would have it, or {_OUT}")
     elif cluster.state not in _USABLE:
         why = f" ({cluster.error})" if cluster.error else ""
@@ -77,7 +78,9 @@ def differences(spec: ClusterSpec, cluster: PersistentResource, origin: Origin =
     shrinks its numbers are not compared."""
     for difference in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
         last = difference.key.rpartition(".")[2]
-        mend = f"write `{last}: {difference.written or difference.after}`" if difference.after else f"take `{last}` out"
+        mend = f"take `{origin.argument(last)}` out"
+        if difference.after:
+            mend = f"write `{origin.written(last, difference.written or difference.after)}`"
         if difference.key == _ACCOUNTS and difference.after == "false":
             mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
         before, after = difference.before or "none", difference.after or "none"

@@ -102,7 +102,7 @@ def taken_ids(
     bases = [cluster_id(spec.name, identify(option)) for spec in wanted for option in spec.options]
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
-        f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
+        f"cluster {cluster.id} has an id of Slipway's but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
         "somebody else made it; delete it by hand"
         # Submissions are sent to the id of a cluster on offer, and the engine may have it as its own.
         f"{'' if published.lists(cluster.id) else ', or raise `generation` to get another id'}"
@@ -119,8 +119,8 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
     if wrong is None:
         return ""
     return (
-        f"cluster {cluster.id} was made or edited by hand: it has {wrong.after or 'none'} as {wrong.key}, and the "
-        f"stack file asks for {wrong.before or 'none'}; raise `generation` of {asked.name}, or delete it by hand"
+        f"cluster {cluster.id} was made or edited by hand: it has {wrong.after or 'none'} as {wrong.key}, and "
+        f"its declaration asks for {wrong.before or 'none'}; raise `generation` of {asked.name}, or delete it by hand"
     )
 
 
@@ -134,8 +134,8 @@ def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown |
     """Yield a problem where clusters have to go from a catalog that this version does not read."""
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
-            f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "
-            "deploy once with this version, and make the edit after that"
+            f"{join(ids)} is to be replaced in place, and another version published the catalog: undo the edit, "
+            "deploy once with this version, and make it after that"
         )
 
 

@@ -20,7 +20,7 @@ from slipway.model.fingerprint import cluster_id, is_id_of
 from slipway.model.labels import NAME_LABEL
 from slipway.model.origin import Origin
 
-_GONE = "the entry itself, which is gone"
+_GONE = "its declaration, which is gone"
 _NONE: Mapping[str, str] = {}
 
 
@@ -78,9 +78,9 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     before = was.season
     if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before:
         return []
-    keys = [f"`{difference.key}`" for difference in compare(was, spec)]
+    keys = [difference.key for difference in compare(was, spec)]
     if spec.adopted:
-        keys.append("`id`")
+        keys.append("id")
     if spec.season != before:
         keys.append("the dates or the `idleLimit`")
     return keys or ["its project, its region or its stack"]
@@ -95,11 +95,12 @@ def refusal(action: Action, origin: Origin) -> Refusal:
     old, entry = action.id, f"slipway:persistentResources.{action.cluster}"
     rollover = origin.assign("replacement", "rollover")
     if action.why is Why.PROTECTED:
-        edited = f"this edits {join(action.edited)}: that would end {old}"
+        parts = (origin.argument(part) if " " in part else f"`{origin.argument(part)}`" for part in action.edited)
+        edited = f"this edits {join(parts)}: that would end {old}"
         return Refusal(
             f"cluster {action.cluster} is protected, so nothing was changed",
             why=f"{origin.place(entry)}: {edited} ({origin.protects})",
-            fix="put the entry back as it was\n"
+            fix=f"put {origin.key(entry)} back as it was\n"
             f"or, in two deployments: put it back with {origin.unprotected} and no other edit; then make this edit",
             for_good=True,
         )
@@ -138,8 +139,8 @@ def undeletable(
     first, *others = (f"slipway:persistentResources.{name}" for name in names)
     keys = join((origin.place(first), *map(origin.key, others)))
     return Refusal(
-        f"the stack is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
+        f"{origin.whole()} is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
         why=f"{keys}: {origin.protects}, or so it was deployed last",
-        fix=f"put {origin.unprotected} there, deploy that, and take the stack down after that",
+        fix=f"put {origin.unprotected} there, deploy that, and take {origin.whole()} down after that",
         for_good=True,
     )

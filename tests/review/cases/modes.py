@@ -63,7 +63,7 @@ CASES = (
     Case(
         "A protected cluster leaves the stack file",
         (GONE["protect"], NOT_ON_THE_POOL),
-        (stops("preview-failed", "", "h100 is protected", "the entry itself, which is gone"),),
+        (stops("preview-failed", "", "h100 is protected", "its declaration, which is gone"),),
         given=(PROTECT,),
         world=BUSY,
     ),

@@ -144,7 +144,7 @@ def _placements(items: int, places: int) -> list[tuple[int, ...]]:
 
 def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     placed, errors = place_all((template(), template(name="other")), StackResources(()))
-    with pytest.raises(ConfigError, match="2 templates fit no pool of this stack") as told:
+    with pytest.raises(ConfigError, match="2 templates fit no pool") as told:
         refuse(errors)
     assert all(word in told.value.why for word in ("dask-digits", "other", "the stack has no cluster"))
     assert set(placed) == {"dask-digits", "other"}, "a preview tells all else that would come"
