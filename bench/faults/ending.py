@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from slipway.model.labels import RACE
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 from tests.checkouts.shell import wait_for
 
@@ -22,20 +23,23 @@ _RECORD = "pulumi:pulumi:Stack"
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
 # A pool may have begun to grow for a job that was cancelled just then. The service ends that by itself.
 _SCALING = "UPDATING"
-OTHER_REGION = "us-east4"
-"""The other region where a journey may make a cluster."""
+OTHER_REGION, RACED_REGION = "us-east4", "us-east5"
+"""The other region where a journey may make a cluster, and one more of races."""
+_REGIONS = (REGION, OTHER_REGION, RACED_REGION)
 _RUN = "vertex-ai-pipelines-run-billing-id"
 _PIPELINES = f"/v1beta1/projects/{PROJECT}/locations/{REGION}/pipelineJobs"
-_LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
+_WAITING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
+_LIVING = _WAITING | {"JOB_STATE_RUNNING"}
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job. `ran`: whether the person's code began on it; a copy's does not."""
+    """A job. `ran`: whether the person's code began on it; a copy's does not. `races`: whether it is a race's leg."""
 
     request: str
     state: str
     ran: bool = True
+    races: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,11 @@ def of(checkouts: Sequence[Checkout]) -> Ending:
 def read(checkout: Checkout) -> Ending:
     """Return the present ending, as the owner sees it without a proxy."""
     cloud = checkout.cloud
-    jobs = [(one["labels"].get("slipway-request", ""), one["state"]) for one in _jobs(checkout)]
-    clusters = frozenset(one for region in (REGION, OTHER_REGION) for one in checkout.clusters(region).items())
+    jobs = [
+        Job(one["labels"].get("slipway-request", ""), one["state"], races=RACE in json.dumps(one))
+        for one in _jobs(checkout)
+    ]
+    clusters = frozenset(one for region in _REGIONS for one in checkout.clusters(region).items())
     mine = (one for one in checkout.resources() if one["type"] != _RECORD)
     resources = [one for one in mine if not str(one["urn"]).endswith(f"::{_CARRIER}")]
     known = frozenset(_last(str(one.get("id", ""))) for one in resources)
@@ -95,9 +102,14 @@ def read(checkout: Checkout) -> Ending:
         clusters,
         known,
         frozenset(things),
-        tuple(sorted((Job(*one) for one in jobs), key=str)),
-        ("stays", "JOB_STATE_RUNNING") in jobs,
+        tuple(sorted(jobs, key=str)),
+        Job("stays", "JOB_STATE_RUNNING") in jobs,
     )
+
+
+def custom_jobs(checkout: Checkout) -> list[Any]:
+    """Return the stack's custom jobs of all regions."""
+    return [one for region in _REGIONS for one in checkout.jobs(region=region)]
 
 
 def _jobs(checkout: Checkout) -> list[Any]:
@@ -108,7 +120,7 @@ def _jobs(checkout: Checkout) -> list[Any]:
     wait_for(lambda: runs <= {one["labels"].get(_RUN) for one in checkout.jobs()}, "each pipeline has begun")
     for one in pipelines:
         one["state"] = one["state"].replace("PIPELINE_STATE_", "JOB_STATE_")
-    return [*pipelines, *(one for one in checkout.jobs() if one["labels"].get(_RUN) not in runs)]
+    return [*pipelines, *(one for one in custom_jobs(checkout) if one["labels"].get(_RUN) not in runs)]
 
 
 def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
@@ -119,6 +131,8 @@ def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
     wanted, there = _count(clean), _count(now)
     if lost := sorted((wanted - there).elements()):
         return "lost", f"jobs that are missing: {', '.join(lost)}"
+    if left := sorted(job.request for job in now.jobs if job.races and job.state in _WAITING):
+        return "orphaned", f"legs that wait on beside the one that ran: {', '.join(left)}"
     if twice := sorted((there - wanted).elements()):
         return "doubled", f"jobs more than there should be: {', '.join(twice)}"
     if orphans := sorted(now.orphans - clean.orphans):

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bench.errors import BenchError
-from bench.faults.ending import OTHER_REGION
+from bench.faults.ending import OTHER_REGION, RACED_REGION
 from bench.faults.stage import Ran, Stage, ready
 from slipway.using.submission.request import attempt_id
 from tests.checkouts import own_image, own_pipeline
@@ -45,6 +45,7 @@ def shared_with(*members: str, **file: Any) -> Mapping[str, Any]:
     return {"persistentResources": {}, "templates": [], "workspace": {"submitters": list(members)}, **file}
 
 
+RACED: Mapping[str, Any] = {**FIRST, "regions": [OTHER_REGION, RACED_REGION]}
 REMOVED: Mapping[str, Any] = {"persistentResources": {}, "templates": []}
 
 
@@ -54,10 +55,11 @@ def _nothing(stage: Stage) -> None:
 
 @dataclass(frozen=True)
 class Journey:
-    """A journey. `base` is the stage's beginning. `file` is the stack file then, `command` is typed until all is well,
-    and `between` has a person's steps before they type it once more. `patience`: the seconds for
-    which a person watches a command that goes on through trouble, before they type Ctrl-C; None for any time. `beside`
-    is the file of the stage's other stack, where the same is typed at once."""
+    """A journey. `base` is the stage's beginning. `file` is the stack file then, `command` is typed until all is
+    well, and `between` has a person's steps before they type it once more. `patience`: the seconds for which a person
+    watches a command that goes on through trouble, before they type Ctrl-C; None for any time. `beside` is the file
+    of the stage's other stack, where the same is typed at once. `look` is typed in place of the first repetition;
+    where it goes well, nobody types the same again."""
 
     name: str
     base: str
@@ -68,6 +70,7 @@ class Journey:
     variables: Mapping[str, str] = field(default_factory=dict)
     patience: float | None = None
     beside: Mapping[str, Any] | None = None
+    look: tuple[str, ...] = ()
 
     @property
     def engine(self) -> bool:
@@ -86,10 +89,21 @@ class Journey:
             return stage.run_both(self.command[1], self.role, extra)
         return stage.run(self.typed(stage), self.role, extra, patience)
 
+    def type_again(self, stage: Stage, extra: Mapping[str, str], runs: int) -> Ran:
+        """Type the same after so many `runs`, or look first."""
+        if self.look and runs == 1:
+            return stage.run(self.look, self.role, extra)
+        return self.type(stage, extra)
+
+
+def _without_machines(stage: Stage, *regions: str) -> None:
+    none = {"at": 0, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
+    supply = [{**none, "region": region} for region in regions]
+    stage.cloud.rest("POST", "/vertex-local/scenario", {"supply": supply})
+
 
 def _stocked_out(stage: Stage) -> None:
-    none = {"at": 0, "region": REGION, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
-    stage.cloud.rest("POST", "/vertex-local/scenario", {"supply": [none]})
+    _without_machines(stage, REGION)
 
 
 def _stocked_again(stage: Stage) -> None:
@@ -201,6 +215,17 @@ def _failed(stage: Stage) -> None:
     _stocked_again(stage)
 
 
+def _raced(stage: Stage) -> None:
+    """Have machines in one region of three."""
+    up(stage, RACED)
+    _without_machines(stage, REGION, RACED_REGION)
+
+
+def _machines_come(stage: Stage) -> None:
+    """Have them in a second region too."""
+    _without_machines(stage, RACED_REGION)
+
+
 def _two(stage: Stage) -> None:
     """Deploy two stacks of one project with two submitters in common, and one that the other has alone."""
     up(stage, shared_with(TEAM, BEA, **FIRST))
@@ -227,6 +252,9 @@ _SESSION = (
     "--request-id",
     "wanted",
 )
+# The one region with machines is the last to be sent to.
+_RACE = (*_SUBMIT, f"--race={RACED_REGION},{REGION},{OTHER_REGION}")
+_LOOK = ("slipway", "jobs", "wait", "wanted", "--timeout", "20s")
 _SWEEP = ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")
 # Its launcher is asked, and lives on: a stage's jobs run through all of its points.
 _YIELD = ("slipway", "jobs", "yield", "stays", "--to", "waits", "--within", "23h")
@@ -242,6 +270,7 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "with-script": _with_script,
     "given-up": _given_up,
     "rolled": _rolled,
+    "raced": _raced,
     "theirs": _theirs,
     "adopted": _adopted,
     "two-stacks": _two,
@@ -273,5 +302,6 @@ JOURNEYS = (
     Journey("cancel", "busy", (*_CANCEL, "nap", "1s"), patience=_GIVEN_UP_S),
     Journey("pipeline", "with-pipeline", (*_CANCEL, "piped"), patience=_GIVEN_UP_S),
     Journey("yield", "with-waiting", _YIELD, patience=_GIVEN_UP_S),
+    Journey("race", "raced", _RACE, RACED, between=_machines_come, patience=_GIVEN_UP_S, look=_LOOK),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
 )

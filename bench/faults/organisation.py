@@ -45,8 +45,10 @@ class Organisation:
         return _KEY if self.keys else ""
 
     def can_play(self, file: Mapping[str, Any]) -> bool:
-        """Tell whether a journey with this file can be played: a key is of one region, so its cluster stays there."""
-        return not (self.keys and any("alternatives" in one for one in file.get("persistentResources", {}).values()))
+        """Tell whether a journey with this file can be played: a key is of one region, so its cluster and jobs stay
+        there."""
+        clusters = file.get("persistentResources", {}).values()
+        return not (self.keys and ("regions" in file or any("alternatives" in one for one in clusters)))
 
     def restrict(self, checkout: Checkout) -> None:
         """Add to a checkout's stack file what the page says."""
@@ -67,7 +69,9 @@ def trainer(stack: str) -> str:
 
 
 _ORGANISATIONS: Mapping[str, Organisation] = {
-    "locations": Organisation({"policy.gcp.resourceLocations": "in:us-central1-locations in:us-east4-locations"}),
+    "locations": Organisation(
+        {"policy.gcp.resourceLocations": "in:us-central1-locations in:us-east4-locations in:us-east5-locations"}
+    ),
     "keys": Organisation(
         {
             "policy.gcp.restrictNonCmekServices": "storage.googleapis.com aiplatform.googleapis.com",

@@ -72,8 +72,8 @@ class Player:
         if (ran.code != 0) != journey.refused or not calls:
             raise BenchError(f"{journey.name}: a clean run ended with {ran.code}:\n{ran.said}")
         journey.between(here)
-        for _ in range(2 if journey.refused else 1):
-            again = journey.type(here, journey.variables)
+        for runs in range(1, 3 if journey.refused else 2):
+            again = journey.type_again(here, journey.variables, runs)
             if again.code != 0:
                 raise BenchError(f"{journey.name}: a second clean run ended with {again.code}:\n{again.said}")
         after = ending.of(here.checkouts)
@@ -91,7 +91,7 @@ class Player:
         runs, again = 1, first
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
         while runs <= _MOST_AGAIN and (again.code != 0 or runs == 1):
-            again = journey.type(here, extra)
+            again = journey.type_again(here, extra, runs)
             runs += 1
         outcome, why = self._verdict(here, clean, again)
         if outcome != "survived" and again.code == 0 and journey.engine:
@@ -196,7 +196,7 @@ def told(first: Ran, point: Point) -> bool:
 def _with_who_ran(here: Stage, now: Ending) -> Ending:
     """Return the same once all waiting jobs have ended: among a job and its copies only one runs the person's code."""
     here.cloud.rest("POST", "/vertex-local/clock", {"advance": int(SETTINGS["scale_up_seconds"])})
-    waited = [one for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
+    waited = [one for one in ending.custom_jobs(here.checkout) if one["labels"].get("slipway-request") != "stays"]
     jobs = [job for job in now.jobs if job.request == "stays"]
     stays = here.checkout.jobs("stays")[0]["name"].rsplit("/", 1)[-1] if jobs else ""
     wait_for(lambda: all("endTime" in here.cloud.rest("GET", f"/v1/{one['name']}") for one in waited), "all jobs end")

@@ -162,10 +162,11 @@ class Checkout:
                     CLUSTERS.put(store, replace(cluster, due=timestamp(datetime.fromtimestamp(0, UTC))))
         store.close()
 
-    def jobs(self, request: str = "*") -> list[Any]:
-        """Return the custom jobs of this stack, or those of one request, as the service lists them."""
+    def jobs(self, request: str = "*", region: str = REGION) -> list[Any]:
+        """Return the custom jobs of this stack, or those of one request, as the service lists them in a region."""
         filter_ = f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.stack}"'
-        return self.cloud.every(f"{VERTEX}/customJobs?filter={filter_}", "customJobs")
+        at = f"/v1/projects/{PROJECT}/locations/{region}/customJobs"
+        return self.cloud.every(f"{at}?filter={filter_}", "customJobs")
 
     def journal(self, pattern: str = "*.json") -> list[Path]:
         """Return the records of `slipway submit` in this checkout."""

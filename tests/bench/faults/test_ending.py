@@ -27,6 +27,7 @@ CLEAN = Ending(
         (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted", QUEUED))), "doubled", "wanted"),
         (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted", "JOB_STATE_SUCCEEDED", ran=False))), "survived", ""),
         (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted-2", "JOB_STATE_CANCELLED"))), "survived", ""),
+        (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted", QUEUED, races=True))), "orphaned", "wait on"),
         (replace(CLEAN, clusters=CLEAN.clusters | {("cpu-b", "RUNNING")}), "orphaned", "cpu-b"),
         (
             replace(CLEAN, clusters=CLEAN.clusters | {("cpu-b", "RUNNING")}, known=CLEAN.known | {"cpu-b"}),
