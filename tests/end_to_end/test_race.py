@@ -60,6 +60,10 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled(raced:
     assert job["region"] == FAR and [leg["region"] for leg in job["race"]] == [REGION, FAR, FARTHER]
     assert f"{FAR} won; {REGION} cancelled, {FARTHER} cancelled" in raced.slipway("jobs", "show", "race-1").said
 
+    left = next(leg for leg in job["race"] if leg["region"] == REGION)
+    of_one = json.loads(raced.slipway("jobs", "show", left["name"], "--output", "json").out)["job"]
+    assert of_one["region"] == REGION, "a number is that job's alone"
+
     again = raced.slipway(*RACE[1:], "--request-id", "race-1")
     assert again.code == 0 and len(legs(raced, "race-1")) == 3, again.said
     assert raced.slipway("jobs", "cancel", job["displayName"]).code == 0

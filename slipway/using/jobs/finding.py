@@ -45,7 +45,7 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
             tell(f"{text} is the name of {newest.display_name} ({owner_and_state})")
         elif newest.request_id == text:
             tell(f"{text} is a request; this is its job, {newest.display_name} ({owner_and_state})")
-    if newest.race:
+    if newest.race and text not in (newest.id, newest.name):
         from slipway.using.jobs.race import read_race  # Most jobs do without its import.
 
         with contextlib.suppress(CloudError, JobGoneError):
