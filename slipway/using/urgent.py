@@ -22,7 +22,7 @@ from slipway.using.jobs.room import last_checkpoint, round_of
 from slipway.using.jobs.waiting import gets_ready
 from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
-from slipway.using.submission.yielding import WITHIN_S, make_room
+from slipway.using.submission.yielding import WITHIN_S, before, make_room
 
 _AT_ONCE = 8
 
@@ -70,13 +70,13 @@ class Room:
 
     def lines(self, word: str) -> Iterator[str]:
         """Yield what is to be told: `urgent: tune-7k2p3f9a (ada), which loses …, makes room`; `word`: how."""
-        before = f"; {counted(self.ahead, 'job')} {'waits' if self.ahead == 1 else 'wait'} before it" * bool(self.ahead)
+        others = f"; {counted(self.ahead, 'job')} {'waits' if self.ahead == 1 else 'wait'} before it" * bool(self.ahead)
         if self.lacking:
-            yield f"urgent: it waits all the same, as no other jobs can make enough room{before}"
+            yield f"urgent: it waits all the same, as no other jobs can make enough room{others}"
         elif not self.holders:
-            yield f"urgent: nobody has to make room{before}"
+            yield f"urgent: nobody has to make room{others}"
         for holder in self.holders:
-            yield f"urgent: {holder.words}, {word}{before}"
+            yield f"urgent: {holder.words}, {word}{others}"
 
 
 def room_for(
@@ -84,11 +84,7 @@ def room_for(
 ) -> tuple[Counter[str], int]:
     """Return the machines of each pool that are short for a job that needs these, and the number of jobs before it.
     `job`: None for one that is not sent yet. Pure."""
-    ahead = [
-        other
-        for other in active
-        if other.is_on(cluster) and other.waits and (job is None or (other.id != job.id and _before(other, job)))
-    ]
+    ahead = before(job, active) if job else [other for other in active if other.is_on(cluster) and other.waits]
     asked = Counter(needs)
     rivals = 0
     for other in ahead:
@@ -162,10 +158,6 @@ def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable
             tell(f"{problem.what}: {again} asks others")
             continue
         tell(f"{holder.words}, makes room, and goes on behind as {yielded.behind.id}")
-
-
-def _before(other: VertexJob, job: VertexJob) -> bool:
-    return bool(other.create_time and job.create_time and other.create_time < job.create_time)
 
 
 def _holder(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
