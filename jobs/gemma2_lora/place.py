@@ -28,7 +28,7 @@ class Place:
         return max(found, default=None)
 
     def last_checkpoint(self) -> tuple[int, Path]:
-        """That with which the last step ended."""
+        """The checkpoint of the last step."""
         found = self.checkpoint()
         assert found is not None, "the last step writes a checkpoint"
         return found

@@ -38,7 +38,7 @@ class Room:
 
     @classmethod
     def asked_for(cls, claim: str, replica: str, replicas: int, environ: Mapping[str, str]) -> Room | None:
-        """None for a job whose template has no checkpoints to go on from."""
+        """Return the room of a replica's job; None where its template has no checkpoints to go on from."""
         record = environ.get(YIELD)
         if not record:
             return None

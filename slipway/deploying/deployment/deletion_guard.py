@@ -167,7 +167,7 @@ class StackGuard:
 
     @property
     def back(self) -> str:
-        """What makes the stack's state know what lives."""
+        """The command that makes the stack's state know what lives."""
         return self.origin.up
 
     def reader(self, place: tuple[str, str], catalog_bucket: str = "") -> Reader:

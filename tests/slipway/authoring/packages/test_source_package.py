@@ -206,7 +206,7 @@ def test_the_image_s_pip_holds_the_project_to_its_python(tmp_path: Path, project
 
 
 def test_reviewed_code_is_read_as_a_folder_of_ones_own(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # N25
-    """What git ignores is on one laptop alone, and a review does not show it; a link to a folder is the folder."""
+    """Files that git ignores are on one laptop alone, and no review shows them; a link to a folder is the folder."""
     before, around = build("greeter", sources), sources.parent
     git(around, "init", "-q")
     (around / ".gitignore").write_text("*.csv\n")

@@ -26,7 +26,7 @@ while done < until:
         made.replace(saved)
 print(f"ends at {done}", flush=True)
 """
-"""It counts to the number that it is given, with a checkpoint each second."""
+"""Code that counts to the number that it is given, with a checkpoint each second."""
 
 
 def counting(stack: Stack) -> None:
