@@ -30,12 +30,10 @@ class Checkpoints:
         """Write one, then remove those that came before the last KEPT."""
         files = sorted(file.relative_to(source).as_posix() for file in source.rglob("*") if file.is_file())
         for file in files:
-            self._folder.put(f"checkpoint-{step}/{file}", source / file)
+            self._folder.write(f"checkpoint-{step}/{file}", source / file)
         self._folder.write(f"checkpoint-{step}/{_COMPLETE}", json.dumps({"step": step, "files": files}).encode())
         for old in self.steps()[:-KEPT]:
-            files = self._files(old)
-            self._folder.remove(f"checkpoint-{old}/{_COMPLETE}")
-            for file in files:
+            for file in (_COMPLETE, *self._files(old)):
                 self._folder.remove(f"checkpoint-{old}/{file}")
 
     def fetch(self, step: int, target: Path) -> Path:

@@ -36,23 +36,20 @@ class Folder:
         file = Path(self.path(name))
         return file.read_bytes() if file.is_file() else None
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Bytes, or a file of this machine, which may be larger than its memory."""
         if self._remote:
+            blob = self._blob(name)
+            upload = blob.upload_from_string if isinstance(content, bytes) else blob.upload_from_filename
             with self._in_words():
                 # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
-                self._blob(name).upload_from_string(content, timeout=600)
-        else:
-            self._fresh(name).write_bytes(content)
-            self._publish(name)
-
-    def put(self, name: str, file: Path) -> None:
-        """A file of this machine, which may be larger than its memory."""
-        if self._remote:
-            with self._in_words():
-                self._blob(name).upload_from_filename(str(file), timeout=600)
-        else:
-            shutil.copyfile(file, self._fresh(name))
-            self._publish(name)
+                upload(content, timeout=600)
+            return
+        file = Path(self.path(name))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = file.with_name(f".{file.name}.new")
+        fresh.write_bytes(content) if isinstance(content, bytes) else shutil.copyfile(content, fresh)
+        fresh.replace(file)
 
     def fetch(self, name: str, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,11 +103,3 @@ class Folder:
         import google.cloud.storage as storage
 
         return storage.Blob.from_string(self.path(name), client=self._client)
-
-    def _fresh(self, name: str) -> Path:
-        file = Path(self.path(name))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        return file.with_name(f".{file.name}.new")
-
-    def _publish(self, name: str) -> None:
-        self._fresh(name).replace(self.path(name))

@@ -25,11 +25,8 @@ class Keeper(TrainerCallback):  # type: ignore[misc]
         if not state.is_world_process_zero:
             return
         if logs and "loss" in logs:
-            rate = logs.get("learning_rate", 0.0)
-            print(
-                f"step {state.global_step}/{state.max_steps}, loss {logs['loss']:.4f}, learning rate {rate:.2e}",
-                flush=True,
-            )
+            told = f"loss {logs['loss']:.4f}, learning rate {logs.get('learning_rate', 0.0):.2e}"
+            print(f"step {state.global_step}/{state.max_steps}, {told}", flush=True)
         if time.monotonic() - self._sent > _LOGS_EVERY_S:
             self._send()
 
@@ -44,5 +41,5 @@ class Keeper(TrainerCallback):  # type: ignore[misc]
 
     def _send(self) -> None:
         for file in sorted(self._events.iterdir()):
-            self._logs.put(file.name, file)
+            self._logs.write(file.name, file)
         self._sent = time.monotonic()

@@ -34,9 +34,7 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     parser.add_argument("--data", default="", help="a text or JSONL file, or a dataset of the hub; sonnets if left out")
     parser.add_argument("--split", default="train", help="of a dataset of the hub: what its files are called")
     parser.add_argument("--column", default="text", help="of records: the field to train on, where it is not messages")
-    parser.add_argument(
-        "--precision", choices=tuple(BITS), default="16bit", help="in which the base's weights are held"
-    )
+    parser.add_argument("--precision", choices=tuple(BITS), default="16bit", help="of the base's weights")
     parser.add_argument("--steps", type=int, default=100, help="optimizer steps")
     parser.add_argument("--every", type=int, default=20, help="steps between two checkpoints")
     parser.add_argument("--batch", type=int, default=0, help=f"rows in a step, on each GPU; 0: {TOKENS} tokens")

@@ -8,27 +8,15 @@ from pathlib import Path
 class Place:
     def __init__(self, work: Path) -> None:
         self.work = work
-        #: The data in tokens, a list of `examples.Row`.
-        self.rows = work / "rows.json"
-        #: Words of a process that torchrun started, which torchrun's own would follow.
-        self.trouble = work / "trouble.txt"
+        self.rows = work / "rows.json"  # The data in tokens, a list of `examples.Row`.
+        self.trouble = work / "trouble.txt"  # Words of a process that torchrun started, which its own would follow.
         self.download = work / "download"
-        #: A link to the base model's folder, wherever that is.
-        self.base = work / "base"
-        #: The Trainer's folder; a checkpoint that was fetched lies there too.
-        self.trainer = work / "trainer"
-        #: The whole model, when the adapter is a part of it.
-        self.whole = work / "whole"
-        #: TensorBoard's event files.
-        self.events = work / "events"
+        self.base = work / "base"  # A link to the base model's folder, wherever that is.
+        self.trainer = work / "trainer"  # The Trainer's folder; a checkpoint that was fetched lies there too.
+        self.whole = work / "whole"  # The whole model, when the adapter is a part of it.
+        self.events = work / "events"  # TensorBoard's event files.
 
-    def checkpoint(self) -> tuple[int, Path] | None:
-        """The newest on this machine: its step and folder."""
+    def checkpoint(self) -> tuple[int, Path]:
+        """The newest on this machine: its step and folder. Step 0: there is none."""
         found = [(int(folder.name.rpartition("-")[2]), folder) for folder in self.trainer.glob("checkpoint-*")]
-        return max(found, default=None)
-
-    def last_checkpoint(self) -> tuple[int, Path]:
-        """The checkpoint of the last step."""
-        found = self.checkpoint()
-        assert found is not None, "the last step writes a checkpoint"
-        return found
+        return max(found, default=(0, self.trainer))

@@ -95,12 +95,12 @@ def train(known: argparse.Namespace, argv: list[str], place: Place, environ: Map
 
 def bring_out(known: argparse.Namespace, place: Place, attempts: int) -> None:
     """Adapter and metrics, from the checkpoint that the last step ended with."""
-    step, checkpoint = place.last_checkpoint()
+    step, checkpoint = place.checkpoint()
     output = Folder(known.output)
     config = json.loads((checkpoint / CONFIG).read_text("utf-8"))
     # There it is the folder of a machine that is gone: here what finds the base model again.
     config["base_model_name_or_path"] = known.base or known.model
-    output.put(f"adapter/{WEIGHTS}", checkpoint / WEIGHTS)
+    output.write(f"adapter/{WEIGHTS}", checkpoint / WEIGHTS)
     output.write(f"adapter/{CONFIG}", document(config))
     history = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))["log_history"]
     losses = [{"step": entry["step"], "loss": entry["loss"]} for entry in history if "loss" in entry]

@@ -86,19 +86,16 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     model.enable_input_require_grads()  # The first layer is one like the others, and compiled with them.
     layers = rebuilt(model.get_base_model(), compiled=gpu and known.precision == "16bit")
 
-    checkpoint = place.checkpoint()
+    done, checkpoint = place.checkpoint()
     keeper = Keeper(Checkpoints(Folder(known.checkpoints)), place.events, Folder(known.logs))
     callbacks: list[Any] = [keeper]
     if arguments.process_index == 0:
-        trained, all_of_it = model.get_nb_trainable_parameters()
-        print(
-            f"{len(rows)} rows of {known.length} tokens, {known.batch} a step; "
-            f"{trained:,} of {all_of_it:,} parameters are trained, "
-            f"{arguments.world_size} process(es) on {torch.cuda.get_device_name() if gpu else 'CPU'}",
-            flush=True,
-        )
+        trained, whole = model.get_nb_trainable_parameters()
+        told = f"{len(rows)} rows of {known.length} tokens, {known.batch} a step; {trained:,} of {whole:,} parameters"
+        card = torch.cuda.get_device_name() if gpu else "CPU"
+        print(f"{told} are trained, {arguments.world_size} process(es) on {card}", flush=True)
         # Without what a lost attempt logged after its last checkpoint.
-        writer = SummaryWriter(str(place.events), purge_step=checkpoint[0] + 1 if checkpoint else None)
+        writer = SummaryWriter(str(place.events), purge_step=done + 1 if done else None)
         callbacks.insert(0, TensorBoardCallback(writer))
     enough = rows * math.ceil(known.batch * arguments.world_size / len(rows))
     trainer = Trainer(model=model, args=arguments, train_dataset=enough, callbacks=callbacks)
@@ -110,7 +107,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         torch.manual_seed(known.seed)
         if arguments.process_index == 0:
             print(f"{twice} of {len(layers)} layers are computed twice in a step, as the memory asks", flush=True)
-    trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if done else None)
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:

@@ -21,7 +21,7 @@ def bring_out(known: argparse.Namespace, place: Place) -> None:
     from transformers import AutoModelForCausalLM
 
     base = AutoModelForCausalLM.from_pretrained(place.base, dtype=torch.bfloat16)
-    merged = PeftModel.from_pretrained(base, str(place.last_checkpoint()[1])).merge_and_unload()
+    merged = PeftModel.from_pretrained(base, str(place.checkpoint()[1])).merge_and_unload()
     merged.save_pretrained(place.whole, safe_serialization=True)
     for file in place.base.iterdir():
         if file.is_file() and not any(file.match(own) for own in _WEIGHTS):
@@ -31,5 +31,5 @@ def bring_out(known: argparse.Namespace, place: Place) -> None:
     (place.whole / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     target = Folder(known.whole)
     for file in sorted(place.whole.iterdir()):
-        target.put(file.name, file)
+        target.write(file.name, file)
     print(f"whole model written to {target.address}", flush=True)
