@@ -21,7 +21,7 @@ from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.files import deploys, has_pins
 from slipway.reviewing.change.pins import changed
-from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program, signs
+from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
 from tests.review.case import STACK, Case, Edit, World
@@ -62,7 +62,7 @@ def change_of(case: Case) -> Change:
     alone = {
         file: (text(file, case.given), text(file, (*case.given, *case.edits)))
         for file in edited
-        if deploys(file) or file.startswith("jobs/")
+        if file.startswith("jobs/")
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     there = replace(deployed.live, recent=deployed.ended)
@@ -81,8 +81,7 @@ def change_of(case: Case) -> Change:
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=same,
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
-            signs=signs(sides for file, sides in sorted({**alone, **acts}.items()) if deploys(file)),
-            forgetting=forgetting({file: sides for file, sides in alone.items() if file.startswith("jobs/")}),
+            forgetting=forgetting(alone),
             code={file: job_file(file, text(file, (*case.given, *case.edits))) for file in _JOBS},
             pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},

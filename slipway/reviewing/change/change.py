@@ -23,7 +23,7 @@ from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
-from slipway.reviewing.change.edits import Edit, JobFile, Sign
+from slipway.reviewing.change.edits import Edit, JobFile
 
 Thing = TypeVar("Thing")
 Key = TypeVar("Key")
@@ -46,8 +46,6 @@ class Files:
     same: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
-    #: The signs of those that deploy or judge.
-    signs: tuple[Sign, ...] = ()
     #: Files of jobs that name no place any more which a restarted job finds again.
     forgetting: frozenset[str] = frozenset()
     #: The files of jobs' code as they become, edited or not.

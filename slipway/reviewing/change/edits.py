@@ -28,23 +28,6 @@ class Edit:
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
-@dataclass(frozen=True, order=True)
-class Sign:
-    """An edited line of what deploys or judges that `signs.json` knows by its look, and how that may end."""
-
-    #: Its place in the table, the gravest first.
-    place: int
-    so: str
-    instead: str
-    line: str
-
-    def __str__(self) -> str:
-        return f"`{self.line}`: {self.so}"
-
-
-NO_SIGN = Sign(-1, "", "", "")
-
-
 @dataclass(frozen=True)
 class JobFile:
     """A file of a job's code, as far as its text tells."""

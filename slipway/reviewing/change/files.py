@@ -16,7 +16,7 @@ from pathlib import Path
 from slipway.reviewing.change.change import NO_FILES, Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.pins import changed
-from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program, signs
+from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.forge_table import FILES
 from slipway.reviewing.sources import text_of
 
@@ -79,7 +79,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     alone = {
         file: (_text(Path(file)), _text(checkout / file))
         for file in sorted(touched - texts.keys() if head else ())
-        if (deploys(file) or file.startswith("jobs/")) and not _is_link(checkout, file)
+        if file.startswith("jobs/") and not _is_link(checkout, file)
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
@@ -89,8 +89,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
-        signs=signs(sides for file, sides in (acts | alone).items() if deploys(file)),
-        forgetting=forgetting(code | {file: sides for file, sides in alone.items() if file.startswith("jobs/")}),
+        forgetting=forgetting(code | alone),
         code={
             name: job_file(name, text_of(str(path)))
             for path in sorted((checkout / "jobs").rglob("*.py") if head and touched else ())

@@ -1,16 +1,14 @@
-"""Code on two sides, read as text: whether a file is the same program, its edited lines, what a job's file names, and
-how edits of what deploys may end. Pure; nothing here judges code of jobs."""
+"""Code on two sides, read as text: whether a file is the same program, its edited lines, and what a job's file names.
+Pure; nothing here judges code."""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import Edit, JobFile, Sign
+from slipway.reviewing.change.edits import Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
@@ -26,8 +24,6 @@ _MOST_READ = 200_000
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """The errors of code that can't be parsed."""
-SIGNS: list[dict[str, str]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
-"""The known looks of edited lines of what deploys or judges, the gravest first."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
@@ -61,27 +57,6 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
         for what, first, last, start, end in blocks
         if what != "equal" and any(line.strip() for line in (*old[first:last], *new[start:end]))
     )
-
-
-def signs(texts: Iterable[tuple[str, str]]) -> tuple[Sign, ...]:
-    """Return the signs of edited files, by the texts before and after: of lines that go, come, or do either, each line
-    once. A line that only moves, be it to another file, is none, nor is a comment."""
-    sides = [*zip(*texts, strict=True)] or [(), ()]
-    both = [[line.strip()[:_WIDEST] for text in side for line in text[:_MOST_READ].splitlines()] for side in sides]
-    others = map(frozenset, both[::-1])
-    gone, came = ([line for line in side if line not in other] for side, other in zip(both, others, strict=True))
-    found: dict[str, Sign] = {}
-    for place, row in enumerate(SIGNS):
-        pattern = re.compile(row.get("goes") or row.get("comes") or row["moves"], re.IGNORECASE)
-        old, new = (
-            {match[0].casefold(): line for line in side if line[:1] != "#" and (match := pattern.search(line))}
-            for side in (gone, came)
-        )
-        told = old | new if "moves" in row else old if "goes" in row else new
-        known = new if "goes" in row else old if "comes" in row else {}
-        if line := next((line for text, line in told.items() if text not in known and line not in found), ""):
-            found[line] = Sign(place, row["so"], row["instead"], _lines([line]))
-    return tuple(found.values())
 
 
 def _lines(lines: list[str]) -> str:

@@ -12,7 +12,7 @@ from slipway.base.formatting import short
 from slipway.base.installation import NAME
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
-from slipway.reviewing.change.edits import NO_SIGN, Edit
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
@@ -56,17 +56,14 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        first, *more = files.signs or (NO_SIGN,)
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
-            "program-signed" if first is not NO_SIGN else "program-unsure" if unsure else "program-edited",
+            "program-unsure" if unsure else "program-edited",
             Subject("program"),
-            so=first.so,
-            instead=first.instead,
             unsure=unsure,
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
-            details=[*(names if len(names) > 1 else ()), *map(str, more)],
+            details=names if len(names) > 1 else (),
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:

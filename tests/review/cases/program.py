@@ -45,7 +45,7 @@ CASES = (
             Edit(UP, "      - run: python -m slipway review --stack prod --merged\n", ""),
             Edit(UP, "    environment: prod\n", ""),
         ),
-        (stops("program-edited", "program", "`environment:`", "`slipway review`", "up.yaml:4", "environment: prod"),),
+        (stops("program-edited", "program", "up.yaml", "environment: prod", "slipway review"),),
         given=(Edit(UP, "", WORKFLOW),),
         accident="an approval removed from a workflow",
     ),

@@ -169,7 +169,7 @@ CASES = (
     Case(
         "Who must approve what deploys is written nowhere any more",
         (Edit(".github/CODEOWNERS"),),
-        (stops("program-edited", "", "others have to approve"),),
+        (stops("program-edited", "", "CODEOWNERS"),),
         accident="a file of owners deleted, and nobody asked any more",
         given=(Edit(".github/CODEOWNERS", "", "* @acme/leads\n"),),
     ),

