@@ -212,6 +212,8 @@ class RequestOverrides:
     code: str = ""
     #: It is a folder's: a sweep's name does not say which, as a folder changes.
     of_folder: bool = False
+    #: The folder's requirements.
+    requirements: tuple[str, ...] = ()
     sweep: str = ""
     #: In place of the template's.
     experiment: str = ""

@@ -310,7 +310,14 @@ def with_code(
                 tell(line)
     code = pack(catalog, template, tree, source.name)
     labels = {**asked.overrides.labels, **code.labels}
-    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, of_folder=True, labels=labels)
+    overrides = replace(
+        asked.overrides,
+        package=str(code.location),
+        code=code.digest,
+        of_folder=True,
+        requirements=code.package.requirements,
+        labels=labels,
+    )
     planned = plan(replace(asked, overrides=overrides))
     uncommitted = "" if source.source else ", never committed"
     state = f" @ {code.revision.short}" if code.revision.commit else uncommitted

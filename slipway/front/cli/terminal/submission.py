@@ -14,7 +14,7 @@ from slipway.base.formatting import clock, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
-from slipway.model.machines.images import images_of
+from slipway.model.machines.images import images_of, misfits
 from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
 from slipway.using.context import Context
 from slipway.using.jobs.earliest_start import compared
@@ -147,21 +147,22 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
         yield f"  {compared(choice.earliest)}"
     if total := run_total(catalog, taken):
         yield f"  {total.words}"
-    yield from below_verdict(context, choice) if not prepared.races else race_lines(prepared, choice)
+    yield from below_verdict(context, prepared, choice) if not prepared.races else race_lines(prepared, choice)
 
 
-def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield what the verdict leaves out: how often it may run, parts of the price, an image past its day, and why
-    offers were not taken, except as `leaving` reports."""
+def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
+    """Yield what the verdict leaves out: how often it may run, parts of the price, an image past its day or unfit for
+    the GPU, and why offers were not taken, except as `leaving` reports."""
     if not choice.taken.candidate.request.job.starts_once:
         yield f"  {AT_LEAST_ONCE}"
     if lacking := unpriced(part.machine for part in choice.taken.candidate.demand.parts):
         yield f"  prices are {lacking}"
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
-    for image in images_of(choice.taken.candidate.offer.worker_pools):
-        if ended := image.ended(context.now):
-            yield f"  {ended}"
+    pools, asked = choice.taken.candidate.offer.worker_pools, prepared.overrides
+    if asked.of_folder:  # What reviewed code brings was judged when it was deployed.
+        yield from (f"  {why}" for why in misfits(pools, asked.requirements))
+    yield from (f"  {ended}" for image in images_of(pools) if (ended := image.ended(context.now)))
     known = left_pool(choice)
     yield from (f"  {not_taken(judged)}" for judged in choice.passed if judged is not known)
 

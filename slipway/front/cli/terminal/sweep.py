@@ -216,7 +216,7 @@ class SweepTerminal:
             what = summary(choice.taken.candidate, catalog.region, runs)
             self._tell(f"{template}{commit_words(catalog)}  →  {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
-            for line in below_verdict(self._context, choice):
+            for line in below_verdict(self._context, plan.groups[group], choice):
                 self._tell(line)
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")

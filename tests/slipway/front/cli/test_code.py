@@ -254,3 +254,21 @@ def earlier_name(stack: Stack) -> str:
     overrides = RequestOverrides(package=str(code.location), code=code.digest)
     asked = SubmissionRequest("hello", capacity_type="pool", overrides=overrides)
     return plan_sweep(catalog, asked, sweep_file.read(stack.folder / "s.csv"), "ada", None).id
+
+
+def test_a_folder_without_a_framework_for_the_gpu_is_told_before_it_is_sent(open_to_code: Stack, source: Path) -> None:
+    """PyTorch 2.4 of the image knows no B200; the folder may bring a newer one."""  # N3
+    worker = open_to_code.catalog["templates"]["hello"]["offers"][1]["request"]["jobSpec"]["workerPoolSpecs"][0]
+    worker["pythonPackageSpec"]["executorImageUri"] = IMAGE.replace("sklearn-cpu.1-6", "pytorch-gpu.2-4.py310")
+    gpus = {"machineType": "a4-highgpu-8g", "acceleratorType": "NVIDIA_B200", "acceleratorCount": 8}
+    open_to_code.beside_pools("hello", "spot", machine=gpus)
+    [own] = open_to_code.catalog["templates"]["hello"]["offers"]
+    own["request"]["jobSpec"]["workerPoolSpecs"][0]["diskSpec"]["bootDiskType"] = "hyperdisk-balanced"
+    open_to_code.publish()
+    plan = ("submit", "hello", "--code", "./src", "-p", "code=again", "--dry-run")
+    unfit = "image pytorch-gpu.2-4.py310 can't run on NVIDIA_B200"
+    of_spot = "custom_model_training_preemptible"
+    with open_to_code.settings(quota={f"{of_spot}_cpus": 224, f"{of_spot}_nvidia_b200_gpus": 8}):
+        assert unfit in open_to_code.well(*plan).err
+        (source / "requirements.txt").write_text("torch==2.9.1\n")
+        assert unfit not in open_to_code.well(*plan).err
