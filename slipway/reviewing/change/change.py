@@ -17,7 +17,7 @@ from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.catalog.lookup import for_shapes, for_teams
 from slipway.google.clusters import PersistentResource
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
@@ -179,9 +179,9 @@ class Change:
 
     @cached_property
     def jobs_by_template(self) -> Mapping[str, Sequence[VertexJob]]:
-        """The jobs of the last days, and those that have not ended."""
+        """The jobs of the last days, and those that have not ended, without those by which others run."""
         recent = () if isinstance(self.live.recent, Unknown) else self.live.recent
-        return grouped({job.name: job for job in (*recent, *self.jobs)}.values(), lambda job: job.template)
+        return grouped(distinct((*recent, *self.jobs)), lambda job: job.template)
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
         return tuple(job for job in self.jobs if job.persistent_resource_id == id_)

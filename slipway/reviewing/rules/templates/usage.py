@@ -46,10 +46,12 @@ class Usage:
             return f"who {did} is not known: {why}"
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
-        people = Counter(job.user or "somebody" for job in self.jobs)
+        # One submission may have sent several jobs, each for its next offer.
+        sent = {job.request_id or job.name: job.user or "somebody" for job in self.jobs}
+        people = Counter(sent.values())
         whom = few((f"{who} {count}" for who, count in people.most_common()), most=4)
         by, each = (next(iter(people)), "") if len(people) == 1 else (f"{len(people)} people", f" ({whom})")
-        return f"{counted(len(self.jobs), 'submission')} by {by} {did} in the last {DAYS} days{each}"
+        return f"{counted(len(sent), 'submission')} by {by} {did} in the last {DAYS} days{each}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
-from slipway.model.labels import VARIABLE, recorded
+from slipway.model.kinds import PIPELINE_JOB
+from slipway.model.labels import PIPELINE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, USER_LABEL, VARIABLE, recorded
 from slipway.model.prices import UNKNOWN, Price
 from slipway.reviewing.change.change import Files
 from slipway.reviewing.change.secret_values import HIDDEN, bare
@@ -92,6 +93,19 @@ def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None
     assert lost(no_pool, *jobs) == (two,)
     template = "1 submission by ci asked for pool spare in the last 30 days"
     assert lost(no_spare, *jobs, job("c", on=adopted, user="ci", state="QUEUED")) == (template,)
+
+
+def test_tasks_of_a_pipeline_and_a_second_try_are_no_submissions_of_their_own() -> None:
+    """The tasks bear the labels of their pipeline, and the next try those of the first."""
+
+    def sent(name: str, **labels: str) -> VertexJob:
+        return job(name, labels={TEMPLATE_LABEL: "lora", USER_LABEL: "ada", **labels})
+
+    run = replace(sent("run", **{PIPELINE_LABEL: "7"}), kind=PIPELINE_JOB)
+    tasks = (sent(name, **{PIPELINE_LABEL: "7"}) for name in ("read", "train"))
+    tries = (sent(name, **{REQUEST_LABEL: "night", USER_LABEL: "ci"}) for name in ("night-1", "night-2"))
+    (gone,) = found(LORA, None, recent=(run, *tasks, *tries))
+    assert gone.details == ("2 submissions by 2 people used it in the last 30 days (ada 1 and ci 1)",)
 
 
 def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
