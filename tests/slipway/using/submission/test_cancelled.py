@@ -1,82 +1,20 @@
 """A cancel of a submission that moves on, at any call of whoever sends it: nothing runs after it, or is left."""
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, Cancelled, ResourceError
-from slipway.google.failures import CloudError
+from slipway.base.errors import Cancelled
 from slipway.using.jobs.claimant import original
-from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
 from slipway.using.submission.submission_request import SubmissionRequest
 
+from .cancelled_service import CancelledService, typed
 from .fallback_command import STARTS, Told, catalog, command
-from .service import Context, Killed, Service, is_passing
+from .service import Context, Killed, Service
 
 MOVES = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
-
-
-@dataclass
-class CancelledService(Service):
-    """A service where somebody elsewhere cancels a job amid the `cancel_at`-th call of the sender: before it is done,
-    or `after` that. `newest`: the submission's newest job, not its first. `kills`: the sender does nothing more."""
-
-    cancel_at: int = 0
-    after: bool = False
-    newest: bool = False
-    kills: bool = False
-    calls: int = 0
-    cancelled: bool = False
-    elsewhere: bool = False
-    ran_before: tuple[str, ...] = ()
-
-    @contextlib.contextmanager
-    def _call(self, kind: str) -> Iterator[None]:
-        if self.elsewhere:
-            yield
-            return
-        self.calls += 1
-        if self.calls == self.cancel_at and not self.after:
-            self.cancel_one()
-        with super()._call(kind):
-            yield
-        if self.calls == self.cancel_at and self.after:
-            self.cancel_one()
-
-    def cancel_one(self) -> None:
-        if not self.jobs:
-            return
-        self.elsewhere = True
-        context: Any = Context(self, catalog(launcher=self.launcher))
-        seen = context.vertex.job(self.jobs[-1 if self.newest else 0].name)
-        ran = tuple(self.runs)
-        for job in withheld(context, with_copies(context, seen, lambda _: None), lambda _: None):
-            with contextlib.suppress(ResourceError):
-                cancel_job(context.vertex, job, context.now)
-                self.cancelled, self.ran_before = True, ran
-        self.elsewhere, self.dead = False, self.dead or self.kills
-
-
-def typed(service: CancelledService) -> None:
-    """The same command, again after each kill and each error that passes, until it says how it ended."""
-    for attempt in range(60):
-        service.dead = False
-        try:
-            command(service, again=attempt > 0, asked=MOVES)
-        except (Killed, AnswerUnknown):
-            continue
-        except Cancelled:
-            return
-        except CloudError as problem:
-            assert is_passing(problem), problem
-            continue
-        return
-    raise AssertionError("it never ended")
 
 
 @given(
@@ -95,7 +33,7 @@ def test_after_a_cancel_nothing_runs_and_nothing_is_left(
     service = CancelledService(
         launcher=launcher, cancel_at=cancel_at, after=after, newest=newest, kills=kills, starts=starts, lag=lag
     )
-    typed(service)
+    typed(service, lambda again: command(service, again=again, asked=MOVES))
     if not service.cancelled:
         return
     left = [job.id for job in service.jobs if job.ended is None]

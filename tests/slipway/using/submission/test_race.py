@@ -1,7 +1,5 @@
 """A race in three regions against the model of the service: kills, lost answers, lists that lag, and cancels. (N23)"""
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,20 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError
-from slipway.google.failures import CloudError, Refused
+from slipway.base.errors import ConfigError, PolicyError
 from slipway.google.jobs import VertexJob
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided
-from slipway.using.submission.cancelling import cancel_job, with_copies, withheld
 from slipway.using.submission.candidates import prepare
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.submitter import Submitter
 
+from .cancelled_service import CancelledService, typed
 from .fallback_command import FAULTS, Told, catalog
-from .service import HOME, Context, Journal, Killed, Service, is_passing
+from .service import HOME, Context, Journal, Killed, Service
 
 EAST, WEST = "us-east5", "europe-west4"
 REGIONS = (HOME, EAST, WEST)
@@ -31,27 +28,16 @@ STARTS = st.lists(st.none() | st.integers(0, 30), min_size=3, max_size=6)
 
 
 @dataclass
-class Regions(Service):
-    """The model with three regions, where somebody elsewhere may cancel a leg amid the `cancel_at`-th call."""
+class Regions(CancelledService):
+    """The model with three regions."""
 
-    cancel_at: int = 0
-    #: Whether the sender does nothing more after that.
-    kills: bool = False
-    calls: int = 0
-    cancelled: bool = False
-    elsewhere: bool = False
-    ran_before: tuple[str, ...] = ()
+    newest: bool = True
+    after: bool = True
 
-    @contextlib.contextmanager
-    def _call(self, kind: str) -> Iterator[None]:
-        if self.elsewhere:
-            yield
-            return
-        self.calls += 1
-        with super()._call(kind):
-            yield
-        if self.calls == self.cancel_at and self.jobs:
-            self.cancel_all()
+    @property
+    def context(self) -> Any:
+        deployed = replace(catalog(launcher=self.launcher), other_regions=(EAST, WEST), confirm_above=1000.0)
+        return Context(self, deployed)
 
     def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         """List the jobs, of which some may start just then."""
@@ -63,29 +49,12 @@ class Regions(Service):
         super().sleep(seconds)
         assert self.time < 100_000, "nothing ever ends"
 
-    def cancel_all(self) -> None:
-        self.elsewhere = True
-        context = context_of(self)
-        seen = context.vertex.job(self.jobs[-1].name)
-        going = withheld(context, with_copies(context, seen, lambda _: None), lambda _: None)
-        ran = tuple(self.runs)
-        for job in going:
-            with contextlib.suppress(ResourceError, Refused):
-                cancel_job(context.vertex, job, context.now)
-                self.cancelled, self.ran_before = True, ran
-        self.elsewhere, self.dead = False, self.dead or self.kills
-
-
-def context_of(service: Service, launcher: bool = True) -> Any:
-    deployed = replace(catalog(launcher=launcher), other_regions=(EAST, WEST), confirm_above=1000.0)
-    return Context(service, deployed)
-
 
 def race(
-    service: Service, *, again: bool = False, asked: SubmissionRequest = RACE, show: Any = None, launcher: bool = True
+    service: Regions, *, again: bool = False, asked: SubmissionRequest = RACE, show: Any = None
 ) -> SubmissionResult:
     """Run the command, typed once."""
-    context, journal = context_of(service, launcher), Journal(service)
+    context, journal = service.context, Journal(service)
     prepared = prepare(context.catalog, asked, "ada")
     submitter = Submitter(context, journal, show or Told(), RetryPolicy())  # type: ignore[arg-type]
     return submitter.submit(prepared, "r1", repeated=again)
@@ -93,21 +62,6 @@ def race(
 
 def service(**fields: Any) -> Regions:
     return Regions(launcher=True, regions=REGIONS, **fields)
-
-
-def typed(service: Regions) -> SubmissionResult | None:
-    """Type the same command, again after each kill and each error that passes; return how it ended."""
-    for attempt in range(60):
-        service.dead = False
-        try:
-            return race(service, again=attempt > 0)
-        except (Killed, AnswerUnknown):
-            continue
-        except Cancelled:
-            return None
-        except CloudError as problem:
-            assert is_passing(problem), problem
-    raise AssertionError("it never ended")
 
 
 def states(service: Service) -> dict[str, str]:
@@ -140,11 +94,11 @@ def test_whatever_befalls_the_sender_one_leg_runs_and_none_is_left(
     there.faults = {"create": create, "list": lists, "note": note, "cancel": cancel}
     if not any(start is not None for start in starts[:3]):
         there.starts[0] = 3
-    result = typed(there)
+    result = typed(there, lambda again: race(there, again=again))
     assert result is not None
     assert there.runs == [result.attempt.job.id]
     there.faults, there.time = {}, there.time + lag
-    decided(context_of(there), result.attempt.job, lambda _: None)
+    decided(there.context, result.attempt.job, lambda _: None)
     left = [job.region for job in there.jobs if job.ended is None and not job.ran]
     there.end_of_days()
     assert there.runs == [result.attempt.job.id], "another one ran"
@@ -158,12 +112,12 @@ def test_after_a_cancel_no_leg_runs_and_none_is_left(
     there = service(cancel_at=cancel_at, kills=kills, starts=[*starts, 1], lag=lag)
     if not any(start is not None for start in starts[:3]):
         there.starts[0] = 9
-    ended = typed(there)
+    ended = typed(there, lambda again: race(there, again=again))
     if not there.cancelled:
         return
     if ended:
         there.dead, there.time = False, there.time + lag
-        decided(context_of(there), ended.attempt.job, lambda _: None)
+        decided(there.context, ended.attempt.job, lambda _: None)
     left = [job.region for job in there.jobs if job.ended is None]
     there.end_of_days()
     assert there.runs == list(there.ran_before), "user code began after it"
@@ -259,5 +213,5 @@ def test_what_can_not_race_is_refused(asked: SubmissionRequest, said: str) -> No
 
 def test_without_a_launcher_nothing_races() -> None:
     with pytest.raises(ConfigError) as raised:
-        race(Regions(launcher=False, regions=REGIONS), launcher=False)
+        race(Regions(launcher=False, regions=REGIONS))
     assert "launcher" in raised.value.why
