@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
+from slipway.authoring.packages.foreign_paths import OF_PEOPLE, OUTSIDE, foreign
 from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
@@ -36,9 +37,7 @@ _NOT_READ = {
 _WRITTEN = frozenset({"runs/", "wandb/", "mlruns/", "lightning_logs/", "tb_logs/", "outputs/", "multirun/"})
 """Folders that TensorBoard, W&B, MLflow, Lightning and Hydra write into: code that names one reads nothing there."""
 _DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1")
-_OF_PEOPLE = ("/home/", "/Users/", "~/")
-_OUTER = re.compile(rb"(?m)(?<!default=)(?:[\"']|^\s*[\w-]+:\s+)((?:\.\./|/home/|/Users/|~/(?!\.))[\w./-]+)")
-"""A path that leads out of the folder, quoted in code or as a setting's value; a default is for the laptop."""
+_OF_DVC = re.compile(rb"(?m)^\s*(?:-\s+)?path:\s*[\"']?(.+?)[\"']?\s*$")
 _OF_KERNEL = re.compile(rb"(?m)^\s*(?:\w+ = )?get_ipython\(\)")
 _MOST = 3
 
@@ -68,7 +67,9 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
         )
     lacking = f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts"
     if module := next((name for name in _unfetched(tree) if script.startswith(f"{name}/")), ""):
-        return ConfigError(lacking, why=f"{module} is a submodule that is not fetched", fix=_fetch(tree))
+        return ConfigError(
+            lacking, why=f"{module} is a submodule that is not fetched", fix=_fetch(tree, folder, module)
+        )
     names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
     bare = PurePosixPath(script).name
     elsewhere = next((name for name in names if name.endswith(f"/{script}")), "")
@@ -110,10 +111,12 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         for name in (*tree.ignored, *tree.links)
         if name not in _WRITTEN and (_mentions(read, name) or _imports(read, folder, name))
     )
-    told |= {name: _why_not(tree, name) for name in (*sought, *_outer(tree, folder))}
+    told |= {name: _why_not(tree, name) for name in sought}
+    told |= dict(foreign(tree, folder, command))
     if told:
         yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
-        small = next((name for name in told if name in tree.ignored and _is_small(folder / name)), "")
+        ignored = {*tree.ignored} - {*_of_dvc(tree)}  # DVC takes no file that git has.
+        small = next((name for name in told if name in ignored and _is_small(folder / name)), "")
         way = f"to pack it: {_way_in(tree, folder, small)}; " if small else ""
         if PurePosixPath(small).name.startswith(".env"):
             way = f"in place of {small}: --env NAME=VALUE, and --secret NAME=SECRET for a key; "
@@ -124,11 +127,14 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         if not PurePosixPath(name).name.startswith(".")
     ]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, name)})' for name in rest)}"
-    if empty := _unfetched(tree):
-        yield f"! {_listed(empty)}: a submodule that is not fetched: {_fetch(tree)}"
+    ways = {name: _fetch(tree, folder, name) for name in _unfetched(tree)}
+    for way in dict.fromkeys(ways.values()):
+        yield f"! {_listed(name for name in ways if ways[name] == way)}: a submodule that is not fetched: {way}"
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         fix = "git lfs install, then this again" if tree.source else "git lfs pull"
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
+    if absent := [name for name in _of_dvc(tree) if not (folder / name).exists()]:
+        yield f"! {_listed(absent)}: DVC has the content, and has not fetched it: dvc pull"
     others = [name for name in _NOT_READ if name in tree.files and REQUIREMENTS not in tree.files]
     yield from (f"! what {name} lists is not installed: {_NOT_READ[name]}" for name in others)
     beside = [name for name in FILES if tree.source and name in tree.ignored and name not in told]
@@ -179,7 +185,7 @@ def _modules(command: str) -> list[str]:
 
 def _started(words: list[str]) -> str:
     """Return the script that a command starts; empty for none."""
-    if words[:1] and _SCRIPT.fullmatch(words[0]) and ("/" in words[0] or words[0].endswith(".ipynb")):
+    if words[:1] and _SCRIPT.fullmatch(words[0]) and re.search(r"[/\\]|ipynb$", words[0]):
         return str(PurePosixPath(words[0]))
     if not words[:1] or not _INTERPRETERS.fullmatch(PurePosixPath(words[0]).name):
         return ""
@@ -191,28 +197,27 @@ def _started(words: list[str]) -> str:
 def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
     """Tell whether a word, or the value of `--flag=word`, names what lies on this disk and is not packed."""
     word = _path(word)
-    if word.startswith(_OF_PEOPLE):
+    if word.startswith(OF_PEOPLE):
         return True
     if not _PATH.fullmatch(word) or ("/" not in word and "." not in word):
         return False
     inner = str(PurePosixPath(word))
     packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
-    return not packed and os.path.exists(Path(folder, word).expanduser())  # noqa: PTH110 - as in _outer
+    return not packed and os.path.exists(Path(folder, word).expanduser())  # noqa: PTH110
 
 
 def _path(word: str) -> str:
     return word.rpartition("=")[2].removeprefix("file://")
 
 
-def _outer(tree: WorkingTree, folder: Path) -> Iterator[str]:
-    """Yield the paths in code and settings that lead to what this machine has outside of the folder."""
-    for name, content in tree.files.items():
-        for found in _OUTER.findall(content) if name.endswith((".py", ".sh", ".yaml", ".yml", ".toml")) else ():
-            path = found.decode()
-            there = os.path.normpath((folder / name).parent / Path(path).expanduser())
-            within = path.startswith("..") and Path(there).is_relative_to(folder)
-            if os.path.exists(there) and not within:  # noqa: PTH110 - one that may not be read is none, and no error
-                yield path
+def _of_dvc(tree: WorkingTree) -> list[str]:
+    """Return the files whose content DVC keeps; git has a `.dvc` file of each."""
+    return [
+        str(PurePosixPath(name).parent / path.decode(errors="replace"))
+        for name, content in tree.files.items()
+        if name.endswith(".dvc")
+        for path in _OF_DVC.findall(content.partition(b"outs:")[2])
+    ]
 
 
 def _unfetched(tree: WorkingTree) -> list[str]:
@@ -226,9 +231,18 @@ def _unfetched(tree: WorkingTree) -> list[str]:
     return [path for path in every if not any(name.startswith(f"{path}/") for name in tree.files)]
 
 
-def _fetch(tree: WorkingTree) -> str:
-    by_address = "--code https://HOST/REPOSITORY.git@COMMIT, which brings them"
-    return by_address if tree.source else "git submodule update --init --recursive"
+def _fetch(tree: WorkingTree, folder: Path, module: str) -> str:
+    if tree.source:
+        return "--code https://HOST/REPOSITORY.git@COMMIT, which brings them"
+    place = folder / module
+    lists = ((top, top / ".gitmodules") for top in place.parents)
+    if any(
+        os.fsencode(place.relative_to(top)) in _SUBMODULE.findall(file.read_bytes())
+        for top, file in lists
+        if file.is_file()
+    ):
+        return "git submodule update --init --recursive"
+    return f"git clone ADDRESS {shlex.quote(module)}, as no .gitmodules has one"
 
 
 def _why_not(tree: WorkingTree, name: str) -> str:
@@ -236,7 +250,7 @@ def _why_not(tree: WorkingTree, name: str) -> str:
     if target := next((tree.links[link] for link in tree.links if bare == link or bare.startswith(f"{link}/")), ""):
         return f"a link to {short(target)}"
     if bare.startswith(("/", "~", "..")):
-        return "of this machine, outside of the folder"
+        return OUTSIDE
     if _left_out(tree, bare):
         return f"{IGNORES} leaves it out"
     return f"{short(tree.source)} is all there is" if tree.source else "git ignores it"

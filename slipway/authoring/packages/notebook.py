@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shlex
+import warnings
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,6 +27,7 @@ _REQUIREMENT = re.compile(
 )
 _DISPLAY = "try:\n    from IPython.display import display\nexcept ImportError:\n    display = print\n"
 _OF_HOSTS = ("google.colab", "kaggle_secrets")
+_AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _SHOWN = 3
 
 
@@ -33,12 +35,18 @@ class NotebookScript:
     """The files that a notebook comes to: its script, those that its cells write, requirements.txt."""
 
     def __init__(self, content: bytes, name: str) -> None:
-        """Read a notebook of this name. Raises ConfigError for what is none, or is not in Python."""
+        """Read a notebook of this name. Raises ConfigError for what is none, is not in Python, or is no script."""
         self.script = f"{PurePosixPath(name).stem}.py"
         self.left_out: list[str] = []
         self._requirements: list[str] = []
         self._written: dict[str, bytes] = {}
         cells = [self._python(source) for source in _code_cells(content, name)]
+        if awaiting := next((cell for cell in cells if _wrong_line(cell) and not _wrong_line(cell, _AWAITS)), ""):
+            raise ConfigError(
+                f"{quoted(name)} awaits outside of a function: {short(_wrong_line(awaiting), 60)}",
+                why="a notebook's kernel has a loop that runs all the time, and a script has none",
+                fix="asyncio.run(x) for await x, or one async def main() with all of it, and asyncio.run(main())",
+            )
         text = "\n\n".join(cell for cell in cells if cell.strip()) + "\n"
         prelude = _DISPLAY if re.search(r"(?m)^[^#]*\bdisplay\(", text) else ""
         self._text, self._count = prelude + text, len(cells)
@@ -130,6 +138,19 @@ def _is_python(source: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
+
+
+def _wrong_line(cell: str, flags: int = 0) -> str:
+    """Return the line of a cell that Python can't compile; empty for none."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # The job shows them when it runs.
+            compile(cell, "cell", "exec", flags, dont_inherit=True)
+    except SyntaxError as problem:
+        lines = cell.splitlines()
+        return lines[min(problem.lineno or 1, len(lines)) - 1].strip() or "?"
+    except ValueError:
+        return "?"
+    return ""
 
 
 def _joined(source: str) -> list[str]:

@@ -22,6 +22,8 @@ _ADDRESS = re.compile(r"(https://[\w.-]+(:\d+)?|http://(127\.0\.0\.1|localhost)(
 _FILE = re.compile(r"(-r|--requirement|-c|--constraint)(?:[\s=]\s*(.*))?")
 _SSH = re.compile(r"([\w.\[\],\s-]+@\s*)?git\+(ssh://|git@)")
 _OF_CONDA = re.compile(r"file://.*/(croot|feedstock_root|conda-bld)/")
+_ARCHIVE = re.compile(r"(?:[\w.\[\],\s-]+@\s*)?(?:\./)?((?!\.)[\w./+-]+\.(?:whl|zip|tar\.gz))")
+"""An archive below the folder."""
 CONSTRAINT = "--constraint "
 """The beginning of a line that limits the version of a package, if it is installed."""
 
@@ -157,10 +159,16 @@ def _read(text: str, name: str) -> Iterator[tuple[int, str]]:
                 fix=f"pip list --format=freeze > {name.rpartition('/')[2]}",
             )
         if _LOCAL.match(line):
+            inner = _ARCHIVE.fullmatch(line)
             raise ConfigError(
                 f"{name}:{number}: {line!r} is a file or folder of this machine",
-                why="no job has it: the package of a job holds its own folder alone",
-                fix="put that code into the job's folder, or publish a wheel of it on an index that it names",
+                why="packages are installed before the job has its folder"
+                if inner
+                else "no job has it: the package of a job holds its own folder alone",
+                fix=f"leave the line out, and begin the command with it: 'pip install ./{inner[1]} && …'; or publish "
+                "it on an index that the file names"
+                if inner
+                else "put that code into the job's folder, or publish a wheel of it on an index that it names",
             )
         if line:
             yield number, line

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -22,7 +22,7 @@ from slipway.model.labels import Revision
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta/history")
 """Files in the top folder of a virtual environment: of Python's, and of conda's."""
 IGNORES = ".slipwayignore"
-"""The file of a folder with patterns as git's of what is not packed, tracked or not."""
+"""The file of any folder with patterns as git's of what is not packed, tracked or not."""
 _OF_TOOLS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
@@ -59,7 +59,7 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=fix)
     folder, shown = folder.resolve(), source or str(folder.resolve())
     seen = _every_file(folder) if source else _at_once(folder) if reviewed else _as_git_sees(folder)
-    out = _left_out(folder)
+    out = _left_out(folder, (*seen.tracked, *seen.new))
     out_folders = tuple(each for each in out if each[-1] == "/")
     kept = {name for name in (*seen.tracked, *seen.new) if not name.startswith(out_folders)}
     names, links = _followed(folder, sorted(kept - {*out}))
@@ -150,16 +150,17 @@ def _new(folder: Path, *place: str) -> list[str]:
     return _code(folder, _listed(folder, *place, "ls-files", "-z", "--others", "--exclude-standard"))
 
 
-def _left_out(folder: Path) -> list[str]:
-    """Return the files and folders (`data/`) that the folder's own list of patterns names, whatever git has."""
-    file = folder / IGNORES
-    if not file.is_file():
+def _left_out(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return the files and folders (`data/`) that lists of patterns among these files name, whatever git has; a list
+    holds for its own folder."""
+    lists = [name for name in names if PurePosixPath(name).name == IGNORES]
+    if not lists:
         return []
     with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
         _git(folder, "init", "--quiet", "--bare", empty)
         place = (f"--git-dir={empty}", f"--work-tree={folder}")
-        ignored = ("ls-files", "-z", "--others", "--ignored", "--directory", f"--exclude-from={file}")
-        return [IGNORES, *_listed(folder, *place, *ignored)]
+        ignored = ("ls-files", "-z", "--others", "--ignored", "--directory", f"--exclude-per-directory={IGNORES}")
+        return [*lists, *_listed(folder, *place, *ignored)]
 
 
 def _code(folder: Path, names: list[str]) -> list[str]:

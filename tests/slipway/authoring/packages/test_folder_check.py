@@ -57,6 +57,8 @@ def told(folder: Path, command: str) -> str:
         ("python 'my trian.py'", "has no my trian.py", "did you mean my train.py?"),
         ("torchrun --nproc_per_node=2 absent/train.py", "has no absent/train.py", ""),
         ("./absent.sh", "has no absent.sh", ""),
+        ("python 'scripts\\run.sh'", "has no scripts\\run.sh", "did you mean scripts/run.sh?"),  # of cmd.exe
+        ("'.\\scripts\\run.sh'", "has no .\\scripts\\run.sh", "did you mean scripts/run.sh?"),
         ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
         ("python ../beside.py", "starts ../beside.py, which is not packed", ", and beside.py in the command"),
     ],
@@ -165,33 +167,6 @@ def test_a_package_that_is_imported_and_not_packed_is_told(folder: Path, line: s
     (fix,) = re.findall(r"to pack it: (.*); data", lines)
     typed(folder, fix)
     assert "named: lib/" not in told(folder, command)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "path"),
-    [
-        ("train.py", "read('../ames/train.csv')", "../ames/train.csv"),  # kubeflow/fairing 283
-        ("src/train.py", "read('../../ames/train.csv')", "../../ames/train.csv"),
-        ("conf.yaml", "data: ~/ames/train.csv", "~/ames/train.csv"),
-        ("train.py", "read('../ames/test.csv')", ""),
-        ("src/train.py", "read('../data/small.csv')", ""),
-        ("train.py", "add_argument('--data', default='../ames/train.csv')", ""),
-        ("train.py", "# as in ../ames/train.csv", ""),
-    ],
-)
-def test_a_path_that_leads_out_of_the_folder_is_told_where_it_is_there(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, path: str
-) -> None:
-    monkeypatch.setenv("HOME", str(folder.parent))
-    (folder.parent / "ames").mkdir()
-    (folder.parent / "ames" / "train.csv").touch()
-    (folder / "src").mkdir()
-    (folder / name).write_text(f"{text}\n")
-    lines = told(folder, "python train.py")
-    assert (
-        f"{path} (of this machine, outside of the folder)" if path else "outside of the folder"
-    ) in lines or not path
-    assert ("outside of the folder" in lines) == bool(path)
 
 
 def test_a_file_of_variables_is_not_put_into_git(folder: Path) -> None:
@@ -339,6 +314,31 @@ def test_a_submodule_is_told_below_the_top_of_a_checkout_and_within_another(fold
     (folder / "third").mkdir()
     (folder / "third" / ".gitmodules").write_text('[submodule "deep"]\n\tpath = deep\n')
     assert "! scripts/lib, third/deep: a submodule that" in told(folder, "nvidia-smi")
+
+
+def test_a_submodule_that_has_no_address_is_told_so(folder: Path) -> None:  # lip6/alliance-check-toolkit 180
+    library = folder / "lib"
+    library.mkdir()
+    git(library, "init", "-q")
+    git(library, "commit", "-q", "--allow-empty", "-m", "one")
+    git(folder, "add", "lib")
+    shutil.move(library, folder.parent / "elsewhere")
+    library.mkdir()
+    (folder / "train.py").write_text("import lib\n")
+    (fix,) = re.findall(r"a submodule that is not fetched: (.*), as no \.gitmodules", told(folder, "python train.py"))
+    typed(folder, fix.replace("ADDRESS", "../elsewhere"))
+    assert "submodule" not in told(folder, "python train.py")
+
+
+def test_what_dvc_keeps_and_has_not_fetched_is_told(folder: Path) -> None:
+    (folder / "sets").mkdir()
+    (folder / "sets" / "a.csv.dvc").write_text("deps:\n- path: other.csv\nouts:\n- md5: 1\n  size: 2\n  path: a.csv\n")
+    line = "! sets/a.csv: DVC has the content, and has not fetched it: dvc pull"
+    assert line in told(folder, "python train.py")
+    (folder / "sets" / "a.csv").touch()
+    (folder / "sets" / ".gitignore").write_text("/a.csv\n")
+    lines = told(folder, "python train.py --data sets/a.csv")
+    assert line not in lines and "sets/a.csv (git ignores it)" in lines and "git add -f sets" not in lines
 
 
 def test_what_nothing_names_is_told_once_and_dot_files_are_not(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """A notebook's code cells as a script. # N11 # N25"""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -98,6 +99,17 @@ def test_another_language_is_told() -> None:
     with pytest.raises(ConfigError, match="is a notebook in R") as error:
         script("x <- 1", kernelspec={"language": "R"})
     assert "jupyter nbconvert --to script nb.ipynb" in str(error.value.fix)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["x = 1\nrows = await load()", "async with Client() as client: ...", "async def f():\n    await x\nawait load()"],
+)
+def test_what_awaits_without_a_function_is_told(cell: str) -> None:
+    with pytest.raises(ConfigError, match=f"awaits outside of a function: {re.escape(cell.splitlines()[-1])}") as error:
+        script("if True:\n", "print 'two'", cell)
+    assert "asyncio.run(main())" in str(error.value.fix)
+    assert script("async def main():\n    await load()\nasyncio.run(main())").files
 
 
 @pytest.mark.parametrize("module", ["google.colab", "kaggle_secrets"])

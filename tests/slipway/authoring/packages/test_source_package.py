@@ -237,6 +237,7 @@ def test_reviewed_code_is_read_as_a_folder_of_ones_own(sources: Path, monkeypatc
                 "libs/six",
                 "six @ ./six",
                 "dist/six-1.0.tar.gz",
+                "./dist/six-1.0-py3-none-any.whl",
             )
         ),
     ],
@@ -248,6 +249,8 @@ def test_what_no_job_can_install_is_refused_with_its_line(tmp_path: Path, line: 
     with pytest.raises(ConfigError) as error:
         requirements(folder)
     assert error.value.what == f"jobs/greeter/requirements.txt:3: '{line}' {said}"
+    archive = line.removeprefix("./") if "dist/" in line else ""
+    assert f"'pip install ./{archive} && …'" in str(error.value.fix) or not archive
 
 
 INDEX = "https://us-python.pkg.dev/acme-ml/wheels/simple/"

@@ -84,6 +84,19 @@ def test_what_the_folder_s_own_list_names_is_left_out_tracked_or_not(checkout: P
     assert set(read(checkout).files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
 
 
+@pytest.mark.parametrize("top", ["", "legacy/\n"])
+def test_a_list_in_a_folder_holds_for_that_folder(checkout: Path, top: str) -> None:  # skypilot-org/skypilot 7262
+    for name in ("legacy/a.py", "digits/a.csv", "digits/deep/a.csv", "digits/deep/kept.csv", "a.csv"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).touch()
+    git(checkout, "add", "legacy", "digits")
+    (checkout / "digits" / working_tree.IGNORES).write_text("*.csv\n!kept.csv\n")
+    if top:
+        (checkout / working_tree.IGNORES).write_text(top)
+    own = {".gitignore", "digits/__init__.py", "digits/task.py", "digits/deep/kept.csv", "a.csv"}
+    assert set(read(checkout).files) == own | (set() if top else {"legacy/a.py"})
+
+
 def test_executables_are_those_of_the_disk_and_what_git_ignores_is_named(checkout: Path) -> None:
     (checkout / "tool").write_bytes(b"\x7fELF")
     (checkout / "tool").chmod(0o755)
