@@ -18,6 +18,7 @@ OVERRIDES = {
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
     "projects": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
     "policies": "GOOGLE_ORG_POLICY_CUSTOM_ENDPOINT",
+    "compute": "GOOGLE_COMPUTE_CUSTOM_ENDPOINT",
 }
 """The provider's variable for each API used here: a base URL with version and trailing slash."""
 
@@ -30,6 +31,7 @@ _HOSTS = {
     "iam": "iam.{}/v1/",
     "projects": "cloudresourcemanager.{}/v1/",
     "policies": "orgpolicy.{}/v2/",
+    "compute": "compute.{}/compute/v1/",
 }
 
 

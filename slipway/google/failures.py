@@ -51,12 +51,13 @@ ROLES: Mapping[str, str] = {
     "logging.": "roles/logging.viewer",
     "cloudquotas.quotas.update": "roles/cloudquotas.admin",
     "cloudquotas.": "roles/cloudquotas.viewer",
+    "compute.advice.": "roles/compute.viewer",
     "monitoring.": "roles/monitoring.viewer",
 }
 """The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
-    r"(?<![\w@.-])((?:aiplatform|artifactregistry|cloudkms(?=\.cryptoKeys\.)|cloudquotas|iam|logging|monitoring|orgpolicy|resourcemanager|"
+    r"(?<![\w@.-])((?:aiplatform|artifactregistry|cloudkms(?=\.cryptoKeys\.)|cloudquotas|compute|iam|logging|monitoring|orgpolicy|resourcemanager|"
     r"secretmanager|serviceusage|storage)\.(?!googleapis\b)[a-zA-Z]+\.[a-zA-Z]+)\b"
 )
 _OF_DETAILS = re.compile(r'"permission": ?"([\w.]+)"')

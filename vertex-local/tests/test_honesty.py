@@ -34,6 +34,7 @@ APIS = (
     "secretmanager.v1",
     "monitoring.v3",
     "orgpolicy.v2",
+    "compute.v1",
     "cloudquotas.v1",
     "cloudquotas.v1beta",
 )

@@ -31,6 +31,7 @@ APIS = {
     "secretmanager": ("secretmanager.v1",),
     "monitoring": ("monitoring.v3",),
     "orgpolicy": ("orgpolicy.v2",),
+    "compute": ("compute.v1",),
 }
 # A method alone in its collection, or that makes a resource of another one, stands with what it is about.
 BESIDE = {

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-_PROJECT = re.compile(r"/(?:ui(?:/v\w+)?|v\w+|interactive_shell)/projects/([^/]+)")
+_PROJECT = re.compile(r"/(?:ui(?:/v\w+)?|(?:compute/)?v\w+|interactive_shell)/projects/([^/]+)")
 _ACCOUNT = re.compile(r"/v\w+/projects/-/serviceAccounts/([^/:]+)")
 _OF_STORAGE = re.compile(r"/storage/v1/projects/([^/]+)")
 _BUCKETS = "/storage/v1/b"

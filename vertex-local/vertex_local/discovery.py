@@ -26,7 +26,10 @@ _APIS = (
     "secretmanager.v1",
     "monitoring.v3",
     "orgpolicy.v2",
+    "compute.v1",
 )
+_HEADS = {"compute.v1": ("compute",), "storage.v1": ("storage", "upload", "download", "resumable")}
+"""The first words of the paths of APIs that do not begin with their version."""
 _VALUE = re.compile(r"(?:[^:@]*\.[^:@]*:)?[^:]+")
 """The value of a path's parameter: without a colon, but for that after a project's domain (`acme.example:ml`)."""
 _PARAMETER = re.compile(r"(\{[^}]+\})")
@@ -63,7 +66,7 @@ def method_of(verb: str, path: str) -> Method | None:
     """Return Google's method for a raw path, or None when there is none."""
     words = re.sub(r"^/(ui|upload(?=/storage)|download(?=/storage))/", "/", path).strip("/").split("/")
     for api in _APIS:
-        if words[0] not in (api.rpartition(".")[2], "storage", "upload", "download", "resumable"):
+        if words[0] not in _HEADS.get(api, (api.rpartition(".")[2],)):
             continue
         for template, method in _methods(api).get((verb, len(words)), ()):
             if all(map(_fits_word, template, words)):

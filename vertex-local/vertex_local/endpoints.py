@@ -25,6 +25,7 @@ SERVED = {
     "SECRET_MANAGER": "/v1/",
     "SERVICE_USAGE": "/v1/",
     "ORG_POLICY": "/v2/",
+    "COMPUTE": "/compute/v1/",
 }
 """Service, as in the names of variables, to the base path that the local cloud serves."""
 

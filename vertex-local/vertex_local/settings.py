@@ -28,12 +28,29 @@ _LEAST_BODY = 1024**2
 
 
 _SERVICE = ".googleapis.com"
-_TABLES = ("quota", "groups", "policy", "customers", "custom_constraints")
+_TABLES = ("quota", "groups", "policy", "customers", "custom_constraints", "spot_advice")
 """Settings with names of their own below them: `quota.METRIC`."""
 
 
 class SettingsError(Exception):
     """A setting that does not exist or has a value that does not fit; the text says which and what would do."""
+
+
+@dataclass(frozen=True)
+class SpotFigures:
+    """What Compute Engine advises on Spot machines in a region."""
+
+    obtainability: float = 0.7
+    uptime_s: float = 3600.0
+    rate: float = 0.12
+
+    @classmethod
+    def read(cls, text: str) -> "SpotFigures":
+        """Read `0.7 3600 0.12`. Raises ValueError."""
+        obtainability, uptime, rate = map(float, text.split())
+        if not (0 <= obtainability <= 1 and 0 <= uptime <= _MOST[float] and 0 <= rate <= 1):
+            raise ValueError(text)
+        return cls(obtainability, uptime, rate)
 
 
 @dataclass(frozen=True)
@@ -83,6 +100,8 @@ class Settings(TrainingSettings):
     quota_fixed: str = ""
     # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
     quota: Mapping[str, int] = field(default_factory=dict)
+    # Spot machines by region: obtainability, the seconds that most stay, the share that is preempted.
+    spot_advice: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,6 +113,10 @@ class Settings(TrainingSettings):
                     raise ValueError(f"'{name}' has services as storage{_SERVICE} with blanks between, not '{service}'")
         if self.deleted_member not in ("accept", "reject"):
             raise ValueError(f"'deleted_member' is accept or reject, not '{self.deleted_member}'")
+
+    def spot_figures(self, region: str) -> SpotFigures:
+        text = self.spot_advice.get(region)
+        return SpotFigures.read(text) if text else SpotFigures()
 
     def changed(self, values: Mapping[str, Any]) -> "Settings":
         """Return the settings with some changed; texts are converted. Raises SettingsError."""
@@ -182,7 +205,15 @@ def _table(name: str, value: Any) -> dict[str, Any]:
         raise SettingsError(f"'{name}' is a table")
     if name == "quota":
         return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}
-    if name in ("customers", "custom_constraints"):
+    if name == "spot_advice":
+        for region, text in value.items():
+            try:
+                SpotFigures.read(str(text))
+            except ValueError as error:
+                raise SettingsError(
+                    f"'spot_advice.{region}' is three numbers as 0.7 3600 0.12, not '{text}'"
+                ) from error
+    if name in ("customers", "custom_constraints", "spot_advice"):
         return {key: str(text) for key, text in value.items()}
     if name == "policy":
         try:

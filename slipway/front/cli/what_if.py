@@ -21,6 +21,7 @@ from slipway.base.formatting import seconds, span
 from slipway.deploying.deployment.checkout import file_at
 from slipway.front.cli.terminal import comparison_table, screen
 from slipway.front.cli.terminal.options import catalog_and_output, word_option
+from slipway.google.advice import read_advice
 from slipway.google.catalog.lookup import checkout
 from slipway.model.cluster import ClusterSpec
 from slipway.operating.history.reader import read_history
@@ -66,10 +67,11 @@ def command(
         heads = (path.name, "SUGGESTED")
         before, after = after, tuple(with_bounds(cluster, suggestion.bounds) for cluster in after)
     compared = replayer.comparison(before, after)
+    spot = read_advice(context.connection, context.catalog.project, report.spot_needs(replayer.history))
     if output == "json":
-        screen.out_json("what-if", report.document(compared, context.catalog.stack, suggestion))
+        screen.out_json("what-if", report.document(compared, context.catalog.stack, suggestion, spot))
     else:
-        comparison_table.show(compared, heads)
+        comparison_table.show(compared, heads, spot)
         if suggestion is None and compared.unchanged:
             has = f"the same pools at {base}" if base else "the pools that are deployed"
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from slipway.base.formatting import counted, join, percent, span
+from slipway.google.advice import NO_ADVICE, SpotNeed, SpotReport
+from slipway.model.capacity import SPOT
+from slipway.operating.history.model import History
 from slipway.operating.whatif.calibration import TOLERATED, Calibration
 from slipway.operating.whatif.comparison import Comparison, jobs_of
 from slipway.operating.whatif.delays import ASSUMED
 from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 
-def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | None = None) -> dict[str, Any]:
-    """Return a comparison for programs: seconds, and USD of the whole time as text."""
+def document(
+    comparison: Comparison, stack: str, suggestion: BoundsSuggestion | None = None, spot: SpotReport = NO_ADVICE
+) -> dict[str, Any]:
+    """Return a comparison for programs: seconds, and USD of the whole time as text. `spot`: Google's advice."""
     trusted, replayer = comparison.calibration.trusted, comparison.replayer
     delays = replayer.delays
     return {
@@ -32,6 +38,7 @@ def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | 
         "delays": {"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
         "assumed": replayer.work.assumed,
         "unread": replayer.history.unread,
+        "googleAdvice": spot.document,
         "suggestion": suggestion
         and [
             {"cluster": cluster, "pool": pool, "min": least, "max": most}
@@ -53,8 +60,19 @@ def why_not(calibration: Calibration) -> str:
     return f"what waits and dollars would be can't be told: {why}"
 
 
-def notes(comparison: Comparison) -> Iterable[str]:
-    """Yield the basis of the figures, line by line."""
+def spot_needs(history: History) -> list[SpotNeed]:
+    """Return the Spot machines that jobs of a history took, those of most jobs first."""
+    needs = Counter(
+        SpotNeed.of(job.region, used.machine, used.count)
+        for job in history.jobs
+        if job.capacity_type == SPOT
+        for used in job.machines
+    )
+    return [need for need, _ in needs.most_common()]
+
+
+def notes(comparison: Comparison, spot: SpotReport = NO_ADVICE) -> Iterable[str]:
+    """Yield the basis of the figures, line by line, with Google's advice on Spot machines beside what was seen."""
     work, delays = comparison.replayer.work, comparison.replayer.delays
     named = (("a start", delays.start), ("growing", delays.scale_up), ("shrinking", delays.idle))
     measured = (
@@ -73,4 +91,9 @@ def notes(comparison: Comparison) -> Iterable[str]:
     if not (comparison.before.complete and comparison.after.complete):
         yield "dollars are without what has no known price"
     yield "not in it: stock-outs, quota and how often Spot machines are taken away"
+    told = [job for job in comparison.replayer.history.jobs if job.capacity_type == SPOT and job.lost is not None]
+    if told:
+        times = counted(sum(len(job.preemptions) for job in told), "time")
+        yield f"seen here: {counted(len(told), 'Spot job')}, preempted {times}"
+    yield from spot.lines
     yield from comparison.replayer.history.unread

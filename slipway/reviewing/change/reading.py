@@ -1,7 +1,7 @@
 """The cloud as a review reads it beside the engine's events: the published, the deployed and the living parts, and
 their users.
 
-Sends nothing but GETs. An unreadable part is `Unknown`, and is told.
+Changes nothing. An unreadable part is `Unknown`, and is told.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, Fate, published_in, touched
 from slipway.deploying.generations.dormant import ends_within
+from slipway.google.advice import read_advice
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
 from slipway.google.failures import CloudError
@@ -32,6 +33,7 @@ from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
 from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files
 from slipway.reviewing.change.once import once
+from slipway.reviewing.change.usual import spot_needs
 
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
@@ -102,6 +104,10 @@ def change(
     notes: tuple[str, ...] = (wrong.what,) if wrong else ()
     if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
         notes += (f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",)
+    if connection and after:
+        known_needs = spot_needs(before.catalog) if before else ()
+        new = (need for need in spot_needs(after.catalog) if need not in known_needs)
+        notes += read_advice(connection, after.catalog.project, new).lines
     return Change.between(
         stack,
         before,

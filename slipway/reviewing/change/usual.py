@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.base.formatting import all_of, counted, join
+from slipway.google.advice import SpotNeed
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
@@ -47,6 +48,17 @@ def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
         count = str(body.get("replicaCount", ""))
         counts[pool] += int(count) * kind.trials(filled) if count.isdigit() else 0
     return counts
+
+
+def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
+    """Return the Spot machines that the usual submissions of a catalog's templates ask for."""
+    return tuple(
+        SpotNeed.of(catalog.region_of_offer(offer), group.machine, group.count)
+        for template in catalog.templates.values()
+        for offer in usual_offers(template)
+        if offer.capacity_type == SPOT and offer.kind in KINDS
+        for group in VertexJob.read(fill(offer.request, usual_values(template)), KINDS[offer.kind]).machines
+    )
 
 
 def timeout_of(template: Template) -> float:

@@ -12,7 +12,7 @@ from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Template
-from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
+from slipway.model.facts import CATALOG, CLUSTER, TEMPLATE, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
@@ -113,7 +113,8 @@ def published(old: Facts, new: Facts) -> Preview:
 
     def sides(of: Facts) -> dict[tuple[str, str], Resource]:
         clusters = {(CLUSTER, id_): cluster for id_, cluster in of.clusters.items()}
-        told = {(CATALOG, "catalog"): of.published, (WORKSPACE, "workspace"): of.workspace, **clusters}
+        templates = {(TEMPLATE, name): template for name, template in of.templates.items()}
+        told = {(CATALOG, "catalog"): of.published, (WORKSPACE, "workspace"): of.workspace, **clusters, **templates}
         return {key: Resource(value) for key, value in told.items()}
 
     was, becomes = sides(old), sides(new)

@@ -37,6 +37,7 @@ SERVICES = (
     "secretmanager",
     "monitoring",
     "orgpolicy",
+    "compute",
 )
 _TURN_S = 0.0005
 _FREE_PORTS = range(20_000, 32_000)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from slipway.base.formatting import few, first_lines, percent, span_or_dash
 from slipway.front.cli.terminal import screen
+from slipway.google.advice import NO_ADVICE, SpotReport
 from slipway.model.prices import Price, figure
 from slipway.operating.history.waits import Waits
 from slipway.operating.whatif.comparison import Comparison
@@ -16,8 +17,8 @@ from slipway.operating.whatif.report import headline, notes, why_not
 _MOST_TEMPLATES = 10
 
 
-def show(comparison: Comparison, heads: tuple[str, str]) -> None:
-    """Print the outcomes side by side under these heads, or that they are unknown."""
+def show(comparison: Comparison, heads: tuple[str, str], spot: SpotReport = NO_ADVICE) -> None:
+    """Print the outcomes side by side under these heads, or that they are unknown; and Google's advice on Spot."""
     screen.prose(headline(comparison))
     before, after, trusted = comparison.before, comparison.after, comparison.calibration.trusted
     never = ("never run", str(before.never_ran), str(after.never_ran), _why(after.never))
@@ -26,7 +27,7 @@ def show(comparison: Comparison, heads: tuple[str, str]) -> None:
         _show_templates(before, after, heads)
     else:
         screen.prose(why_not(comparison.calibration))
-    for line in notes(comparison):
+    for line in notes(comparison, spot):
         screen.note(line)
 
 

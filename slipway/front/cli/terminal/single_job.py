@@ -14,7 +14,9 @@ from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
+from slipway.google.advice import NO_ADVICE, SpotNeed, SpotReport, read_advice
 from slipway.google.failures import CloudError
+from slipway.model.capacity import SPOT
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
@@ -131,12 +133,13 @@ def _dry_run(
     a sending, but tells of costs that somebody would have to confirm."""
     from slipway.using.submission.preflight import offline_candidate
 
-    def show(candidate: Candidate, earliest: tuple[EarliestStart, ...] = ()) -> None:
+    def show(candidate: Candidate, earliest: tuple[EarliestStart, ...] = (), spot: SpotReport = NO_ADVICE) -> None:
         if json:
             plan = {
                 "requestId": prepared.request_id,
                 "region": candidate.region,
                 "earliestStarts": [start.document for start in earliest],
+                "googleAdvice": spot.document,
                 "request": candidate.body,
             }
             screen.out_json("submission-plan", plan)
@@ -153,16 +156,24 @@ def _dry_run(
             show(first)
             return
     try:
-        choice = _forecast(context, prepared)
+        choice, spot = _forecast(context, prepared)
     except SlipwayError:
         show(offline_candidate(prepared))
         raise
-    show(choice.taken.candidate, choice.earliest)
+    show(choice.taken.candidate, choice.earliest, spot)
 
 
-def _forecast(context: Context, prepared: PreparedSubmission) -> Choice:
-    """Print the forecast on stderr. Return the choice that would be made. Raises the errors before a sending."""
+def _forecast(context: Context, prepared: PreparedSubmission) -> tuple[Choice, SpotReport]:
+    """Print the forecast on stderr. Return the choice that would be made, and Google's advice on Spot machines in it.
+    Raises the errors before a sending."""
+    needs = [
+        SpotNeed.of(candidate.region, part.machine, part.machines)
+        for candidate in prepared.candidates
+        if candidate.offer.capacity_type == SPOT
+        for part in candidate.demand.parts
+    ]
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+        advising = threads.submit(read_advice, context.connection, prepared.catalog.project, needs)
         checks = Checks.begin(context, prepared, [prepared.values], threads)
         if prepared.races:
             from slipway.using.submission.race import choose_legs
@@ -176,10 +187,12 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Choice:
     verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
     for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
         screen.note(line)
+    for line in advising.result().lines:
+        screen.note(f"  {line}")
     for judged in choice.hopeless:
         screen.note(f"  {never_runs(judged)}")
     if costs := spending_of(prepared, choice):
         screen.note(f"  {costs.words}")
     for line in checked:
         screen.note(line)
-    return choice
+    return choice, advising.result()

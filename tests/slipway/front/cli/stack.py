@@ -164,6 +164,15 @@ class Stack:
         finally:
             self.grant(role)
 
+    @contextlib.contextmanager
+    def granted(self, role: str) -> Iterator[None]:
+        """Give Ada a role on the project for a while."""
+        self.grant(role)
+        try:
+            yield
+        finally:
+            self.grant(role, False)
+
     def may_read_catalog(self, granted: bool) -> None:
         path = f"/storage/v1/b/c-{self.name}/iam"
         policy = self.cloud.rest("GET", path)

@@ -168,3 +168,26 @@ def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarc
     offered = [command.partition("--capacity ")[2] for command in commands(done.err)]
     assert offered == ["flex-start", "on-demand", "spot", "spot --catalog gs://BUCKET"]
     assert "restarts   1, 2 preemptions\n" in scarce.well("jobs", "show", scarce.jobs()[0]["displayName"]).out
+
+
+def test_a_dry_run_tells_what_google_says_of_spot_machines_and_nothing_else_asks(roomy: Stack) -> None:  # N23
+    done = roomy.well(*SPOT, "--dry-run", "--output", "json")
+    missing = "Google's advice on Spot was not read: Required 'compute.advice.capacity' permission"
+    assert missing in done.err and "ask for roles/compute.viewer on project" in done.err
+    assert done.json["googleAdvice"] == []
+    with roomy.granted("roles/compute.viewer"):
+        done = roomy.well(*SPOT, "--dry-run", "--output", "json")
+    assert (
+        "  Google: Spot obtainability 0.7 in us-central1 for 1 n1-standard-4 (most stay 1 h), preempted 12 % "
+        in done.err
+    )
+    (advice,) = done.json["googleAdvice"]
+    assert (advice["machineType"], advice["obtainability"], advice["days"]) == ("n1-standard-4", 0.7, 30)
+    assert "Google" not in roomy.well("submit", "hello", "--capacity", "pool", "--dry-run").err
+    assert "Google:" not in roomy.well(*SPOT, "--wait").out
+
+
+def test_advice_that_does_not_come_keeps_nobody_from_a_dry_run(roomy: Stack) -> None:  # N23
+    with roomy.faults({"kind": "unavailable", "match": "advice"}):
+        done = roomy.well(*SPOT, "--dry-run")
+    assert "Google's advice on Spot was not read: " in done.err and "spot: runs on 1 machine of its own" in done.err

@@ -14,7 +14,7 @@ from slipway.operating.whatif.replay import replay
 from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
 
-from .stack import Stack
+from .stack import SPOT_CPUS, Stack
 from .test_sweep import points
 
 NOW, THEN = cluster("cpu", pool("workers", 2, 12)), cluster("cpu", pool("workers", 1, 4))
@@ -31,6 +31,17 @@ def comparison(jobs: int = 412) -> Comparison:
 def test_both_outcomes_stand_side_by_side(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
     comparison_table.show(comparison(), HEADS)
     assert "\n".join(capsys.readouterr()) == snapshot
+
+
+def test_spot_jobs_stand_beside_what_google_says_of_their_machines(stack: Stack) -> None:  # N23
+    with stack.settings(quota=SPOT_CPUS):
+        stack.well("submit", "hello", "--capacity", "spot", "--wait")
+    file = stack.folder / f"Pulumi.{stack.name}.yaml"
+    file.write_text(FILE.format("{ min: 1, max: 3 }"))
+    with stack.granted("roles/compute.viewer"):
+        done = stack.well("what-if", str(file))
+    assert "seen here: 1 Spot job, preempted 0 times" in done.err
+    assert "Google: Spot obtainability 0.7 in us-central1 for 1 n1-standard-4 (most stay 1 h), preempted" in done.err
 
 
 def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(

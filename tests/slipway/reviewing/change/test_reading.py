@@ -1,5 +1,6 @@
 """What a review reads of the cloud, and where it looks. # N14"""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,12 +10,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.deploying.engine.touched import CLUSTER_TYPE
-from slipway.google.live import Live
+from slipway.google.advice import SpotNeed, SpotReport
+from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope
 from slipway.model.facts import CLUSTER, Facts
 from slipway.model.facts import STACK as STACK_KEY
 from slipway.reviewing.change import reading
-from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, published
+from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, offer, published, template
 
 NOBODY: Any = object()
 PLACES = {"eu": "europe-west4", "us": "us-central1"}
@@ -87,3 +89,21 @@ def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, aske
     change = reading.change(same, NOBODY, NOW, stack=STACK)
     assert (change.now, change.notes) == (NOW, ())
     assert [request.now for request in asked] == [ahead, NOW]
+
+
+def test_google_is_asked_once_for_the_spot_machines_that_a_change_adds(monkeypatch: pytest.MonkeyPatch) -> None:  # N23
+    live = Live((), (), {}, Unknown("denied", "storage", ""), time=NOW)
+    monkeypatch.setattr(reading, "read", lambda *_, **__: (live, []))
+    needs: list[list[SpotNeed]] = []
+
+    def advise(_: object, __: str, wanted: Iterable[SpotNeed]) -> SpotReport:
+        needs.append(list(wanted))
+        return SpotReport(missing="Google says")
+
+    monkeypatch.setattr(reading, "read_advice", advise)
+    one, two = (offer("spot", replicas=count) for count in (1, 2))
+    was, says = facts(template("lora", one)), facts(template("lora", one), template("bert", two))
+    change = reading.change(published(was, says), NOBODY, NOW, stack=STACK)
+    assert [set(map(str, wanted)) for wanted in needs] == [{"2 n1-standard-8"}]
+    assert change.notes == ("Google says",)
+    assert reading.change(published(says, says), NOBODY, NOW, stack=STACK) and needs[1:] == [[]]

@@ -1,0 +1,1 @@
+"""Compute Engine, of which the advice on machines alone is served."""
