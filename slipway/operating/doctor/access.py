@@ -128,6 +128,7 @@ def unread(picture: Picture) -> Iterator[Finding]:
         "the state": backend.state if backend else None,
     }
     secondary = {
+        "what is paused": picture.pauses,
         "the jobs of the last 30 days, so idle pools": picture.recent,
         "quota": picture.quota,
         "what jobs use of their machines": picture.use,

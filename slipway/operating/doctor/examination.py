@@ -10,7 +10,7 @@ from slipway.operating.doctor.backend import backend, catalog, packages, submiss
 from slipway.operating.doctor.budget import budget
 from slipway.operating.doctor.clusters import clusters, not_made
 from slipway.operating.doctor.picture import Picture
-from slipway.operating.doctor.pools import idle_jobs, jobs, pools, quota
+from slipway.operating.doctor.pools import idle_jobs, jobs, paused, pools, quota
 from slipway.operating.doctor.roles_left import roles_gone, roles_left
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
@@ -20,6 +20,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     catalog,
     clusters,
     not_made,
+    paused,
     pools,
     jobs,
     idle_jobs,
@@ -32,8 +33,8 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     roles,
 )
 """The checks, in the order of their findings of one grade."""
-OF_JOBS = (jobs, idle_jobs)
-"""The checks whose findings whoever submitted a job can mend; the others take an operator."""
+OF_JOBS = (paused, jobs, idle_jobs)
+"""The checks whose findings concern whoever submits jobs; the others take an operator."""
 
 
 def examine(

@@ -26,6 +26,7 @@ from slipway.model.origin import Origin
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
+from slipway.using.jobs.pause import Pause
 from slipway.using.sessions.listing import SessionRow
 
 LONGEST_RUN = timedelta(hours=3)
@@ -141,6 +142,7 @@ class Picture(Place):
     sessions: Mapping[str, SessionRow] = field(default_factory=dict)
     #: The spent part of the stack's budget, or the reason why that is not known.
     ledger: Ledger | str | None = None
+    pauses: Mapping[str, Pause] | Unknown | None = None
 
     @property
     def offered(self) -> PublishedCatalog:

@@ -47,6 +47,13 @@ def pools(picture: Picture) -> Iterator[Finding]:
             yield from _idle(cluster, pool, picture)
 
 
+def paused(picture: Picture) -> Iterator[Finding]:
+    """Find what is paused: whoever submits to it waits."""
+    for pause in () if isinstance(picture.pauses, Unknown) else (picture.pauses or {}).values():
+        subject = Subject("cluster", pause.cluster) if pause.cluster else Subject("stack", picture.stack)
+        yield KINDS["paused"].of(subject, pause.words(picture.stack), f"{pause.resume}{picture.of_catalog}")
+
+
 def _current(picture: Picture) -> list[PersistentResource]:
     """Return the clusters that take the stack's jobs."""
     ids = picture.offered.clusters.values()

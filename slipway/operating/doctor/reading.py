@@ -45,6 +45,7 @@ from slipway.operating.doctor.place import Place
 from slipway.operating.doctor.pools import idle_candidates, read_utilization, words_submitted
 from slipway.operating.doctor.roles_left import strangers
 from slipway.using.context import Context
+from slipway.using.jobs.pause import read_pauses
 from slipway.using.sessions.listing import SessionRow, session_rows
 from slipway.using.sessions.session import Session
 from slipway.using.submission.budget_check import read_ledger
@@ -56,7 +57,7 @@ _MOST_RECENT = 1000
 _PATIENCE_S = 1.0
 _NO_CHECKOUT = "the state: there is no checkout of the stack here (slipway doctor --stack NAME in one looks at it)"
 _PERMISSIONS = "cloudresourcemanager.googleapis.com projects.testIamPermissions"
-_BUDGET = "what is spent of the budget"
+_BUDGET, _PAUSES = "what is spent of the budget", "what is paused"
 _SERIES = "monitoring.googleapis.com timeSeries.list"
 _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
 
@@ -94,6 +95,9 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             packages = partial(connection.storage.objects, Location(place.address.bucket, "packages/"))
             if catalog.budget is not None:
                 snapshot.ask(_BUDGET, partial(read_ledger, connection.storage, place.address.bucket))
+            objects = f"storage.googleapis.com gs://{catalog.work_bucket}"
+            pauses = partial(read_pauses, connection.storage, catalog.work_bucket)
+            snapshot.ask(_PAUSES, lambda: reader.asked(objects, role, pauses, {}))
             snapshot.ask("packages", lambda: reader.asked(api, role, lambda: tuple(packages()), ()))
         snapshot.ask("who may do what", read_policies(threads, connection, catalog, place.project, who))
         awaited(snapshot.parts, say, _PATIENCE_S)
@@ -140,6 +144,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             unseen=tuple(_unseen(place, backend, catalog, declared)),
             other_regions=others,
             ledger=snapshot.found(_BUDGET),
+            pauses=snapshot.found(_PAUSES),
             use=snapshot.reader.asked(_SERIES, "roles/monitoring.viewer", used, ()) if ids else (),
             sessions={} if isinstance(rows, Unknown) else {row.session.job.name: row for row in rows},
         )

@@ -16,6 +16,7 @@ from slipway.google.session import HttpPolicy
 from slipway.google.vertex import Vertex
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.log import Tail, last_word, log_pause
+from slipway.using.jobs.pause import about_pause
 from slipway.using.jobs.wait_reader import WaitReason, no_wait, read_why
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -108,6 +109,8 @@ class Follower:
     #: Returns the service's newest line about a job that waits beside the pools.
     word: Callable[[VertexJob], str] | None = None
     quotas: Quotas | None = None
+    #: Returns what else those who wait for the job are to be told, empty for nothing.
+    also: Callable[[VertexJob], str] = lambda _: ""
 
     def __post_init__(self) -> None:
         self._begin = self.clock.monotonic()
@@ -137,7 +140,9 @@ class Follower:
                     why, why_at = no_wait, now
                 elif now >= why_at:
                     at = self.clock.now()
-                    why = read_why(self.vertex, self.job, self.cluster_name, at, self.word, self.quotas)
+                    why = read_why(
+                        self.vertex, self.job, self.cluster_name, at, self.word, self.quotas, also=self.also(self.job)
+                    )
                     why_at = now + _WHY_EVERY_S
                 yield Progress(self.job, why)
                 state_at = now + look_pause(now - self._begin)
@@ -213,4 +218,5 @@ def follower_of(
         clock=context.clock,
         word=lambda waiting: last_word(logging, waiting),
         quotas=connection.quotas(context.catalog.project, context.catalog.quotas),
+        also=lambda waiting: about_pause(context, waiting),
     )

@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     FULL = "pool-full"
     NEVER = "can-never-run"
     WAITS = "waits"
+    #: It is not sent before somebody else makes way: a pause ends, or another team's job starts.
+    HELD = "held"
     BESIDE = "beside-the-pool"
     UNKNOWN = "cannot-tell"
 

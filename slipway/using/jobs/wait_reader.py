@@ -36,14 +36,15 @@ def read_why(
     word: Callable[[VertexJob], str] | None,
     quotas: Quotas | None = None,
     stack: str = "",
+    also: str = "",
 ) -> WaitReason:
-    """Tell what a job waits for, or that it is not known. `word` returns the service's newest line about a job; beside
-    the pools `quotas` tell whether there is room for it. For a full pool, the run times of the jobs of the `stack` tell
-    when there may be room."""
-    cluster = job.persistent_resource_id
+    """Tell what a job waits for, or that it is not known, and what is `also` to be told. `word` returns the service's
+    newest line about a job; beside the pools `quotas` tell whether there is room for it. For a full pool, the run times
+    of the jobs of the `stack` tell when there may be room."""
+    cluster, more = job.persistent_resource_id, f"; {also}" if also else ""
     if not cluster:
         message = word(job) if word else ""
-        own = f"; the service says: {message}" if message else ""
+        own = f"; the service says: {message}{more}" if message else more
         if job.state == "JOB_STATE_PENDING" and job.start_time is None and kind_of_line(message) == "stock-out":
             return lambda at: f"waits for machines{own}"
         queued = job.state == "JOB_STATE_QUEUED"
@@ -59,7 +60,7 @@ def read_why(
             text += f"; {room}"
     except CloudError as problem:
         text = f"why is not known: {problem.message}"
-    return lambda at: text
+    return lambda at: text + more
 
 
 def _usual_room(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,10 @@ from slipway.using.submission.candidates import Candidate
 if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times
     from slipway.using.jobs.earliest_start import EarliestStart
+    from slipway.using.jobs.pause import Pause
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
-_WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
+_WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS, Outcome.HELD)
 """Outcomes of a wait, the nearest to a start first."""
 
 
@@ -34,6 +35,8 @@ class JudgedCandidate:
     times: Times | None = None
     #: None where its time is not asked for.
     start: EarliestStart | None = None
+    #: The pause that holds it.
+    pause: Pause | None = None
 
     @property
     def can(self) -> bool:
@@ -77,6 +80,10 @@ class Choice:
     def starts(self) -> bool:
         return self.taken.verdict.outcome is Outcome.STARTS
 
+    @property
+    def held(self) -> bool:
+        return self.taken.verdict.outcome is Outcome.HELD
+
 
 @dataclass(frozen=True)
 class NoneCanRun:
@@ -99,16 +106,22 @@ class NoneCanRun:
         return "\n  ".join([f"no capacity type after {label} {can}: {stays}", *self.reasons])
 
 
-def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool = False) -> Choice:
+def choose(
+    template: str,
+    judging: Iterable[JudgedCandidate],
+    *,
+    may_wait: bool = False,
+    overdue: Collection[str] = (),
+) -> Choice:
     """Choose the first candidate that can run, judging no more than it needs.
 
     A candidate whose cluster can't be read is left only for one in another region: its own may not answer at all, and
     then it takes no jobs either.
 
-    A candidate that waits is taken when a wait was planned for it, or when its capacity type is the only one that can
-    ever run; among several clusters the one with the shortest queue is taken, of the first shape that waits. Where
-    several types would wait, a person chooses between them, unless the first `may_wait`. Raises PolicyError, or the
-    fault of the preferred candidate.
+    A candidate that waits is taken when a wait was planned for it that is not `overdue`, by its label, or when its
+    capacity type is the only one that can ever run; among several clusters the one with the shortest queue is taken, of
+    the first shape that waits. Where several types would wait, a person chooses between them, unless the first
+    `may_wait`. Raises PolicyError, or the fault of the preferred candidate.
     """
     seen: list[JudgedCandidate] = []
     guess: int | None = None  # The place of the first candidate whose cluster can't be read.
@@ -116,7 +129,7 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool 
         candidate = judged.candidate
         if judged.verdict.outcome is Outcome.UNKNOWN:
             guess = len(seen) if guess is None else guess
-        elif judged.can or (judged.waits and candidate.wait is not None and not candidate.waits_by_itself):
+        elif judged.can or (judged.waits and _waits_as_planned(candidate) and candidate.label not in overdue):
             if guess is None or (not judged.unsure and candidate.region != seen[guess].candidate.region):
                 return Choice(judged, tuple(seen))
             break
@@ -132,6 +145,10 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, may_wait: bool 
         passed = [*seen[: seen.index(taken)], *alike]
         return Choice(taken, tuple(judged for judged in seen if judged is not taken and judged in passed))
     raise refusal(template, seen, waiting)
+
+
+def _waits_as_planned(candidate: Candidate) -> bool:
+    return candidate.wait is not None and not candidate.waits_by_itself
 
 
 def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +28,7 @@ from slipway.using.jobs.earlier_jobs import (
     wait_times,
 )
 from slipway.using.jobs.earliest_start import EarliestStart, compared
+from slipway.using.jobs.pause import STACK, pause_of, read_pauses
 from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
@@ -66,6 +67,7 @@ class Preflight:
     ) -> None:
         self._connection, self._catalog, self._now = context.hurried, context.catalog, context.now
         self._threads, self._patient = threads, patient
+        self._pauses = threads.submit(read_pauses, self._connection.storage, self._catalog.work_bucket)
         #: The most jobs of a region that are read as users of its quota, None for all.
         self._most_users = None if patient else _FIRST_PAGE
         self._options = candidates = [
@@ -111,7 +113,12 @@ class Preflight:
         return map(self._judged, candidates)
 
     def choice(
-        self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, may_wait: bool = False
+        self,
+        prepared: PreparedSubmission,
+        candidates: Sequence[Candidate],
+        *,
+        may_wait: bool = False,
+        overdue: Collection[str] = (),
     ) -> Choice:
         """Return the choice of `choose`, with the candidates that it could never move to.
 
@@ -122,8 +129,12 @@ class Preflight:
         Raises the errors of `choose` and `judge`.
         """
         seen: list[JudgedCandidate] = []
+        # Where none may be sent, or some have waited long enough, nobody has to choose.
+        may_wait = may_wait or bool(overdue) or STACK in self._pauses.result()
         try:
-            choice = choose(prepared.template.name, _kept(self.judge(candidates), seen), may_wait=may_wait)
+            choice = choose(
+                prepared.template.name, _kept(self.judge(candidates), seen), may_wait=may_wait, overdue=overdue
+            )
         except PolicyError as problem:
             if earliest := self._earliest(candidates, seen):
                 problem.why = f"{problem.why}\n{compared(earliest)}"
@@ -174,6 +185,15 @@ class Preflight:
         return (None if by_id else offline(candidate)) or self._judged(candidate)
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
+        judged = self._judged_alone(candidate)
+        pause = pause_of(self._pauses.result(), candidate.offer.cluster)
+        if pause is None or judged.verdict.outcome is Outcome.NEVER:
+            return judged
+        verdict = Verdict(Outcome.HELD, f"held: {pause.words(self._catalog.stack)}; {pause.resume} ends that")
+        return JudgedCandidate(candidate, verdict, pause=pause)
+
+    def _judged_alone(self, candidate: Candidate) -> JudgedCandidate:
+        """Judge without what others may do."""
         impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
         if impossible:
             return impossible

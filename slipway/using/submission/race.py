@@ -25,6 +25,7 @@ from slipway.using.submission.choice import Choice, JudgedCandidate, refusal
 from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import crossing, spending
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.hold import HeldError
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request
@@ -107,6 +108,10 @@ class RaceSender:
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             checks = Checks.begin(self.context, prepared, [prepared.values], threads)
             choice = choose_legs(self.context, prepared, left, threads)
+            if choice.held and sent:
+                return choice  # Those that wait go on.
+            if choice.held:
+                raise HeldError(choice.taken)
             candidates = [leg.candidate for leg in (choice.taken, *choice.passed)]
             self.show.chosen(prepared, choice)
             checks.check(candidates, self.show.note)

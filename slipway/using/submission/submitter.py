@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +28,7 @@ from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
+from slipway.using.submission.hold import HeldError, Hold
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
@@ -59,38 +59,44 @@ class Submitter:
         was being given up, and CloudError.
         """
         with self.journal.held(request_id):
-            if prepared.races:
-                from slipway.using.submission.race import RaceSender  # Most submissions do without its import.
-
-                race = RaceSender(self.context, self.journal, self.show, self.policy)
-                return race.send(under(self.journal, prepared, request_id), repeated=repeated)
-            submitter, first = self, 0
-            for number in count():
+            submitter, first, number, hold = self, 0, 0, Hold(self.show, self.policy)
+            while True:
                 attempt = under(self.journal, prepared, attempt_id(request_id, number))
-                delivered = submitter._send(attempt, first, repeated, first_attempt=number == 0)
+                try:
+                    if prepared.races:
+                        return submitter._race(attempt, repeated)
+                    delivered = submitter._send(attempt, first, repeated, hold.overdue, first_attempt=number == 0)
+                except HeldError as held:
+                    anew = hold.wait(submitter.context, attempt, first, held.judged)
+                    submitter, prepared, first = replace(self, context=anew.context), anew.prepared, anew.first
+                    continue
+                number += 1
                 if delivered is not None:
                     submitted, place, claim = delivered
                     self.show.sent(submitted)
-                    following = attempt_id(request_id, number + 1)
+                    following = attempt_id(request_id, number)
                     result, later = submitter._wait_or_fall_back(attempt, submitted, place, claim, following)
                     if later is None:
                         return result
                     job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
                     if job.experiment_run and (problem := end_run(self.context, job)):
                         self.show.note(problem)
-                    submitter = replace(self, context=later.context)
-                    prepared, first = later.prepared, later.first
-        raise AssertionError("attempts have no end")
+                    submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first
+
+    def _race(self, prepared: PreparedSubmission, repeated: bool) -> SubmissionResult:
+        from slipway.using.submission.race import RaceSender  # Most submissions do without its import.
+
+        return RaceSender(self.context, self.journal, self.show, self.policy).send(prepared, repeated=repeated)
 
     def _send(
-        self, prepared: PreparedSubmission, first: int, repeated: bool, *, first_attempt: bool
+        self, prepared: PreparedSubmission, first: int, repeated: bool, overdue: Collection[str], *, first_attempt: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
         """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
         and the holder of its claim. `Checks` are for the `first_attempt` of a submission: one that has given up its
         place in a queue moves on.
 
         None for an attempt that was given up before and whose job is deleted or not listed: a job that showed up now
-        would not run.
+        would not run. Raises HeldError where nothing may be sent now.
         """
         candidates = prepared.candidates[first:]
         sender = Sender(context=self.context, journal=self.journal, tell=self.show.note, policy=self.policy)
@@ -142,7 +148,9 @@ class Submitter:
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
-                choice = preflight.choice(prepared, candidates, may_wait=first > 0)
+                choice = preflight.choice(prepared, candidates, may_wait=first > 0, overdue=overdue)
+                if choice.held:
+                    raise HeldError(choice.taken)
                 candidate = choice.taken.candidate
                 if candidate is not first_choice:
                     request = candidate.request

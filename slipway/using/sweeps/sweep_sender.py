@@ -58,6 +58,8 @@ class SendingProgress:
     held: bool = False
     #: The reason why no call gets through, from the last call; empty while calls are answered.
     trouble: str = ""
+    #: The reason why runs are not sent yet; empty where they are.
+    hold: str = ""
 
     @property
     def done(self) -> int:
@@ -92,11 +94,16 @@ class SweepSender:
     clock: Clock = field(default_factory=Clock)
     #: Returns the reason why no more may be sent, as of a time on the monotonic clock.
     outdated: Callable[[float], SlipwayError | None] = lambda _: None
+    #: Returns the cluster that a run goes to, empty for machines of its own.
+    cluster: Callable[[Run], str] = lambda _: ""
+    #: Returns the reason why nothing more may be sent to a cluster yet, as of such a time; empty where it may.
+    hold: Callable[[str, float], str] = lambda *_: ""
 
     def __post_init__(self) -> None:
         self._result = SendingResult()
         self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
-        self._queues: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
+        #: By region and cluster.
+        self._queues: defaultdict[tuple[str, str], deque[PendingRun]] = defaultdict(deque)
         #: The runs that were sent, each until its answer.
         self._in_flight: dict[PendingRun, Future[VertexJob]] = {}
         #: The runs whose answers were lost, by their request ids, each until its job is found or given up.
@@ -119,7 +126,7 @@ class SweepSender:
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         for run in send:
-            self._queues[self._region(run)].append(PendingRun(run))
+            self._queues[self._place(run)].append(PendingRun(run))
         for run, when in look.items():
             self._lost[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
         self._accepted_at = self._synced_at = now
@@ -145,13 +152,19 @@ class SweepSender:
     def _region(self, run: Run) -> str:
         return self.request(run).region
 
+    def _place(self, run: Run) -> tuple[str, str]:
+        return self._region(run), self.cluster(run)
+
     def _turn(self, progress: SendingProgress) -> None:
         now = self.clock.monotonic()
         if not self._result.stopped and any(self._queues.values()):
             self._result.stopped = self.outdated(now)
-        stopped = self._result.stopped
-        for region, todo in self._queues.items():
+        stopped, ready, progress.hold = self._result.stopped, list[RateLimiter](), ""
+        for (region, cluster), todo in self._queues.items():
             limiter = self._limiters[region]
+            if todo and not stopped and (hold := self.hold(cluster, now)):
+                progress.hold = hold
+                continue
             while todo and not stopped and len(self._in_flight) < self.width and limiter.wait(now) <= 0:
                 pending = todo.popleft()
                 request = self.request(pending.run)
@@ -160,6 +173,7 @@ class SweepSender:
                 limiter.sent()
                 self._in_flight[pending] = future = self.threads.submit(self.create, request)
                 future.add_done_callback(self._wake)
+            ready += [limiter] if todo else []
         if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._lost.values()]
             self._look_began = now
@@ -167,7 +181,7 @@ class SweepSender:
             self._looking.add_done_callback(self._wake)
         rest = _LONGEST_TURN
         if len(self._in_flight) < self.width:
-            rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._queues.items() if todo)])
+            rest = min([rest, *(limiter.wait(now) for limiter in ready)])
         self._collect(progress, wait_for=rest)
         if now - self._synced_at >= _SYNC_EVERY:
             self.journal.sync()
@@ -242,7 +256,7 @@ class SweepSender:
 
     def _requeue(self, pending: PendingRun) -> None:
         self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
-        self._queues[self._region(pending.run)].appendleft(pending)
+        self._queues[self._place(pending.run)].appendleft(pending)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
@@ -270,6 +284,6 @@ class SweepSender:
                 del self._lost[id_]
                 if pending.insisted or (self.request(pending.run).runs_once and pending.sent <= _RESENDS):
                     pending.insisted = False
-                    self._queues[self._region(pending.run)].append(pending)
+                    self._queues[self._place(pending.run)].append(pending)
                 else:
                     self._result.unknown.append(pending.run)

@@ -24,6 +24,7 @@ from slipway.using.sweeps.cancel_watch import CancelWatch, cancelled
 from slipway.using.sweeps.cancelling import cancel_all
 from slipway.using.sweeps.catalog_watch import CatalogWatch
 from slipway.using.sweeps.forecast import Forecast, Share, share
+from slipway.using.sweeps.hold_watch import HoldWatch
 from slipway.using.sweeps.rate_limit import seconds_to_send
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice, check_rules, choose_groups, sooner_choice
@@ -121,6 +122,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
             cancels = CancelWatch(reading.read_cancels, reading.cancels, threads)
+            holds = HoldWatch(context, threads)
 
             def outdated(now: float) -> SlipwayError | None:
                 return cancelled(plan.id, len(left.going)) if cancels.came(now) else watch.problem(now)
@@ -138,6 +140,8 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                     policy=RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
                     clock=context.clock,
                     outdated=outdated,
+                    cluster=lambda run: chosen.candidate(run).offer.cluster,
+                    hold=holds.why,
                 )
                 result = sender.send(left.send, left.look, progress, insist=asks.failed)
             _end_cancelled(context, plan.id, cancels, result, len(left.going), show)

@@ -42,12 +42,13 @@ from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
+from slipway.using.jobs.pause import about_pause
 from slipway.using.jobs.race import Race, end, read_race
 from slipway.using.jobs.results import number, parameter_order
 from slipway.using.jobs.roles import machines_of, who_of
 from slipway.using.jobs.room import Round, round_of
 from slipway.using.jobs.utilization import Utilization, read_utilization
-from slipway.using.jobs.wait_reader import read_why
+from slipway.using.jobs.wait_reader import WaitReason, read_why
 from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
 from slipway.using.submission.request import attempt_id
 
@@ -127,7 +128,11 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
     brief, project, now = context.brief, context.catalog.project, context.now
     logging = brief.logging(project)
     cluster, word = context.cluster_name(job.persistent_resource_id), partial(last_word, logging)
-    waits = partial(read_why, context.vertex, job, cluster, now, word, brief.quotas(project), context.catalog.stack)
+
+    def waits() -> WaitReason:
+        quotas, stack = brief.quotas(project), context.catalog.stack
+        return read_why(context.vertex, job, cluster, now, word, quotas, stack, also=about_pause(context, job))
+
     with ThreadPoolExecutor(7, thread_name_prefix="show") as threads:
         metrics = threads.submit(read_metrics, context, [job])
         race = threads.submit(_race_of, context, job)

@@ -22,6 +22,7 @@ from slipway.front.cli.terminal.frames import watch_option, watched
 from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.google.catalog.lookup import remedy
 from slipway.google.clusters import PersistentResource
+from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
 from slipway.model.catalog.model import Catalog
@@ -30,6 +31,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE, UNKNOWN_PRICE, Price, exact_text, figure
 from slipway.operating.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
 from slipway.using.context import Context
+from slipway.using.jobs.pause import Pause, read_pauses
 
 
 def _lists(vertex: Vertex) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
@@ -56,7 +58,10 @@ def command(ctx: click.Context, watch: bool, catalog: str | None, output: str) -
 
 
 def _look(context: Context, output: str) -> None:
-    clusters, active, recent = context.looked_up(_lists, screen.warn)
+    with ThreadPoolExecutor(1) as threads:
+        reading = threads.submit(_pauses, context)
+        clusters, active, recent = context.looked_up(_lists, screen.warn)
+        pauses = reading.result()
     now = right_time(context.now, context.connection.session.time)
     table = rows(context.catalog, clusters, active, recent)
     due = upcoming(context.catalog, clusters, active, recent, now)
@@ -64,7 +69,9 @@ def _look(context: Context, output: str) -> None:
     columns = pool_columns(now, several_regions=any(context.elsewhere(row.region) for row in table))
     if output == "json":
         pools, dates = documents(columns, table), dates_document(due, dormant, now)
-        screen.out_json("pools", {"stack": context.catalog.stack, "pools": pools, **dates})
+        paused = [pause.document for pause in pauses]
+        body = {"stack": context.catalog.stack, "pools": pools, "pauses": paused, **dates}
+        screen.out_json("pools", body)
         return
     if table:
         _show(table, columns, context.catalog)
@@ -73,10 +80,20 @@ def _look(context: Context, output: str) -> None:
     for cluster in context.catalog.clusters.values():
         if cluster.closed:
             screen.note("\n  fix: ".join(cluster.closed))
+    for pause in pauses:
+        screen.note(f"{pause.words(context.catalog.stack)}\n  fix: {pause.resume}")
     for event in due:
         screen.note(f"cluster {event.name}: {event.words(now)}")
     for cluster in dormant:
         screen.note(cluster.words_at(now))
+
+
+def _pauses(context: Context) -> tuple[Pause, ...]:
+    try:
+        return tuple(read_pauses(context.brief.storage, context.catalog.work_bucket).values())
+    except CloudError as problem:
+        screen.warn(f"not known what is paused: {problem.message}")
+        return ()
 
 
 def pool_columns(now: datetime, *, several_regions: bool) -> tuple[Column[PoolRow], ...]:

@@ -270,18 +270,21 @@ def words(progress: SendingProgress) -> str:
     )
     if progress.trouble:
         text += f"{', ' if text else ''}no contact ({progress.trouble}), still trying"
-    still = progress.trouble or progress.held
+    if progress.hold:
+        text += f"{', ' if text else ''}held: {progress.hold}"
+    still = progress.trouble or progress.held or progress.hold
     return text + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
 
 
 def _lines(clock: Clock) -> Callable[[SendingProgress], None]:
-    last, trouble = clock.monotonic(), ""
+    last, known = clock.monotonic(), ""
 
     def tell(now: SendingProgress) -> None:
-        nonlocal last, trouble
-        if clock.monotonic() - last < _LINE_EVERY and (not now.trouble or trouble):
+        nonlocal last, known
+        news = now.trouble or now.hold
+        if clock.monotonic() - last < _LINE_EVERY and (not news or known):
             return
-        last, trouble = clock.monotonic(), now.trouble
+        last, known = clock.monotonic(), news
         rest = words(now)
         screen.note(f"{now.done:,} of {now.total:,} submitted{f'; {rest}' if rest else ''}")
 

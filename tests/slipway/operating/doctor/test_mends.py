@@ -17,6 +17,7 @@ from slipway.google.monitoring import CPU as CPU_USE
 from slipway.google.monitoring import Point, Series
 from slipway.google.permissions import Bound
 from slipway.google.quota.seasons import judge
+from slipway.google.storage import Location
 from slipway.model.budget import Budget, Ledger, month_of
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import Parameter
@@ -26,6 +27,7 @@ from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
 from slipway.model.state import State
 from slipway.operating.doctor.examination import examine
 from slipway.operating.doctor.picture import Backend, Need, Picture, Policy, Submission, UnseenPolicy
+from slipway.using.jobs.pause import STACK, Pause
 from tests.slipway.operating.doctor.picture import (
     BUSY,
     CPU,
@@ -82,6 +84,8 @@ def pictures() -> Iterator[Picture]:
     for spent in (990.0, 500.0, None):
         ledger = None if spent is None else Ledger(NOW, month_of(NOW), spent, 2000.0)
         yield picture(published=published(replace(catalog(CPU), budget=Budget(1000))), ledger=ledger)
+    for paused in (STACK, "cpu"):
+        yield picture(pauses={paused: Pause(Location("work", "pauses/1"), paused, NOW, "ada")})
     yield picture(lives(days=34, used=1))
     yield picture(lives(), jobs=(), recent=())
     yield picture(lives(replicas=2), jobs=(), recent=(), document=None)

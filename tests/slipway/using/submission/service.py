@@ -15,7 +15,7 @@ from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.google.jobs import VertexJob
 from slipway.google.quotas import QuotaInfo
-from slipway.google.storage import Location
+from slipway.google.storage import Location, StoredObject
 from slipway.model.catalog.model import Catalog
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.machines.spec import MachineSpec
@@ -86,7 +86,7 @@ class Service:
     dead: bool = False
     jobs: list[Job] = field(default_factory=list)
     deleted: list[Job] = field(default_factory=list)
-    objects: dict[str, str] = field(default_factory=dict)
+    stored: dict[str, str] = field(default_factory=dict)
     notes: dict[str, JournalEntry] = field(default_factory=dict)
     ended_runs: list[str] = field(default_factory=list)
     #: The present catalog, where that is a newer one.
@@ -171,9 +171,13 @@ class Service:
 
     def read(self, at: Location, **_: object) -> bytes:
         with self._call("read"):
-            if str(at) not in self.objects:
+            if str(at) not in self.stored:
                 raise NotFound(CALL)
-        return self.objects[str(at)].encode()
+        return self.stored[str(at)].encode()
+
+    def objects(self, under: Location) -> list[StoredObject]:
+        listed = (Location.parse(name) for name in sorted(self.stored) if name.startswith(str(under)))
+        return [StoredObject(at, size=0, generation="1", md5="", updated=None) for at in listed]
 
     def active_jobs(self, kind: JobKind, filter: str = "") -> Iterator[VertexJob]:
         return iter(())
@@ -200,9 +204,9 @@ class Service:
     # The service's own life.
 
     def _put(self, name: str, content: str) -> bool:
-        if name in self.objects:
+        if name in self.stored:
             return False
-        self.objects[name] = content
+        self.stored[name] = content
         return True
 
     def _pass(self, job: Job) -> None:
@@ -222,7 +226,7 @@ class Service:
             return
         claim = f"gs://work/claims/{job.body['labels']['slipway-request']}"
         self._put(claim, job.id)
-        job.ran = self.objects[claim] == job.id
+        job.ran = self.stored[claim] == job.id
         if not job.ran:
             job.state, job.ended = "JOB_STATE_SUCCEEDED", self.time
 

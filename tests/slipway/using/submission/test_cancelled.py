@@ -80,7 +80,7 @@ def test_the_same_request_is_cancelled_on_another_machine_too() -> None:  # N3, 
 @pytest.mark.parametrize(("end", "said"), [("moved", "moved on"), ("cancelled", "was cancelled")])
 def test_a_job_that_ended_well_without_its_claim_is_no_success(end: str, said: str) -> None:  # N7
     """A launcher of an older release ends with 0 there, before the service has ended the job."""
-    service = Service(launcher=True, starts=[0], objects={"gs://work/claims/r1": end})
+    service = Service(launcher=True, starts=[0], stored={"gs://work/claims/r1": end})
     job = command(service, again=False, asked=SubmissionRequest("digits", capacity_type="pool")).attempt.job
     context: Any = Context(service, catalog(launcher=True))
     with pytest.raises(Cancelled) as raised:

@@ -177,9 +177,9 @@ def test_who_waits_for_a_copy_is_told_of_the_one_that_ran() -> None:  # N7
         return original(context.vertex, context.connection.storage, copy)
 
     assert seen() == ran
-    service.objects[f"gs://work/claims/{copy.labels['slipway-request']}"] = copy.id
+    service.stored[f"gs://work/claims/{copy.labels['slipway-request']}"] = copy.id
     assert seen() is None, "it is the one itself"
-    service.objects[f"gs://work/claims/{copy.labels['slipway-request']}"] = ran.id
+    service.stored[f"gs://work/claims/{copy.labels['slipway-request']}"] = ran.id
     other = replace(copy, labels={**copy.labels, "slipway-template": "other"})
     with pytest.raises(OtherJobError) as another:
         original(context.vertex, context.connection.storage, other)

@@ -1,0 +1,44 @@
+"""End a pause: what waits in people's commands is sent.
+
+Without a cluster, that of the whole stack.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from slipway.base.errors import PolicyError, ResourceError
+from slipway.base.formatting import join
+from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.front.cli.terminal.submission import confirm
+from slipway.using.context import Context
+from slipway.using.jobs.pause import read_pauses, resume
+
+
+@click.command()
+@click.argument("cluster", type=WORD, required=False)
+@click.option("--yes", is_flag=True, help="Do not ask, whoever paused it.")
+@catalog_and_output
+def command(*, cluster: str | None, yes: bool, catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    stack = context.catalog.stack
+    pauses = read_pauses(context.connection.storage, context.catalog.work_bucket)
+    paused = pauses.get(cluster or "")
+    if paused is None:
+        what = f"cluster {cluster}" if cluster else f"stack {stack}"
+        others = "\n".join(each.resume for each in pauses.values())
+        raise ResourceError(f"{what} is not paused", fix=others or "slipway pools")
+    if paused.by != context.user and not (yes or context.agent):
+        again = shlex.join([*paused.resume.split(), *(["--catalog", catalog] if catalog else []), "--yes"])
+        said = paused.words(stack)
+        with screen.interruptible("nothing is resumed", "slipway pools"):
+            confirm(f"{said}. Resume?", PolicyError(said, why="somebody else paused it", fix=again))
+    resume(context, paused)
+    if output == "json":
+        screen.out_json("resumption", paused.document)
+        return
+    left = join(each.words(stack) for each in pauses.values() if each is not paused)
+    screen.out(f"resumed: what waits in commands is sent within seconds{f'; {left}' if left else ''}")

@@ -1,0 +1,130 @@
+"""Pauses of a stack, or of one of its clusters: while one stands, senders hold what they would send. What the service
+has goes on. A pause and its end are objects in the work bucket, where submitters create objects and change none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.base import codec
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.formatting import join, last_part, meant, quoted, short
+from slipway.google.failures import CloudError, Denied, NotFound
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location, Storage
+from slipway.model.agents import AGENT
+from slipway.using.context import Context
+
+STACK = ""
+"""The name of a pause of the whole stack, among those of clusters."""
+_FOLDER, _ENDED = "pauses/", ".resumed"
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause that stands."""
+
+    #: Its object.
+    at: Location
+    #: Empty for the whole stack.
+    cluster: str = STACK
+    since: datetime | None = None
+    by: str = "somebody"
+    why: str = ""
+
+    def words(self, stack: str) -> str:
+        """Return `cluster h100 is paused by ada since 2026-11-28 09:12 UTC: disks are replaced`."""
+        what = f"cluster {self.cluster}" if self.cluster else f"stack {stack}"
+        since = f" since {self.since:%Y-%m-%d %H:%M} UTC" if self.since else ""
+        return f"{what} is paused by {short(self.by)}{since}{f': {short(self.why, _LONGEST)}' if self.why else ''}"
+
+    @property
+    def document(self) -> dict[str, str | datetime | None]:
+        return {"cluster": self.cluster or None, "by": self.by, "why": self.why, "since": self.since}
+
+    @property
+    def resume(self) -> str:
+        """The command that ends it."""
+        return f"slipway resume {self.cluster}".rstrip()
+
+    def stands(self, storage: Storage) -> bool:
+        """Tell whether nobody has ended it; where that can't be read now it does."""
+        try:
+            storage.read(replace(self.at, name=f"{self.at.name}{_ENDED}"))
+        except CloudError:
+            return True
+        return False
+
+
+def read_pauses(storage: Storage, bucket: str) -> dict[str, Pause]:
+    """Return the pauses that stand, by cluster; none for a caller who may not list them. Raises CloudError."""
+    try:
+        listed = {stored.at.name: stored for stored in storage.objects(Location(bucket, _FOLDER))}
+    except (Denied, NotFound):
+        return {}
+    pauses = {}
+    for name, stored in listed.items():
+        if last_part(name).isdigit() and f"{name}{_ENDED}" not in listed:
+            cluster = name.removeprefix(_FOLDER).rpartition("/")[0]
+            pauses[cluster] = _read(storage, Pause(stored.at, cluster, stored.created))
+    return pauses
+
+
+def _read(storage: Storage, pause: Pause) -> Pause:
+    """Return the pause with what its object tells."""
+    try:
+        known = codec.from_json(storage.read(pause.at))
+        return replace(pause, by=str(known["by"]), why=str(known["why"]))
+    except (CloudError, LookupError, TypeError, ValueError, RecursionError):  # Jobs may write there as well.
+        return pause
+
+
+def pause_of(pauses: Mapping[str, Pause], cluster: str) -> Pause | None:
+    """Return the pause that keeps jobs off a cluster, or off machines of their own where that is empty."""
+    return pauses.get(STACK) or pauses.get(cluster)
+
+
+def about_pause(context: Context, job: VertexJob) -> str:
+    """Return the pause beside which a waiting job goes on, for whoever waits for it; empty where there is none, or it
+    can't be read."""
+    try:
+        pauses = read_pauses(context.brief.storage, context.catalog.work_bucket)
+    except CloudError:
+        return ""
+    cluster = context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else STACK
+    pause = pause_of(pauses, cluster) if job.waits else None
+    return f"{pause.words(context.catalog.stack)}; what was sent before starts all the same" if pause else ""
+
+
+def pause(context: Context, cluster: str, why: str) -> Pause:
+    """Pause a cluster, or the stack where that is empty; return the pause that stands, which may be an earlier one.
+    Raises ConfigError, PolicyError for an agent, and CloudError."""
+    _require_person(context)
+    catalog, storage = context.catalog, context.connection.storage
+    known = [*catalog.clusters, *catalog.dormant]
+    if cluster and cluster not in known:
+        why = f"stack {catalog.stack} has {join(sorted(known)) or 'none'}"
+        raise ConfigError(f"there is no cluster {quoted(cluster)}", why=why, fix=meant(cluster, known))
+    while not (there := read_pauses(storage, catalog.work_bucket).get(cluster)):
+        folder = Location(catalog.work_bucket, f"{_FOLDER}{cluster}/" if cluster else _FOLDER)
+        made = (last_part(stored.at.name) for stored in storage.objects(folder))
+        number = max((int(name) for name in made if name.isdigit()), default=0) + 1
+        content = json.dumps({"by": context.user or "nobody by name", "why": why}).encode()
+        storage.create(replace(folder, name=f"{folder.name}{number}"), content, "application/json", again=True)
+    return there
+
+
+def resume(context: Context, paused: Pause) -> None:
+    """End a pause, if nobody else has. Raises PolicyError for an agent, and CloudError."""
+    _require_person(context)
+    ended = replace(paused.at, name=f"{paused.at.name}{_ENDED}")
+    context.connection.storage.create(ended, context.user.encode(), "text/plain", again=True)
+
+
+def _require_person(context: Context) -> None:
+    if context.agent:
+        what = f"agent {context.agent} may neither pause nor resume stack {context.catalog.stack}"
+        raise PolicyError(what, why="it concerns everybody who submits", fix=f"have a person do it, without {AGENT}")

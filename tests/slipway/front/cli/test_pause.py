@@ -1,0 +1,70 @@
+"""A stack or a cluster that somebody has paused: people submit on, nothing is sent, and everybody is told. # N24"""
+
+from collections.abc import Callable
+from typing import IO
+
+import pytest
+
+from .stack import SLEEP, SPOT_CPUS, Stack, held
+
+WHY = ("--why", "disks are replaced")
+
+
+def said(stream: IO[str] | None, enough: Callable[[str], bool]) -> str:
+    """Read lines until one is enough."""
+    for line in stream or ():
+        if enough(line):
+            return line
+    raise AssertionError("it ended before")
+
+
+@pytest.mark.journey
+def test_people_submit_on_and_it_is_sent_once_somebody_resumes(small: Stack) -> None:
+    running = held(small)
+    waits = str(small.sends("hello", "--capacity", "pool")["displayName"])
+    asked = small.run("pause", "cpu", *WHY)
+    assert asked.code == 5 and "slipway pause cpu --why 'disks are replaced' --yes" in asked.err
+    done = small.well("pause", "cpu", *WHY, "--yes")
+    assert done.out.startswith("cluster cpu is paused by Ada since 20") and "UTC: disks are replaced\n" in done.out
+    assert small.well("pause", "cpu", "--why", "else", "--yes", SLIPWAY_USER="bob").out == done.out, "one pause"
+    paused = done.out.strip()
+    assert f"held: {paused}" in small.well("submit", "hello", "--capacity", "pool", "--dry-run").err
+    assert f"{paused}; what was sent before starts all the same" in small.well("jobs", "show", waits).out
+    assert f"{paused}\n  fix: slipway resume cpu" in small.well("pools").err
+    assert small.well("pools", "-o", "json").json["pauses"][0]["why"] == "disks are replaced"
+    words = ("submit", "hello", "--capacity", "pool", "-p", f"code={SLEEP}")
+    with small.started(*words, SLIPWAY_USER="bob") as process:
+        assert paused in said(process.stderr, lambda line: "held" in line)
+        small.well("jobs", "cancel", running)
+        small.until(lambda: all("endTime" in job for job in small.jobs()))
+        assert len(small.jobs()) == 2, "what the service had goes on, and nothing more came"
+        refused = small.run("resume", "cpu", SLIPWAY_USER="bob")
+        assert refused.code == 5 and paused in refused.err and "slipway resume cpu --yes" in refused.err
+        assert small.well("resume", "cpu").out == "resumed: what waits in commands is sent within seconds\n"
+        assert process.wait() == 0
+    assert len(small.jobs()) == 3 and small.run("resume", "cpu").code == 4
+
+
+@pytest.mark.journey
+def test_a_paused_stack_holds_a_sweep_and_machines_of_their_own(stack: Stack) -> None:
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nprint(2)\n")
+    stack.well("pause", "--yes")
+    for words in (("hello", "--capacity", "spot", "--yes"), ("hello", "--sweep", "s.csv")):
+        with stack.settings(quota=SPOT_CPUS), stack.started("submit", *words) as process:
+            line = said(process.stderr, lambda line: "held" in line)
+            assert f"stack {stack.name} is paused by Ada" in line and not stack.jobs()
+    with stack.started("submit", "hello", "--sweep", "s.csv") as process:
+        said(process.stderr, lambda line: "held" in line)
+        stack.well("resume")
+        assert process.wait() == 0
+    assert len(stack.jobs()) == 2
+
+
+def test_an_agent_neither_pauses_nor_resumes(stack: Stack) -> None:
+    agent = {"SLIPWAY_AGENT": "Claude Code"}
+    refused = stack.run("pause", "--yes", **agent)
+    assert refused.code == 5 and "have a person do it, without SLIPWAY_AGENT" in refused.err
+    stack.well("pause", "--yes")
+    assert stack.run("resume", "--yes", **agent).code == 5 and stack.read("pauses/1.resumed") == b""
+    unknown = stack.run("pause", "cqu", "--yes")
+    assert unknown.code == 2 and "there is no cluster 'cqu'" in unknown.err and "did you mean `cpu`?" in unknown.err

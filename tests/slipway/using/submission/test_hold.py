@@ -1,0 +1,79 @@
+"""A submission that is held in its command, against the model of the service: it is sent once the pause ends. # N24"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from slipway.using.submission.submission_request import SubmissionRequest
+
+from .fallback_command import Told, command
+from .service import Service
+
+STACK, CLUSTER = "gs://work/pauses/1", "gs://work/pauses/cpu/1"
+PAUSE = json.dumps({"by": "bob", "why": "disks are replaced"})
+POOL = SubmissionRequest("digits", capacity_type="pool")
+
+
+@dataclass
+class Paused(Service):
+    """The model, where others act at the time that comes next."""
+
+    then: list[tuple[float, Callable[["Paused"], None]]] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        while self.then and self.then[0][0] <= self.time:
+            self.then.pop(0)[1](self)
+
+
+def resumed(pause: str) -> Callable[[Paused], None]:
+    return lambda service: service.stored.update({f"{pause}.resumed": "bob"})
+
+
+@pytest.mark.parametrize(
+    ("pause", "what"),
+    [(STACK, "stack local is paused by bob: disks"), (CLUSTER, "cluster cpu is paused by bob: disks")],
+)
+def test_it_waits_in_its_command_and_is_sent_within_seconds_of_the_end(pause: str, what: str) -> None:
+    service, told = Paused(launcher=True, starts=[0], stored={pause: PAUSE}), Told()
+    service.then.append((700.0, resumed(pause)))
+    command(service, again=False, asked=POOL, show=told)
+    (job,) = service.jobs
+    assert 700 <= job.created <= 711
+    assert [note for note in told.notes if what in note] == told.notes and len(told.notes) == 1
+
+
+def test_a_pause_of_a_cluster_lets_it_move_on_as_planned() -> None:
+    service, told = Paused(launcher=True, starts=[0], stored={CLUSTER: PAUSE}), Told(agrees=True)
+    command(service, again=False, show=told)
+    (job,) = service.jobs
+    assert job.body["labels"]["slipway-capacity-type"] == "spot" and 60 <= job.created <= 71
+    assert "cluster cpu is paused" in told.choices[0].passed[0].verdict.text
+
+
+def test_a_pause_of_all_keeps_the_wait_that_was_planned() -> None:
+    service = Paused(launcher=True, starts=[0], stored={STACK: PAUSE})
+    service.then.append((3600.0, resumed(STACK)))
+    command(service, again=False, show=Told(agrees=True))
+    (job,) = service.jobs
+    assert job.body["labels"]["slipway-capacity-type"] == "pool"
+
+
+def test_what_waits_at_the_service_is_not_moved_on_before_the_end() -> None:
+    service = Paused(launcher=True, starts=[None, 0], busy=5)
+    service.then += [
+        (1.0, lambda service: service.stored.update({STACK: PAUSE})),
+        (900.0, resumed(STACK)),
+    ]
+    command(service, again=False, show=Told(agrees=True))
+    first, second = service.jobs
+    assert second.created >= 900 and (first.ran, second.ran) == (False, True)
+
+
+def test_the_same_command_finds_what_was_sent_before_the_pause() -> None:
+    service = Paused(launcher=True, starts=[0])
+    sent = command(service, again=False, asked=POOL).attempt.job
+    service.stored[STACK] = PAUSE
+    assert command(service, again=True, asked=POOL).attempt.job.name == sent.name
