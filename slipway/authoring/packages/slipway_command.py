@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -23,6 +24,8 @@ SCRIPT = "slipway_script"
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
+SCRIPTS = re.compile(r"^\[ *(?:project|tool\.poetry)\.scripts *\](.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"""^\s*["']?([\w.-]+)["']?\s*=\s*["']([\w.]+)\s*:\s*((\w+)[\w.]*)""", re.MULTILINE)
 KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 
@@ -142,6 +145,20 @@ def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
     except (StorageError, tarfile.TarError) as error:
         what = "the code of this job can't be fetched, so it does not start"
         raise RefusedError(what, f"{code}: {error}", ROLE) from error
+
+
+def installed(folder: Path, place: Path) -> Path:
+    """A folder with the commands that a project's pyproject.toml names, as an installer makes them."""
+    project, programs = folder / "pyproject.toml", place / "bin"
+    programs.mkdir()
+    text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
+    for section in SCRIPTS.findall(text):
+        for name, module, entry, top in ENTRY.findall(section):
+            made = programs / name
+            code = f"#!{sys.executable}\nimport sys\n\nfrom {module} import {top}\n\nsys.exit({entry}())\n"
+            made.write_text(code, encoding="utf-8")
+            made.chmod(0o755)
+    return programs
 
 
 def scripted(arguments: list[str]) -> list[str]:

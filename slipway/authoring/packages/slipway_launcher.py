@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
-from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, scripted
+from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -204,10 +204,12 @@ def run(start: Start) -> int:
             folder = fetched(asked.code, place, environ)
             own = (str(folder), *sources_of(folder), environ.get(asked.path))
             variables[asked.path] = os.pathsep.join(filter(None, own))
+            if script:
+                programs = (str(installed(folder, place)), os.path.dirname(sys.executable))  # noqa: PTH120 - it may be a link
+                variables["PATH"] = os.pathsep.join([*programs, environ.get("PATH", os.defpath)])
         variables.update(copied(place, environ))
         if script:
-            words, programs = scripted(asked.rest), os.path.dirname(sys.executable)  # noqa: PTH120 - it may be a link
-            variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
+            words = scripted(asked.rest)
             variables.setdefault("PYTHONUNBUFFERED", "1")
             if data := variables.get("SLIPWAY_INPUT_DATA"):
                 variables["SLIPWAY_DATA"] = data

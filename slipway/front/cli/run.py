@@ -21,7 +21,7 @@ from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
-from slipway.using.submission.own_command import command_line, script_template
+from slipway.using.submission.own_command import command_line, is_of_project, script_template
 from slipway.using.submission.request import checked_request_id
 
 _OWN = ("--dry-run", "--max-run", "--secret")
@@ -78,7 +78,8 @@ def command(
     line = command_line(words, Path(code))
     given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
     # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
-    folder = code if needs_folder(line) or (Path(code) / line).exists() else None
+    of_folder = needs_folder(line) or (Path(code) / line).exists() or is_of_project(line, Path(code))
+    folder = code if of_folder or code != "." else None
     found = script_template(context.catalog, template, machine)
     typed = SubmitArguments(found.name, params=given, code=folder, **flags)
     follows = not (detach or dry_run)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
 from slipway.authoring.packages.packing import runs_any_folder
+from slipway.authoring.packages.project_file import PROJECT
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.catalog.command_line import literal, refusal, with_shell
@@ -37,13 +39,20 @@ def _require_program(word: str, place: Path, *, alone: bool) -> None:
             why="a command begins with the program to run",
             fix="slipway run --help" if word in ("-h", "--help") else f"python {short(word)} …, for example",
         )
-    if place.is_dir() and word and (alone or "/" in word):
+    if place.is_dir() and word and (alone or "/" in word) and not is_of_project(word, place.parent):
         main = (place / "__main__.py").is_file()
         raise ConfigError(
             f"{short(word)} is a folder, and no program",
             why="a command begins with the program to run",
             fix=f"slipway run python {word}" if main else f"slipway run --code {word} COMMAND, which runs in it",
         )
+
+
+def is_of_project(word: str, folder: Path) -> bool:
+    """Tell whether a folder's project names a command so, which its job has on its PATH."""
+    project = folder / PROJECT
+    text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
+    return re.search(rf"""(?m)^\s*["']?{re.escape(word)}["']?\s*=\s*["'][\w.]+\s*:""", text) is not None
 
 
 def script_template(catalog: Catalog, name: str | None, machine: str | None) -> Template:

@@ -125,6 +125,45 @@ def test_the_folder_is_where_it_runs_and_its_modules_are_found(replica: Replica)
         assert (code, err) == (0, "") and "\nhello 0.1 from a file\n" in out
 
 
+PROJECT = """
+[project]
+name = "my-train"
+[project.scripts]  # ours
+my-train = "my_train.cli:main"
+"my.eval" = 'my_train.cli:Runs.evaluate'
+[tool.poetry.scripts]
+old = "my_train.cli:main"
+[tool.other]
+none = "my_train.cli:main"
+"""
+CLI = """
+import sys
+def main():
+    print("trains", *sys.argv[1:])
+    return 3
+class Runs:
+    evaluate = staticmethod(lambda: print("evaluates"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("my-train --lr 0.1", 3, "trains --lr 0.1"),
+        ("bash -c 'my-train && echo never'", 3, "trains"),
+        ("my.eval", 0, "evaluates"),
+        ("old x", 3, "trains x"),
+        ("none", 70, ""),
+    ],
+)
+def test_a_command_of_the_project_runs_as_where_it_is_installed(
+    replica: Replica, command: str, code: int, said: str
+) -> None:
+    replica.install({"pyproject.toml": PROJECT, "src/my_train/__init__.py": "", "src/my_train/cli.py": CLI})
+    ended, out, err = replica.run(command)
+    assert ended == code and f"\n{said}" in out, (out, err)
+
+
 WORDS = [
     ("--lr 0.1", ["--lr", "0.1"]),
     ("--name 'two words' --name=\"it's\"", ["--name", "two words", "--name=it's"]),

@@ -49,12 +49,26 @@ def test_packages_in_src_are_found_as_where_the_project_is_installed(open_to_com
     assert "main  catdog" in done.out.splitlines(), done.out
 
 
+@pytest.mark.journey
+def test_a_command_of_the_project_runs_by_its_name(open_to_commands: Stack) -> None:
+    package = open_to_commands.folder / "catdog"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").write_text("import sys\ndef main(): print('trains', *sys.argv[1:])\n")
+    (open_to_commands.folder / "pyproject.toml").write_text("[project.scripts]\ncatdog = 'catdog:main'\n")
+    for flags in (("--lr", "0.1"), ()):
+        done = open_to_commands.well("run", "catdog", *flags)
+        assert " ".join(["main  trains", *flags]) in done.out.splitlines(), done.out
+
+
 def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_path: Path) -> None:
     open_to_commands.well("run", "--detach", "--", "nvidia-smi")
     (job,) = open_to_commands.jobs()
     assert uploaded(open_to_commands) == [] and "slipway-code" not in job["labels"]
     open_to_commands.well("run", "-d", "--request-id", "r1", "python train.py | tee log")
     assert len(uploaded(open_to_commands)) == 1
+    (tmp_path / "notes").touch()
+    open_to_commands.well("run", "-d", "--code", str(tmp_path / "notes"), "ls")
+    assert len(uploaded(open_to_commands)) == 2, "what is named is sent"
 
 
 @pytest.mark.parametrize(
