@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
 from slipway.model.capacity import POOL
+from slipway.using.submission.env_file import read_env_files
 from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
 from slipway.using.submission.own_settings import checked_settings
 from slipway.using.submission.parameters import assignments, waits
@@ -75,6 +77,7 @@ class SubmitArguments:
     shell: bool = False
     notify: str | None = None
     env: tuple[str, ...] = ()
+    env_files: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     max_run: str | None = None
     retries: int | None = None
@@ -93,6 +96,7 @@ class SubmitArguments:
         words += ["--then", ",".join(self.then)] if self.then else []
         words += [word for label in self.labels for word in ("--label", label)]
         words += [word for pair in self.env for word in ("--env", pair)]
+        words += [word for file in self.env_files for word in ("--env-file", file)]
         words += [word for pair in self.secrets for word in ("--secret", pair)]
         for flag, value in (
             ("--name", self.name),
@@ -129,6 +133,8 @@ class SubmitArguments:
 
     def request(self) -> SubmissionRequest:
         """Return the request. Raises ConfigError."""
+        env = assignments(self.env, "variable", "--env", "name=value")
+        secrets = assignments(self.secrets, "secret", "--secret", "name=secret")
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),
@@ -138,8 +144,8 @@ class SubmitArguments:
             urgent=self.urgent,
             notify="" if self.notify is None else checked_notify(self.notify),
             settings=checked_settings(
-                assignments(self.env, "variable", "--env", "name=value"),
-                assignments(self.secrets, "secret", "--secret", "name=secret"),
+                {**read_env_files(self.env_files, secrets, os.environ), **env},
+                secrets,
                 self.max_run,
                 self.retries,
                 self.replicas,

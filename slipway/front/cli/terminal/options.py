@@ -134,6 +134,14 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         help="A variable of this job, where your code runs, without a value that of your shell; may be repeated.",
     ),
     click.option(
+        "--env-file",
+        "env_files",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=click.Path().shell_complete,
+        help="Variables of this job, NAME=value in each line, as in .env; --env and --secret come before it.",
+    ),
+    click.option(
         "--secret",
         "secrets",
         multiple=True,

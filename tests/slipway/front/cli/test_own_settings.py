@@ -63,6 +63,19 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     assert "slipway-name" not in like["labels"], "the name is one job's"
 
 
+def test_variables_come_from_a_file_and_its_keys_from_secrets(mine: Stack) -> None:
+    (mine.folder / "my.env").write_text("LR=0.1\nMODE=fast\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n")
+    words = ("submit", "hello", "--code", "./src", "--env-file", "my.env", "--env", "LR=0.2")
+    refused = mine.run(*words)
+    assert refused.code == 2 and not mine.jobs()
+    assert "--secret WANDB_API_KEY=SECRET" in refused.err and "0123456789abcdef" not in refused.err
+    mine.well(*words, "--secret", "WANDB_API_KEY=wandb-key")
+    (job,) = mine.jobs()
+    sent = variables(job)
+    assert (sent["LR"], sent["MODE"]) == ("0.2", "fast") and "WANDB_API_KEY" not in sent
+    assert sent["WANDB_API_KEY__SECRET"].endswith("secrets/wandb-key/versions/latest")
+
+
 FAILS = """
 import os, pathlib, sys
 seen = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "seen")
