@@ -132,6 +132,11 @@ def label_value(text: str) -> str:
     return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
 
 
+def shown_name(name: str, labels: Mapping[str, str]) -> str:
+    """Return how a page shows a job: a session by the name that its owner has for it, as `session/lr`."""
+    return f"session/{labels.get(NAME_LABEL, name)}" if SESSION_LABEL in labels else name
+
+
 def roles_value(roles: tuple[str, ...]) -> str:
     """Return the roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
     value = "_".join(label_value(role).replace("_", "-") for role in roles)

@@ -18,7 +18,7 @@ from slipway.front.cli.terminal import screen, usage_table
 from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
 from slipway.operating.history.ledger import ledger, month_begins
 from slipway.operating.history.reader import read_history, time_back
-from slipway.operating.history.usage import SESSION, names_by, usage, usages
+from slipway.operating.history.usage import SESSIONS, names_by, usage, usages
 from slipway.using.context import Context
 
 
@@ -50,7 +50,7 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     owners = {
         cluster: join(published.owners(cluster)) for team in published.teams.values() for cluster in team.clusters
     }
-    found = usages(history, (by, SESSION))
-    usage_table.show(found[by], owners, next((row for row in found[SESSION].rows if row.name), None))
+    found = usages(history, (by, SESSIONS))
+    usage_table.show(found[by], owners, next((row for row in found[SESSIONS].rows if row.name), None))
     if published.budget and spent:
         usage_table.show_budget(published.budget, spent, published.stack)

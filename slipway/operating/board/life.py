@@ -14,6 +14,7 @@ from slipway.base.errors import ConfigError
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, StoredObject
+from slipway.model.labels import shown_name
 from slipway.using.context import Context
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.idle import idle_accelerators, idle_words
@@ -107,7 +108,7 @@ def life_of(
     unread = (f"events: {events.why}" if events.why else "", f"use: {use.why}" if use.why else "", *why)
     return Life(
         id=job.id,
-        name=job.called,
+        name=shown_name(job.called, job.labels),
         phases=tuple(phases(job, events.all, now)),
         marks=tuple(sorted(marks, key=lambda mark: mark.time)[-_MARKS:]),
         use=tuple(map(_use, use.rows[:_SERIES])),

@@ -11,6 +11,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quota.report import QuotaRow
+from slipway.model.labels import shown_name
 from slipway.model.prices import exact_text
 from slipway.operating.pool_rows import PoolRow
 from slipway.using.jobs.demand import Demand
@@ -129,7 +130,7 @@ def queue(
         name = names.get(id_, id_)
         yield Waiting(
             id=job.id,
-            display_name=job.called,
+            display_name=shown_name(job.called, job.labels),
             user=job.user,
             template=job.template,
             on=name or job.capacity_type,

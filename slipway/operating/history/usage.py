@@ -9,7 +9,7 @@ from datetime import datetime
 from slipway.base.codec import MaybeText
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest, quoted
-from slipway.model.labels import AGENT_LABEL, SESSION_LABEL
+from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, shown_name
 from slipway.model.prices import Price, Usd
 from slipway.operating.history.charges import IdleRow, JobCharge, idle_charges, job_charges
 from slipway.operating.history.model import History, MachinesUsed, PastJob
@@ -17,8 +17,8 @@ from slipway.operating.history.timeline import timelines
 from slipway.operating.history.waits import Waits
 
 LABEL = "label:"
-SESSION = "session"
-BY = ("user", "team", "template", "pool", "agent", SESSION, f"{LABEL}KEY")
+SESSIONS = "sessions"
+BY = ("user", "team", "template", "pool", "agent", "session", f"{LABEL}KEY")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,8 @@ _NAMES: Mapping[str, Names] = {
     "team": lambda job, _: job.team,
     "template": lambda job, _: job.template,
     "agent": lambda job, _: job.labels.get(AGENT_LABEL, ""),
-    SESSION: lambda job, _: "sessions" if SESSION_LABEL in job.labels else "",
+    "session": lambda job, _: shown_name(job.display_name, job.labels) if SESSION_LABEL in job.labels else "",
+    SESSIONS: lambda job, _: SESSIONS if SESSION_LABEL in job.labels else "",
     "pool": pool_name,
 }
 

@@ -31,6 +31,8 @@ def page_of(context: Context, job: VertexJob, role: str | None, tell: Callable[[
     elif not (job.asks_dashboard if role is None else job.asks_shell):
         anew = "session start" if SESSION_LABEL in job.labels else f"submit --like {job.typed}"
         why, fix = "its request asked for none", f"slipway {anew} --shell, where the stack allows it"
+        if SESSION_LABEL in job.labels:
+            fix = f"slipway session run -- COMMAND, which runs there; for a shell {fix}"
         fix = "write enable_dashboard_access=True into its template" if role is None else fix
     elif role is None and local:
         why = "the local cloud has no dashboards"

@@ -38,7 +38,8 @@ def test_commands_run_one_after_the_other_with_the_files_of_now(session: Stack) 
     (row,) = session.well("session", "list", "--output", "json").json["sessions"]
     assert row["run"] == 3 and row["command"] is None
     closed = session.run("jobs", "open", "session", "--shell")
-    assert closed.code == 4 and "fix: slipway session start --shell, where the stack allows it" in closed.err
+    assert closed.code == 4 and "fix: slipway session run -- COMMAND, which runs there; for a shell" in closed.err
+    assert "slipway session start --shell, where the stack allows it" in closed.err
     session.well("session", "stop")
     session.all_end()
     (job,) = session.jobs()

@@ -86,6 +86,13 @@ def test_what_could_not_be_read_is_said_and_long_series_are_thinned() -> None:
     assert len(life.use[0].points) <= 120 and (life.use[0].mean, life.use[0].max) == (0.5, 0.5)
 
 
+def test_a_session_is_shown_by_its_name() -> None:
+    session = replace(JOB, labels={"slipway-session": "1", "slipway-name": "lr"})
+    assert life_of(session, JobEvents(), Utilization(()), (), (), at(9)).name == "session/lr"
+    (waiting,) = queue((replace(session, state="JOB_STATE_PENDING"),), (), {}, at(9))
+    assert waiting.display_name == "session/lr"
+
+
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 NAME = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
 

@@ -54,6 +54,18 @@ def past() -> History:
     return month.history(300)
 
 
+def test_a_session_is_shown_by_its_name() -> None:
+    known = past()
+    labels = {"slipway-session": "1", "slipway-name": "lr"}
+    known = replace(known, jobs=(replace(known.jobs[-1], labels=labels), *known.jobs[:-1]))
+    assert "session/lr" in {
+        value
+        for row in as_json(board_of(known, now_of(known)), 2)["jobs"]["rows"]
+        for value in row
+        if isinstance(value, str)
+    }
+
+
 @cache
 def data() -> dict[str, Any]:
     return as_json(board_of(past(), now_of(past())), 2)

@@ -14,7 +14,7 @@ from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.model.prices import Price, hourly, per_hour
 from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
 from slipway.operating.history.timeline import timelines
-from slipway.operating.history.usage import usage
+from slipway.operating.history.usage import SESSIONS, usage
 from tests.builders import catalogs
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool
 
@@ -104,7 +104,7 @@ def month() -> History:
     grace = told(job("b", HOUR, 600, HOUR, on=GPU, machines=BOTH[:1], user="grace", team="language", busy=HOUR))
     beside = (MachinesUsed(L4, 4),)
     spot = told(job("c", 0, 30, HOUR / 2, machines=beside, capacity_type="spot", user="grace", busy=HOUR / 2))
-    labels = {"cost-center": "7", "slipway-session": "1"}
+    labels = {"cost-center": "7", "slipway-session": "1", "slipway-name": "lr"}
     never = job("d", HOUR, None, None, on=GPU, machines=BOTH, user="ci", template="tune", labels=labels)
     return history((ada, spot, grace, never), (GPU,), days=1)
 
@@ -117,7 +117,8 @@ def month() -> History:
         ("template", {"t": (3, 6), "tune": (1, 0)}),
         ("pool", {"gpu/head": (3, 2), "gpu/workers": (2, 2), "spot": (1, 2)}),
         ("label:cost-center", {"7": (1, 0), "": (3, 6)}),
-        ("session", {"sessions": (1, 0), "": (3, 6)}),
+        ("session", {"session/lr": (1, 0), "": (3, 6)}),
+        (SESSIONS, {"sessions": (1, 0), "": (3, 6)}),
     ],
 )
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
