@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.base.formatting import span, unfit
+from slipway.base.formatting import join, span, unfit
 from slipway.model.labels import SETTINGS, record, record_in, recorded, sent_value
 from slipway.model.secret import secret_version
 
@@ -33,6 +33,8 @@ class OwnSettings:
     retries: int | None = None
     #: Equal machines that run the same, where its template has one; None where nothing is said.
     replicas: int | None = None
+    #: The exit codes after which there is another attempt; empty for all but 0.
+    retry_on: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.env or self.secrets or self.retries or self.several) or self.max_run is not None
@@ -47,7 +49,8 @@ class OwnSettings:
         texts = [f"{name}={value}" for name, value in self.env.items()]
         texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
         texts += [f"at most {span(self.max_run)}"] if self.max_run is not None else []
-        texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}"] if self.retries else []
+        codes = f" on exit code {join(map(str, self.retry_on), 'or')}" if self.retry_on else ""
+        texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}{codes}"] if self.retries else []
         texts += [f"{self.several} replicas"] if self.several else []
         return ", ".join(texts)
 
@@ -65,7 +68,8 @@ class OwnSettings:
         if self.max_run is not None:
             spec["scheduling"] = {**spec.get("scheduling", {}), "timeout": f"{self.max_run}s"}
         # The launcher reads its retries there.
-        more = {"retries": self.retries} if self.retries else {}
+        more: dict[str, Any] = {"retries": self.retries} if self.retries else {}
+        more |= {"retryOn": list(self.retry_on)} if self.retries and self.retry_on else {}
         more |= {"replicas": self.several} if self.several else {}
         record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run, **more}), SETTINGS)
 
@@ -77,10 +81,12 @@ class OwnSettings:
             return cls()
         env_, secrets = (found.get(key) for key in ("env", "secrets"))
         numbers = {name: found.get(key) for name, key in _NUMBERS.items()}
+        codes = found.get("retryOn", [])
         given = [each for each in (env_, secrets) if isinstance(each, dict) and all(map(_is_text, each.values()))]
-        if len(given) < 2 or not all(number is None or type(number) is int for number in numbers.values()):
+        known = isinstance(codes, list) and all(type(code) is int for code in codes)
+        if len(given) < 2 or not known or not all(number is None or type(number) is int for number in numbers.values()):
             return cls()
-        return cls(env=given[0], secrets=given[1], **numbers)
+        return cls(env=given[0], secrets=given[1], retry_on=tuple(codes), **numbers)
 
 
 def _is_text(value: object) -> bool:

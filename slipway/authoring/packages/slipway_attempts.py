@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from typing import Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_http import StorageError
@@ -18,22 +18,30 @@ SETTINGS = "SLIPWAY_SETTINGS"
 LOOK_S = 5.0
 
 
-def asked_for(environ: Mapping[str, str]) -> int:
-    """The attempts after the first that the submission's record asks for."""
-    return int(json.loads(environ.get(SETTINGS, "{}")).get("retries") or 0)
+def asked_for(environ: Mapping[str, str]) -> tuple[int, Sequence[int]]:
+    """The attempts after the first that the submission's record asks for, and the exit codes that have one; none for
+    each that is a failure."""
+    asked = json.loads(environ.get(SETTINGS, "{}"))
+    return int(asked.get("retries") or 0), asked.get("retryOn") or ()
 
 
 class Attempts:
-    """`most` attempts after the first, of which `number` have begun.
+    """`most` attempts after the first, of which `number` have begun; after some exit codes alone, where `on` has any.
 
     `take` makes a mark where there is none, `marks` has the names of those that are there, beside the claim; both raise
     StorageError. `others`: the job has other replicas.
     """
 
     def __init__(
-        self, most: int, take: Callable[[str], object], marks: Callable[[], Iterable[str]], *, others: bool
+        self,
+        most: int,
+        on: Sequence[int],
+        take: Callable[[str], object],
+        marks: Callable[[], Iterable[str]],
+        *,
+        others: bool,
     ) -> None:
-        self.most, self.take, self.marks, self.others = most, take, marks, others
+        self.most, self.on, self.take, self.marks, self.others = most, on, take, marks, others
         self.number = self.begun() if most else 0
 
     def begun(self) -> int:
@@ -59,6 +67,8 @@ class Attempts:
         elif code == 0 and not command.stopped:
             return False
         if command.noticed or not self.left:
+            return False
+        if self.on and code not in (0, *self.on) and not command.stopped:
             return False
         self.number += 1
         self.take(f"retry-{self.number}")

@@ -412,7 +412,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                 return 0
             if owner == job:
                 attempts = Attempts(
-                    asked_for(environ),
+                    *asked_for(environ),
                     take=lambda mark: settle(f"{place}/{mark}", job, environ),
                     marks=lambda: [entry["name"] for entry in Storage(environ).listed(*split(place))],
                     others=others,

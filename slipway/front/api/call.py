@@ -38,6 +38,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "secrets": ((Mapping, _NONE), 'names of secrets by variable: {"WANDB_API_KEY": "wandb-key"}'),
     "max_run": ((str, int, float, _NONE), 'a time: "2h", or seconds'),
     "retries": ((int, _NONE), "a number of attempts"),
+    "retry_on": ((Iterable,), "a list of exit codes"),
     "replicas": ((int, _NONE), "a number of machines"),
     "job_name": ((str, _NONE), "a name for the job"),
 }
@@ -160,6 +161,7 @@ def overrides_of(
     secrets: Mapping[str, str] | None,
     max_run: str | float | None,
     retries: int | None,
+    retry_on: Iterable[int],
     replicas: int | None,
     job_name: str | None,
 ) -> RequestOverrides:
@@ -172,7 +174,7 @@ def overrides_of(
         note="" if note is None else checked_note(note),
         notify="" if notify is None else checked_notify(notify),
         settings=checked_settings(
-            dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run), retries, replicas
+            dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run), retries, replicas, retry_on
         ),
     )
 

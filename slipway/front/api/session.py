@@ -141,7 +141,7 @@ def session(
         capacity_type=capacity,
         pool=pool or "",
         team=team or "",
-        overrides=overrides_of(None, None, notify, env, secrets, None, None, replicas, job_name),
+        overrides=overrides_of(None, None, notify, env, secrets, None, None, (), replicas, job_name),
         arguments=tuple(session.__kwdefaults__ or ()),
     )
     return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=False), context)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -61,6 +61,7 @@ def submit(
     secrets: Mapping[str, str] | None = None,
     max_run: str | float | None = None,
     retries: int | None = None,
+    retry_on: Iterable[int] = (),
     replicas: int | None = None,
     job_name: str | None = None,
     **params: str | float | Sequence[str | float],
@@ -85,8 +86,8 @@ def submit(
     `yes`: confirms a cost above the stack's limit for confirmation.
     `labels` and `note`: the job's own, to find it by and to remember what it was for.
     `notify`: the name of a secret, as `--notify`.
-    `env`, `secrets`, `max_run`, `retries`, `replicas` and `job_name`: those of this job alone, as `--env`, `--secret`,
-    `--max-run`, `--retries`, `--replicas` and `--name`.
+    `env`, `secrets`, `max_run`, `retries`, `retry_on`, `replicas` and `job_name`: those of this job alone, as `--env`,
+    `--secret`, `--max-run`, `--retries`, `--retry-on`, `--replicas` and `--name`.
     `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
     (`code_=…`, and `code__=…` for one that is named `code_`).
 
@@ -100,7 +101,7 @@ def submit(
     check(like=model, capacity=capacity, pool=pool, kind=kind, team=team, wait_for=wait_for, then=then)
     check(race=race)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
-    check(env=env, secrets=secrets, max_run=max_run, retries=retries, replicas=replicas)
+    check(env=env, secrets=secrets, max_run=max_run, retries=retries, retry_on=retry_on, replicas=replicas)
     check(job_name=job_name)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
@@ -120,7 +121,7 @@ def submit(
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
         race=regions(race),
-        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, replicas, job_name),
+        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, retry_on, replicas, job_name),
         arguments=tuple(submit.__kwdefaults__ or ()),
     )
     run = None

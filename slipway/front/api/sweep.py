@@ -71,6 +71,7 @@ def sweep(
     secrets: Mapping[str, str] | None = None,
     max_run: str | float | None = None,
     retries: int | None = None,
+    retry_on: Iterable[int] = (),
     replicas: int | None = None,
     job_name: str | None = None,
     **params: str | float | Sequence[str | float],
@@ -80,7 +81,7 @@ def sweep(
     `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file.
     `capacity`, `pool`, `kind`, `team`, `catalog`, `code`, `labels`, `note`, `notify`, `env`, `secrets`,
-    `max_run`, `retries`, `replicas` and `job_name`: those of `slipway.submit`.
+    `max_run`, `retries`, `retry_on`, `replicas` and `job_name`: those of `slipway.submit`.
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
@@ -100,7 +101,7 @@ def sweep(
     """
     check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind, team=team)
     check(request_id=request_id, catalog=catalog, labels=labels, note=note, notify=notify)
-    check(env=env, secrets=secrets, max_run=max_run, retries=retries, replicas=replicas)
+    check(env=env, secrets=secrets, max_run=max_run, retries=retries, retry_on=retry_on, replicas=replicas)
     check(job_name=job_name)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, keep_code=keep_code)
     check(rate=rate, yes=yes)
@@ -116,7 +117,7 @@ def sweep(
         pool=pool or "",
         kind=kind,
         team=team or "",
-        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, replicas, job_name),
+        overrides=overrides_of(labels, note, notify, env, secrets, max_run, retries, retry_on, replicas, job_name),
         arguments=tuple(sweep.__kwdefaults__ or ()),
     )
 

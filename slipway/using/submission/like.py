@@ -201,6 +201,7 @@ def _overrides(
         max_run=then.max_run if now.max_run is None else now.max_run,
         retries=then.retries if now.retries is None else now.retries,
         replicas=then.replicas if now.replicas is None else now.replicas,
+        retry_on=then.retry_on if now.retries is None else now.retry_on,
     )
     overrides = replace(given, experiment=experiment, settings=settings)
     packages = sorted(job.packages)

@@ -34,6 +34,7 @@ def checked_settings(
     max_run: str | None,
     retries: int | None,
     replicas: int | None,
+    retry_on: Iterable[int] = (),
 ) -> OwnSettings:
     """Return the settings. Raises one ConfigError with all mistakes, which repeats no value that may be secret."""
     mistakes = [*_variables(env), *_secrets(env, secrets)]
@@ -42,6 +43,11 @@ def checked_settings(
         mistakes.append(Mistake("", f"max_run {quoted(max_run or '')} is below a second", "90m or 2h, for example"))
     if retries is not None and not 0 <= retries <= MOST_RETRIES:
         mistakes.append(Mistake("", f"{retries} retries", f"0 to {MOST_RETRIES}"))
+    codes = tuple(sorted({*retry_on}))
+    if wrong := [code for code in codes if not 0 < code < 256]:
+        mistakes.append(Mistake("", f"{wrong[0]} is no exit code of a failure", "1 to 255"))
+    if codes and not retries:
+        mistakes.append(Mistake("", "exit codes to retry on, and no retries", ({"retries": "2"},)))
     if replicas is not None and replicas < 1:
         mistakes.append(Mistake("", f"{replicas} replicas", "1 or more"))
     if not mistakes and (problem := excess({"env": env, "secrets": secrets})):
@@ -52,7 +58,7 @@ def checked_settings(
             why="\n".join(mistake.what for mistake in mistakes),
             fix=together(mistake.fix for mistake in mistakes),
         )
-    return OwnSettings(env=env, secrets=secrets, max_run=longest, retries=retries, replicas=replicas)
+    return OwnSettings(env=env, secrets=secrets, max_run=longest, retries=retries, replicas=replicas, retry_on=codes)
 
 
 def require_free_name(catalog: Catalog, name: str) -> None:

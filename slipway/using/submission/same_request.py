@@ -58,6 +58,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
     def plain(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(within.sub(r"\1work", text) if buckets else text for text in texts)
 
+    settings = job.own_settings
     return {
         "kind": job.kind.name,
         "template": job.template,
@@ -69,7 +70,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         # Parameters and machines are compared separately, and a note changes nothing.
         "environment": [plain(each for each in pool.env if each.partition("=")[0] not in _ELSEWHERE) for pool in busy],
         "time limit": span(longest) if (longest := lasting_settings(job).max_run) is not None else "",
-        "retries": str(job.own_settings.retries or ""),
+        "retries": " on ".join(filter(None, (str(settings.retries or ""), *map(str, settings.retry_on)))),
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }

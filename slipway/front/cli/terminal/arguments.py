@@ -81,6 +81,7 @@ class SubmitArguments:
     secrets: tuple[str, ...] = ()
     max_run: str | None = None
     retries: int | None = None
+    retry_on: tuple[int, ...] = ()
     replicas: int | None = None
     name: str | None = None
     urgent: bool = False
@@ -102,6 +103,7 @@ class SubmitArguments:
             ("--name", self.name),
             ("--max-run", self.max_run),
             ("--retries", None if self.retries is None else str(self.retries)),
+            ("--retry-on", ",".join(map(str, self.retry_on))),
             ("--replicas", None if self.replicas is None else str(self.replicas)),
             ("--capacity", self.capacity_type),
             ("--pool", self.pool),
@@ -149,6 +151,7 @@ class SubmitArguments:
                 self.max_run,
                 self.retries,
                 self.replicas,
+                self.retry_on,
             ),
         )
         return SubmissionRequest(

@@ -46,6 +46,13 @@ def _with_values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) 
     return tuple(word if "=" in word else f"{word}={os.environ[word]}" for word in given)
 
 
+def _exit_codes(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...]:
+    words = [word.strip() for word in (given or "").split(",") if word.strip()]
+    if wrong := next((word for word in words if not word.isdecimal()), ""):
+        raise ConfigError(f"{quoted(wrong)} is no exit code", fix="--retry-on 75,137, for example")
+    return tuple(map(int, words))
+
+
 WORD = _Word()
 word_option = partial(click.option, type=WORD)
 _CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
@@ -154,6 +161,12 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         type=click.IntRange(0, MOST_RETRIES),
         metavar="N",
         help="Run it again where its own code fails, so often at most; never once it is cancelled or over time.",
+    ),
+    click.option(
+        "--retry-on",
+        callback=_exit_codes,
+        metavar="CODE,…",
+        help="With --retries: after these exit codes alone, as 75,137.",
     ),
     click.option(
         "--replicas",

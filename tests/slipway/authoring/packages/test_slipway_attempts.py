@@ -49,8 +49,9 @@ class Job(Replica):
     def runs(self) -> int:
         return self.told.read_text().count("run")
 
-    def asks(self, retries: int) -> None:
-        self.environ["SLIPWAY_SETTINGS"] = json.dumps({"env": {}, "secrets": {}, "maxRun": None, "retries": retries})
+    def asks(self, retries: int, **more: list[int]) -> None:
+        asked: dict[str, object] = {"env": {}, "secrets": {}, "maxRun": None, "retries": retries, **more}
+        self.environ["SLIPWAY_SETTINGS"] = json.dumps(asked)
 
     def marks(self, request: str) -> list[str]:
         return sorted(self.bucket.contents(f"claims/attempts-{request}/"))
@@ -101,6 +102,12 @@ def test_it_runs_again_and_finds_what_the_attempt_before_has_kept(job: Job) -> N
 def test_it_fails_at_last_with_its_own_code(job: Job, retries: int, runs: int) -> None:
     job.asks(retries)
     assert job.start(f"bound-{retries}", "11", "9").returncode == 3 and job.runs == runs
+
+
+@pytest.mark.parametrize(("codes", "runs"), [([3, 75], 2), ([75], 1)])
+def test_it_runs_again_after_the_exit_codes_that_are_named(job: Job, codes: list[int], runs: int) -> None:
+    job.asks(1, retryOn=codes)
+    assert job.start(f"codes-{runs}", "11", "9").returncode == 3 and job.runs == runs
 
 
 def test_without_a_word_of_it_nothing_is_tried_again(job: Job) -> None:

@@ -52,7 +52,14 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     shown = mine.run("jobs", "show", "lr-01")
     assert "settings   LR=0.1, DATA from secret token, at most 2 min" in shown.out.splitlines()
     assert f"lr-01 is the name of {name}" in shown.err
-    settings = {"env": {"LR": "0.1"}, "secrets": {"DATA": "token"}, "maxRun": 120, "retries": None, "replicas": None}
+    settings = {
+        "env": {"LR": "0.1"},
+        "secrets": {"DATA": "token"},
+        "maxRun": 120,
+        "retries": None,
+        "replicas": None,
+        "retryOn": [],
+    }
     assert mine.shown(name)["settings"] == settings
 
     told = mine.well("submit", "--like", "lr-01", "--env", "DATA=plain", "--env", "LR=0.2").err
@@ -90,13 +97,13 @@ sys.exit(3 if first or "always" in sys.argv[1] else 0)
 @pytest.mark.parametrize(("says", "code", "retried"), [("once", 0, "1 of 2"), ("always", 4, "2 of 2")])
 def test_a_job_runs_again_where_its_own_code_fails(mine: Stack, says: str, code: int, retried: str) -> None:
     (mine.folder / "src" / "hello" / "task.py").write_text(FAILS)
-    words = ("--code", "./src", "-p", f"code={says}", "--retries", "2", "--name", "again")
+    words = ("--code", "./src", "-p", f"code={says}", "--retries", "2", "--retry-on", "3,75", "--name", "again")
     done = mine.run("submit", "hello", *words, "--follow")
     lines = [line.removeprefix("main  ") for line in done.out.splitlines()]
     assert done.code == code and lines.count("first") == 1 and lines.count("second") == int(retried[0]), done.out
     assert "slipway: attempt 2 of 3 begins, as the last one failed" in lines
     shown = mine.run("jobs", "show", "again").out.splitlines()
-    assert f"retried    {retried}" in shown and "settings   2 retries" in shown
+    assert f"retried    {retried}" in shown and "settings   2 retries on exit code 3 or 75" in shown
     document = mine.shown("again")
     assert document["retried"] == int(retried[0]) and document["settings"]["retries"] == 2
 
@@ -108,7 +115,14 @@ def test_what_no_launcher_starts_is_not_tried_again(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [("--env", "LR=0.2"), ("--max-run", "3m"), ("--secret", "TOKEN=token"), ("--retries", "1")]
+    "other",
+    [
+        ("--env", "LR=0.2"),
+        ("--max-run", "3m"),
+        ("--secret", "TOKEN=token"),
+        ("--retries", "1"),
+        ("--retries", "1", "--retry-on", "75"),
+    ],
 )
 def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...]) -> None:
     send(mine, "--request-id", "r1", "--env", "LR=0.1", "--max-run", "2m")
@@ -120,6 +134,9 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
     ("words", "said"),
     [
         (("--env", "NOWHERE"), "'NOWHERE' is not name=value, and no variable of this shell"),
+        (("--retry-on", "75", "--retries", "2", "--retry-on", "x"), "'x' is no exit code"),
+        (("--retry-on", "75"), "exit codes to retry on, and no retries"),
+        (("--retry-on", "256", "--retries", "1"), "256 is no exit code of a failure"),
         (("--env", "1X=2"), "'1X' is no variable's name"),
         (("--env", "SLIPWAY_OUTPUT=gs://x"), "SLIPWAY_OUTPUT is set for each job"),
         (("--env", "EMPTY="), "EMPTY is empty, which Vertex AI refuses"),
