@@ -1,6 +1,7 @@
 """A small checkout, edited, proven and packed by the product's own code: once for all cases that share it."""
 
 import shutil
+import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(BASE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        # A folder of no repository takes git several calls for each package.
+        subprocess.run(["git", "init", "--quiet", "--template=", folder], check=True)
         for edit in edits:
             _apply(edit, folder)
         try:

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -110,16 +111,24 @@ def _as_git_sees(folder: Path) -> _Seen:
     tracked = _code(folder, listed)
     # What is named is meant, where the checkout around it ignores it as a whole.
     inside = inside and (bool(tracked) or _run(folder, "check-ignore", "--quiet", "--", str(folder)).returncode != 0)
-    # git takes a folder without a repository for one whose files are all new.
-    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
-        if not inside:
-            _git(folder, "init", "--quiet", "--bare", empty)
-        place = () if inside else (f"--git-dir={empty}", f"--work-tree={folder}")
+    with _all_new(folder) as elsewhere:
+        place = () if inside else elsewhere
         ignored = _listed(
             folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
         )
         unfetched = tuple(name for name in listed if _is_empty_submodule(folder / name))
         return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), unfetched, inside)
+
+
+@contextmanager
+def _all_new(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield options by which git takes all files of a folder for new ones: a repository that has nothing. It is made
+    without git, whose own has hooks and takes a process."""
+    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
+        for part in ("objects", "refs"):
+            Path(empty, part).mkdir()
+        Path(empty, "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        yield f"--git-dir={empty}", f"--work-tree={folder}"
 
 
 def _at_once(folder: Path) -> _Seen:
@@ -156,9 +165,7 @@ def _left_out(folder: Path, names: Iterable[str]) -> list[str]:
     lists = [name for name in names if PurePosixPath(name).name == IGNORES]
     if not lists:
         return []
-    with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
-        _git(folder, "init", "--quiet", "--bare", empty)
-        place = (f"--git-dir={empty}", f"--work-tree={folder}")
+    with _all_new(folder) as place:
         ignored = ("ls-files", "-z", "--others", "--ignored", "--directory", f"--exclude-per-directory={IGNORES}")
         return [*lists, *_listed(folder, *place, *ignored)]
 
