@@ -22,7 +22,7 @@ from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import PreparedSubmission, prepare, price
 from slipway.using.submission.choice import Choice, never_runs
-from slipway.using.submission.costs import Spending, leaving, race_lines, run_total
+from slipway.using.submission.costs import Spending, dearest, leaving, race_lines, run_total
 from slipway.using.submission.parameters import waits
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
@@ -196,7 +196,7 @@ class _LogDisplay:
         level = logging.INFO if taken.offer.cluster else logging.WARNING
         costs = "" if taken.offer.cluster else f", {_price_words(price(prepared.catalog, taken))}"
         _log.log(level, "%s by %s: %s%s", prepared.template.name, taken.label, choice.taken.verdict.text, costs)
-        if total := run_total(prepared.catalog, choice.taken):
+        if total := run_total(prepared.catalog, dearest(prepared.catalog, choice)):
             _log.info(total.words)
         if not choice.taken.candidate.request.job.starts_once:
             _log.info(AT_LEAST_ONCE)

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable
 from itertools import islice
 
-from slipway.base.errors import Cancelled, ConfigError, ResourceError
+from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError
@@ -73,9 +73,22 @@ def find_jobs(
     name, return the newest job of that stack's template of this name (with `of_template`), of `user` where they have
     one; or the newest job for which that name was chosen; or the jobs of the request with this id.
 
-    Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of a job outside the
-    regions.
+    One region that has it is enough where another does not answer: it has the id of the request, and a job that costs
+    money can be cancelled. Raises ResourceError with a suggestion when there is no such job, ConfigError for the name
+    of a job outside the regions, and CloudError.
     """
+    try:
+        return _found(vertex, text, stack, user if of_template else None)
+    except CloudError:
+        each_was_asked = text.isdigit() or "/" in text or len(vertex.regions) == 1
+        for region in () if each_was_asked else vertex.regions:
+            with contextlib.suppress(SlipwayError):
+                return _found(vertex.at(region), text, stack, None)  # Another region may have a template's newest.
+        raise
+
+
+def _found(vertex: Vertex, text: str, stack: str, user: str | None) -> list[VertexJob]:
+    """Return the jobs of this name, of a template where there is a `user`, or of a request."""
     names = []
     if "/" in text:
         names = [_own(vertex, text)]
@@ -87,8 +100,8 @@ def find_jobs(
         return [job]
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
-    jobs = _named(vertex, text)
-    if not jobs and stack and of_template and label_value(text):
+    jobs = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
+    if not jobs and stack and user is not None and label_value(text):
         of_all, who = earlier_filter(stack, text), label_value(user)
         jobs = _newest(vertex, f'{of_all} AND labels.{USER_LABEL}="{who}"') if who else []
         jobs = jobs or _newest(vertex, of_all)
@@ -120,20 +133,6 @@ def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
     if failed:
         raise next(iter(failed.values()))
     return None
-
-
-def _named(vertex: Vertex, text: str) -> list[VertexJob]:
-    """Return the jobs of this name, newest first. One region that has the name is enough where another does not answer:
-    it has the id of the request, and a job that costs money can be cancelled. Raises CloudError where none has it."""
-    wanted = f'display_name="{text}"'
-    try:
-        return list(vertex.jobs_of_every_kind(wanted))
-    except CloudError:
-        for region in vertex.regions if len(vertex.regions) > 1 else ():
-            with contextlib.suppress(CloudError):
-                if jobs := list(vertex.at(region).jobs_of_every_kind(wanted)):
-                    return jobs
-        raise
 
 
 def _own(vertex: Vertex, name: str) -> str:

@@ -8,6 +8,7 @@ later. A leg that nobody cancels ends by itself, when its machines come or at th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,7 +20,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_number, claim_of, claim_text
-from slipway.using.jobs.claimant import JobGoneError, holder
+from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 
 _LEAST_PAUSE_S = 2.0
@@ -34,6 +35,8 @@ class Race:
     legs: tuple[VertexJob, ...]
     #: The number of the job that has the claim, or the end of the submission; empty where it is free.
     claim: str = ""
+    #: The regions that do not answer.
+    silent: tuple[str, ...] = ()
 
     @property
     def winner(self) -> VertexJob | None:
@@ -57,13 +60,14 @@ class Race:
     @property
     def over(self) -> bool:
         """Tell whether nothing but the standing leg can run."""
-        return self.winner is not None or all(leg.ended for leg in self.legs)
+        return self.winner is not None or (not self.silent and all(leg.ended for leg in self.legs))
 
     @property
     def words(self) -> str:
-        """Return `us-east5 runs it; us-central1 cancelled, europe-west4 queued`."""
+        """Return `us-east5 won; us-central1 cancelled, europe-west4 does not answer`."""
         winner = self.winner
-        others = ", ".join(f"{leg.region} {leg.outcome}" for leg in self.legs if leg is not winner)
+        states = [f"{leg.region} {leg.outcome}" for leg in self.legs if leg is not winner]
+        others = ", ".join([*states, *(f"{region} does not answer" for region in self.silent)])
         return "; ".join(filter(None, (f"{winner.region} won" if winner else "", others)))
 
 
@@ -72,26 +76,38 @@ def _end(leg: VertexJob) -> str:
 
 
 def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Race:
-    """Read the race of a leg. `known`: names of legs that a list may hide. Raises CloudError, and JobGoneError where
-    the winner was deleted."""
+    """Read the race of a leg. `known`: names of legs that a list may hide. Raises CloudError where no region answers,
+    and JobGoneError where the winner was deleted."""
     wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
     # The claim is read first: a leg that starts meanwhile is seen at the next look.
     claim = claim_number(claim_text(context.connection.storage, claim_of(job)))
-    legs = {leg.name: leg for leg in context.vertex.jobs(job.kind, wanted) if leg.race}
-    for name in dict.fromkeys((job.name, *known)):
-        if name not in legs and (leg := context.vertex.found(name)):
-            legs[name] = leg
-    order = {region: place for place, region in enumerate(job.race)}
-    race = Race(tuple(sorted(legs.values(), key=lambda leg: (order.get(leg.region, len(order)), leg.name))), claim)
-    if claim.isdecimal() and race.winner is None:
-        winner = holder(context.vertex, context.connection.storage, claim_of(job), job.kind, job.request_id)
-        if winner is None:
-            end(context, race.left_over, lambda _: None)
-            raise JobGoneError(
-                f"job {claim} won the race of {job.called}, and is gone",
-                why="it was deleted, most likely, so nobody can tell how it ended; the others are cancelled",
-            )
-        race = Race((*race.legs, winner), claim)
+    names = dict.fromkeys((job.name, *known))
+
+    def legs_in(region: str) -> list[VertexJob] | CloudError:
+        here = context.vertex.at(region)
+        try:
+            listed = [leg for leg in here.jobs(job.kind, wanted) if leg.race]
+            hidden = {name for name in names if region_of(name) == region} - {leg.name for leg in listed}
+            if claim.isdecimal() and all(leg.id != claim for leg in listed):
+                hidden.add(f"projects/{here.project}/locations/{region}/{job.kind.collection}/{claim}")
+            return [*listed, *filter(None, map(here.found, hidden))]
+        except CloudError as problem:
+            return problem
+
+    regions = tuple(dict.fromkeys((*job.race, job.region)))
+    with ThreadPoolExecutor(len(regions), thread_name_prefix="legs") as threads:
+        answers = dict(zip(regions, threads.map(legs_in, regions), strict=True))
+    silent = {region: answer for region, answer in answers.items() if isinstance(answer, CloudError)}
+    if len(silent) == len(regions):
+        raise silent[job.region]
+    legs = [leg for answer in answers.values() if not isinstance(answer, CloudError) for leg in answer]
+    race = Race(tuple(legs), claim, tuple(silent))
+    if claim.isdecimal() and race.winner is None and not silent:
+        end(context, race.left_over, lambda _: None)
+        raise JobGoneError(
+            f"job {claim} won the race of {job.called}, and is gone",
+            why="it was deleted, most likely, so nobody can tell how it ended; the others are cancelled",
+        )
     return race
 
 

@@ -81,10 +81,15 @@ def _legs(context: Context, job: VertexJob, tell: Callable[[str], None]) -> tupl
     from slipway.using.jobs.race import read_race  # Most jobs do without its import.
 
     try:
-        return read_race(context, job).legs
+        race = read_race(context, job)
     except (CloudError, JobGoneError) as problem:
         tell(f"a leg of {job.called} may go on where nobody could look: {problem.what}")
         return ()
+    if race.silent:
+        tell(
+            f"{join(race.silent)} does not answer: what waits there of {job.called} waits on, and ends before your code"
+        )
+    return race.legs
 
 
 def withheld_request(

@@ -71,6 +71,8 @@ class Choice:
     hopeless: tuple[JudgedCandidate, ...] = ()
     #: When it may start by each candidate, where it would wait for the first one.
     earliest: tuple[EarliestStart, ...] = ()
+    #: The candidates of a race, all of which are sent; `taken` is the first of them.
+    legs: tuple[JudgedCandidate, ...] = ()
 
     @property
     def moves(self) -> bool:

@@ -92,7 +92,10 @@ def crossing(prepared: PreparedSubmission, candidates: Iterable[Candidate], inpu
 
 
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
-    """Return the spending on the chosen candidate and those it may move to; None where nothing needs a yes."""
+    """Return the spending on the chosen candidate and those it may move to, or on the legs of a race; None where
+    nothing needs a yes."""
+    if choice.legs:
+        return spending(prepared, [leg.candidate for leg in choice.legs])
     taken, hopeless = choice.taken.candidate, [judged.candidate for judged in choice.hopeless]
     later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
     return spending(prepared, [taken, *(candidate for candidate in later if candidate not in hopeless)])
@@ -105,9 +108,9 @@ def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> S
         return None
     prices = {candidate: price(prepared.catalog, candidate) for candidate in beside}
     # A price that is not wholly known may be higher than any that is.
-    dearest = max(beside, key=lambda candidate: _dearness(prices[candidate]))
-    what, most = f"{prepared.template.name} by {dearest.label}", [_most(prices[each], each) for each in beside]
-    return _confirmed(prepared.catalog, what, prices[dearest], max(most, key=_dearness), beside)
+    highest = max(beside, key=lambda candidate: _dearness(prices[candidate]))
+    what, most = f"{prepared.template.name} by {highest.label}", [_most(prices[each], each) for each in beside]
+    return _confirmed(prepared.catalog, what, prices[highest], max(most, key=_dearness), beside)
 
 
 def spending_at_once(catalog: Catalog, template: str, runs: Iterable[tuple[Candidate, int]]) -> Spending | None:
@@ -204,6 +207,11 @@ def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
     return None if judged.candidate.offer.capacity_type == POOL or total.hourly.unknown else total
 
 
+def dearest(catalog: Catalog, choice: Choice) -> JudgedCandidate:
+    """Return the candidate by which a run costs most, of those that are sent."""
+    return max(choice.legs or (choice.taken,), key=lambda judged: _dearness(price(catalog, judged.candidate)))
+
+
 def left_pool(choice: Choice) -> JudgedCandidate | None:
     """Return the candidate whose machines are paid for anyway, and which the choice leaves for others since the job
     would only wait there; None where it leaves none."""
@@ -227,11 +235,11 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
 
 def race_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
     """Yield what a race is, each other region with its verdict and price, and what crosses regions."""
-    if not prepared.races:
+    if not choice.legs:
         return
-    home, legs = prepared.catalog.region, [choice.taken, *choice.passed]
+    home, legs = prepared.catalog.region, choice.legs
     yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
-    for leg in choice.passed:
+    for leg in legs[1:]:
         costs = price(prepared.catalog, leg.candidate)
         yield f"  {leg.candidate.label}: {leg.verdict.text}, {dollars(costs)}"
     if away := [leg.candidate.region for leg in legs if leg.candidate.region != home]:

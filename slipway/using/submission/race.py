@@ -6,9 +6,10 @@ same command sends what is missing, unless a leg has begun or somebody has cance
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.base.errors import AnswerUnknown, ConfigError, SlipwayError
@@ -17,13 +18,14 @@ from slipway.model.machines.table import lacks
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
+from slipway.using.jobs.follower import TRANSIENT
 from slipway.using.jobs.race import decided, end
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, JudgedCandidate, refusal
 from slipway.using.submission.confirming import confirm
-from slipway.using.submission.costs import crossing, spending
+from slipway.using.submission.costs import crossing, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.hold import HeldError
 from slipway.using.submission.journal import SubmissionJournal
@@ -48,7 +50,7 @@ class RaceSender:
         `Submitter.submit`."""
         for candidate in prepared.candidates:
             _require_claim(candidate.request)
-        sent, gone = self._earlier(prepared.candidates) if repeated else ({}, {})
+        sent, gone, unseen = self._earlier(prepared.candidates) if repeated else ({}, {}, set())
         if sent:  # It may have been sent from another machine, by another catalog.
             bucket = next(bucket_of(attempt.job, prepared.catalog) for attempt in sent.values())
             prepared = prepared.under(prepared.request_id, bucket)
@@ -65,7 +67,7 @@ class RaceSender:
         choice = None
         # Where each leg has ended the race is over.
         if claim is Claim.FREE and left and (not sent or not all(attempt.job.ended for attempt in sent.values())):
-            choice = self._send_legs(prepared, left, sent)
+            choice = self._send_legs(prepared, left, sent, unseen)
         known = tuple(attempt.job.name for attempt in sent.values())
         stands = decided(self.context, next(iter(sent.values())).job, self.show.note, known=known)
         attempt = Attempt(stands, fresh=any(attempt.fresh for attempt in sent.values()))
@@ -74,14 +76,18 @@ class RaceSender:
     def _sender(self) -> Sender:
         return Sender(context=self.context, journal=self.journal, tell=self.show.note, policy=self.policy)
 
-    def _earlier(self, candidates: Sequence[Candidate]) -> tuple[dict[str, Attempt], dict[str, JobGoneError]]:
-        """Return the legs that an earlier call made, and the errors of those that were deleted, by region."""
-        sent, gone = dict[str, Attempt](), dict[str, JobGoneError]()
+    def _earlier(self, candidates: Sequence[Candidate]) -> tuple[dict[str, Attempt], dict[str, JobGoneError], set[str]]:
+        """Return the legs that an earlier call made and the errors of those that were deleted, by region, and the
+        regions that do not answer."""
+        sent, gone, unseen = dict[str, Attempt](), dict[str, JobGoneError](), set[str]()
         for candidate in candidates:
             try:
                 attempt = self._sender().earlier(candidate.request)
             except JobGoneError as problem:
                 gone[candidate.region] = problem
+                continue
+            except (AnswerUnknown, *TRANSIENT):
+                unseen.add(candidate.region)
                 continue
             if attempt and not attempt.job.race:
                 raise OtherJobError(
@@ -91,7 +97,7 @@ class RaceSender:
                 )
             if attempt:
                 sent[candidate.region] = attempt
-        return sent, gone
+        return sent, gone, unseen
 
     def _started(self, request: Request) -> Attempt:
         """Return the leg that has taken the claim, where neither the journal nor a list leads to one."""
@@ -103,8 +109,11 @@ class RaceSender:
             )
         return Attempt(same(request, job), fresh=False)
 
-    def _send_legs(self, prepared: PreparedSubmission, left: Sequence[Candidate], sent: dict[str, Attempt]) -> Choice:
-        """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`."""
+    def _send_legs(
+        self, prepared: PreparedSubmission, left: Sequence[Candidate], sent: dict[str, Attempt], unseen: set[str]
+    ) -> Choice:
+        """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`. In the regions
+        that are `unseen` one may be there."""
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             checks = Checks.begin(self.context, prepared, [prepared.values], threads)
             choice = choose_legs(self.context, prepared, left, threads)
@@ -112,40 +121,51 @@ class RaceSender:
                 return choice  # Those that wait go on.
             if choice.held:
                 raise HeldError(choice.taken)
-            candidates = [leg.candidate for leg in (choice.taken, *choice.passed)]
+            candidates = [leg.candidate for leg in choice.legs]
             self.show.chosen(prepared, choice)
             checks.check(candidates, self.show.note)
-            if costs := spending(prepared, candidates):
+            if costs := spending_of(prepared, choice):
                 confirm(self.context, self.show, costs)
             if costs := crossing(prepared, candidates, checks.inputs.most if checks.inputs else 0):
                 confirm(self.context, self.show, costs)
+        # What takes none just now is tried again after the others, which it does not keep waiting.
+        queue, again = deque(sorted(candidates, key=lambda each: each.region in unseen)), set(unseen)
         problems: list[SlipwayError] = []
-        unknown: list[SlipwayError] = []
-        for candidate in candidates:
-            # A person may have cancelled it, or a leg may have begun, while another was sent.
-            if sent and not self._wanted(candidate.request, sent):
-                break
+        unknown: list[AnswerUnknown] = []
+        # A person may have cancelled it, or a leg may have begun, while another was sent.
+        while queue and (not sent or self._wanted(queue[0].request, sent)):
+            candidate = queue.popleft()
             try:
-                attempt = self._send_leg(candidate.request)
-            except (CloudError, AnswerUnknown) as problem:
+                attempt = self._send_leg(candidate.request, again=candidate.region in again)
+            except (CloudError, AnswerUnknown, JobGoneError) as problem:
                 if isinstance(problem.__cause__, KeyboardInterrupt):
                     raise
-                (unknown if isinstance(problem, AnswerUnknown) else problems).append(problem)
+                if isinstance(problem, CloudError) and problem.worth_again and candidate.region not in again:
+                    queue.append(candidate)
+                    again.add(candidate.region)
+                    continue
                 self.show.note(f"! {candidate.label}: {problem.what}: {problem.why}")
+                if isinstance(problem, AnswerUnknown):
+                    unknown.append(problem)
+                elif candidate.region in unseen:
+                    unknown.append(_not_known(candidate.request, problem))
+                else:
+                    problems.append(problem)
                 continue
             sent[candidate.region] = attempt
             result = SubmissionResult(request=candidate.request, attempt=attempt, choice=choice, context=self.context)
             self.show.sent(result)
         if not sent:
-            raise (unknown or problems)[0]
+            raise [*unknown, *problems][0]
         if self._wanted(candidates[0].request, sent) and unknown:
             raise unknown[0]  # Typed again, the command sends what is missing.
         return choice
 
-    def _send_leg(self, request: Request) -> Attempt:
-        sender = self._sender()
-        sender.begin(request, repeated=False)
-        return sender.send(request)
+    def _send_leg(self, request: Request, *, again: bool) -> Attempt:
+        """Send a leg, or return the one that is there where it is tried `again`; else it is not waited for."""
+        policy = self.policy if again else replace(self.policy, resend_for=0.0)
+        sender = replace(self._sender(), policy=policy)
+        return sender.begin(request, repeated=again) or sender.send(request)
 
     def _wanted(self, request: Request, sent: Mapping[str, Attempt]) -> bool:
         """Tell whether no leg has begun. Raises Cancelled where somebody has cancelled the race, after ending it."""
@@ -163,8 +183,8 @@ class RaceSender:
 def choose_legs(
     context: Context, prepared: PreparedSubmission, legs: Sequence[Candidate], threads: ThreadPoolExecutor
 ) -> Choice:
-    """Choose the legs that their regions can have, each by its own region's quota: the first is taken, as the others
-    are that it passes. Raises PolicyError where there is none, and CloudError."""
+    """Choose the legs that their regions can have, each by its own region's quota. Raises PolicyError where there is
+    none, and CloudError."""
     tied = {leg: _cannot_leave(leg, prepared.catalog.region) for leg in legs}
     free = [leg for leg in legs if not tied[leg]]
     preflight = Preflight(context, free, threads, prepared.template.name, all_at_once=True)
@@ -176,7 +196,7 @@ def choose_legs(
     if not can:
         raise refusal(prepared.template.name, [judged[leg] for leg in legs], [])
     never = tuple(judged[leg] for leg in legs if judged[leg] not in can)
-    return Choice(can[0], passed=tuple(can[1:]), hopeless=never)
+    return Choice(can[0], legs=tuple(can), hopeless=never)
 
 
 def _cannot_leave(candidate: Candidate, home: str) -> tuple[str, ...]:
@@ -199,6 +219,14 @@ def _texts(value: Any, within: tuple[str, ...], field: str = "") -> Iterator[tup
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item, within, field)
+
+
+def _not_known(request: Request, problem: SlipwayError) -> AnswerUnknown:
+    return AnswerUnknown(
+        f"whether {request.body.get('displayName', 'the job')} waits in {request.region} is unknown",
+        why=f"{problem.what}: {problem.why}",
+        risk=f"looks again first; {request.when_twice}",
+    )
 
 
 def _require_claim(request: Request) -> None:

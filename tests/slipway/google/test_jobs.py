@@ -211,7 +211,7 @@ def test_what_is_not_there_is_said_with_where_was_looked(text: str, kind: type[E
 
 
 class HalfDown(Session):
-    """A region does not answer; another has one job, of whatever name is asked for."""
+    """A region does not answer; another has one job, of a name and a request."""
 
     def __init__(self, down: str = AWAY) -> None:
         super().__init__()
@@ -226,7 +226,8 @@ class HalfDown(Session):
     def pages(self, url: str, call: Call, collection: str, params: Any) -> Iterator[Any]:
         if f"/{AWAY}/" in url:
             raise failure(call, Answer(503, "UNAVAILABLE", "down"))
-        if collection == "customJobs" and "tune-1" in params.get("filter", ""):
+        asked = params.get("filter", "")
+        if collection == "customJobs" and ("tune-1" in asked or 'slipway-request="nightly"' in asked):
             yield self.jobs[HOME][0]
 
 
@@ -240,9 +241,10 @@ def test_a_job_is_found_by_its_number_while_another_region_does_not_answer() -> 
         assert sum(f"/{down}/" in url for url in session.asked) <= 2
 
 
-def test_a_job_is_found_by_its_name_while_another_region_does_not_answer() -> None:
+def test_a_job_is_found_by_its_name_or_request_while_another_region_does_not_answer() -> None:
     """A job may have to be cancelled. Nobody can tell that there is none, or which is a template's newest."""
-    assert [job.id for job in find_jobs(vertex(HalfDown()), "tune-1")] == ["2"]
+    for text in ("tune-1", "nightly"):
+        assert [job.id for job in find_jobs(vertex(HalfDown()), text, stack="dev")] == ["2"]
     for text in ("tune-2", "tune"):
         with pytest.raises(CloudError, match="down"):
             find_jobs(vertex(HalfDown()), text, stack="dev")

@@ -21,7 +21,7 @@ from slipway.using.jobs.earliest_start import compared
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
-from slipway.using.submission.costs import Spending, leaving, left_pool, race_lines, run_total
+from slipway.using.submission.costs import Spending, dearest, leaving, left_pool, race_lines, run_total
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
@@ -145,7 +145,7 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
     yield f"{verdict}{_money(catalog, taken)}"
     if choice.earliest:
         yield f"  {compared(choice.earliest)}"
-    if total := run_total(catalog, taken):
+    if total := run_total(catalog, dearest(catalog, choice)):
         yield f"  {total.words}"
     yield from below_verdict(context, prepared, choice) if not prepared.races else race_lines(prepared, choice)
 
@@ -195,8 +195,10 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
     from slipway.using.jobs.description import describe
 
     choice, request = submitted.choice, submitted.request
-    cost = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
-    verdict = Verdict(Outcome.UNKNOWN, "submitted before") if choice is None else choice.taken.verdict
+    legs = choice.legs if choice else ()
+    taken = next((leg for leg in legs if leg.candidate.region == job.region), choice.taken if choice else None)
+    cost = UNKNOWN if taken is None else price(context.catalog, taken.candidate)
+    verdict = Verdict(Outcome.UNKNOWN, "submitted before") if taken is None else taken.verdict
     return {
         "requestId": submission_id,
         "attemptId": request.id,
@@ -218,7 +220,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "pricePerHour": None if cost.unknown else str(cost.known),
         "priceComplete": cost.complete,
         "priceAtMost": cost.at_most,
-        "run": _run_document(context.catalog, choice.taken if choice else None),
+        "run": _run_document(context.catalog, taken),
         "job": describe(job, context, events_of_cost(context, job)).document,
     }
 

@@ -269,7 +269,8 @@ class Vertex:
         return getattr(self._service, name)
 
     def jobs(self, kind: JobKind, filter: str = "", **_: object) -> Iterator[VertexJob]:
-        return iter(self._service.jobs_listed(filter, self.regions) if kind is CUSTOM_JOB else ())
+        if kind is CUSTOM_JOB:
+            yield from self._service.jobs_listed(filter, self.regions)
 
     def jobs_of_every_kind(self, filter: str = "") -> Iterator[VertexJob]:
         return self.jobs(CUSTOM_JOB, filter)

@@ -1,5 +1,6 @@
 """A race in three regions against the model of the service: kills, lost answers, lists that lag, and cancels. (N23)"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, Timeout
+from slipway.google.failures import Answer, failure
 from slipway.google.jobs import VertexJob
+from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided
 from slipway.using.submission.candidates import prepare
@@ -19,7 +22,7 @@ from slipway.using.submission.submitter import Submitter
 
 from .cancelled_service import CancelledService, typed
 from .fallback_command import FAULTS, Told, catalog
-from .service import HOME, Context, Journal, Killed, Service
+from .service import CALL, HOME, Context, Journal, Killed, Service
 
 EAST, WEST = "us-east5", "europe-west4"
 REGIONS = (HOME, EAST, WEST)
@@ -33,6 +36,8 @@ class Regions(CancelledService):
 
     newest: bool = True
     after: bool = True
+    #: Regions that answer no call.
+    silent: tuple[str, ...] = ()
 
     @property
     def context(self) -> Any:
@@ -41,9 +46,22 @@ class Regions(CancelledService):
 
     def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         """List the jobs, of which some may start just then."""
+        self._require_answer(*regions)
         for job in self.jobs:
             self._pass(job)
         return super().jobs_listed(filter, regions)
+
+    def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
+        self._require_answer(region)
+        return super().create_job(kind, body, region)
+
+    def job(self, name: str) -> VertexJob:
+        self._require_answer(name.split("/")[3])
+        return super().job(name)
+
+    def _require_answer(self, *regions: str) -> None:
+        if {*regions} & {*self.silent}:
+            raise failure(CALL, Answer(503, "UNAVAILABLE", "out of order"))
 
     def sleep(self, seconds: float) -> None:
         super().sleep(seconds)
@@ -159,6 +177,50 @@ def test_a_region_that_refuses_leaves_the_race_to_the_others() -> None:
     result = race(there, show=show)
     assert set(states(there)) == {HOME, WEST} and result.attempt.job.region == HOME
     assert any("us-east5" in note and "no such machine" in note for note in show.notes)
+
+
+def test_a_region_that_takes_nothing_for_a_while_keeps_no_other_one_waiting() -> None:
+    there = service(starts=[None, None, 4])
+    there.faults["create"] = ["", "limited", "", "limited"]
+    result = race(there)
+    assert [job.region for job in there.jobs] == [HOME, WEST, EAST] and result.attempt.job.region == EAST
+
+
+def test_a_race_goes_on_where_a_region_does_not_answer() -> None:
+    there = service(starts=[None, 0, None], silent=(WEST,))
+    show = Told()
+    with pytest.raises(AnswerUnknown):
+        race(there, again=True, show=show)
+    assert set(states(there)) == {HOME, EAST} and any("spot in europe-west4: " in note for note in show.notes)
+    assert race(there, again=True).attempt.job.region == EAST
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING"}
+
+
+@pytest.mark.parametrize("region", [HOME, WEST])
+def test_a_region_that_falls_silent_keeps_nobody_from_the_winner_nor_from_cancelling(region: str) -> None:
+    there = service(starts=[None, 12, None])
+    with pytest.raises(Killed):
+        there.faults["read"] = ["", "", "", "", "kill"]
+        race(there)
+    there.dead, there.silent, told = False, (region,), list[str]()
+    (other,) = {HOME, WEST} - {region}
+    stands = decided(there.context, there.context.vertex.job(there.jobs[1].name), told.append)
+    assert stands.region == EAST and states(there)[other] == "CANCELLED" and states(there)[region] == "QUEUED"
+    assert any(f"{region} does not answer" in line for line in told)
+    there.silent = ()
+    decided(there.context, stands, told.append)
+    assert states(there)[region] == "CANCELLED"
+
+
+def test_where_the_winner_falls_silent_the_others_are_cancelled_and_it_is_waited_for() -> None:
+    there = service(starts=[None, 1, None])
+    there.faults["cancel"] = ["kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, there.silent = False, (EAST,)
+    with pytest.raises(Timeout):
+        decided(there.context, there.context.vertex.job(there.jobs[0].name), lambda _: None, timeout=30)
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}
 
 
 def test_a_leg_that_ends_without_machines_leaves_the_race_to_the_others() -> None:
