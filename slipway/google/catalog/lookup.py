@@ -21,7 +21,7 @@ from slipway.model.catalog.model import NAME, OF_TEAM, VARIABLE, Catalog, Offer,
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
-from slipway.model.labels import label_value
+from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.images import images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
 
@@ -276,6 +276,14 @@ def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:
         teams = (name for name, team in catalog.teams.items() if member in team.submitters)
         names += tuple(teams) or (label_value(group),)
     return tuple(dict.fromkeys(filter(None, names)))
+
+
+def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
+    """Return the teams for one of which a submission of an offer counts: its own, else the teams that may submit as its
+    account, and the groups in no team; those of all trainers where that account is none of the stack's."""
+    known, own = catalog.submitters, offer.labels.get(TEAM) or offer.team
+    every = (member for submitters in known.values() for member in submitters)
+    return (own,) if own else groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:

@@ -31,7 +31,7 @@ from slipway.using.jobs.idle import IDLE_BELOW
 from slipway.using.jobs.verdict import Outcome, on_cluster
 from slipway.using.sessions.listing import SessionRow
 from slipway.using.submission.ending import recover
-from slipway.using.submission.team import barred
+from slipway.using.submission.team import is_barred
 
 _POOL_IDLE = timedelta(days=1)
 _JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
@@ -103,7 +103,7 @@ def jobs(picture: Picture) -> Iterator[Finding]:
 def _is_barred(job: VertexJob, cluster: PersistentResource, picture: Picture) -> bool:
     """Tell whether a cluster takes the jobs of other teams alone."""
     declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None
-    return bool(picture.catalog and declared and barred(picture.catalog, declared.name, job.team))
+    return bool(picture.catalog and declared and is_barred(picture.catalog, declared.name, job.team))
 
 
 def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:

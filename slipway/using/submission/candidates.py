@@ -125,7 +125,7 @@ class PreparedSubmission:
                 region=self.catalog.region_of_offer(offer),
                 edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
                 taken=self._taken(offer),
-                barred=barred(self.catalog, offer.cluster or offer.dormant, self.team),
+                barred=barred(self.catalog, offer.cluster or offer.dormant, self.team, offer),
                 teams=nameable(self.catalog, offer, offer.cluster or offer.dormant, self.user),
             )
             for offer, wait in self.offers
@@ -206,12 +206,13 @@ def prepare(
             why="the launcher does that, of custom jobs alone, and an image may start without it",
             fix=f"leave notify out, and wait for it with {NOTIFY} in your environment, which tells of the end as well",
         )
+    theirs = barred(catalog, asked.pool.partition("/")[0], own, usual[0])
     return PreparedSubmission(
         catalog=catalog,
         template=template,
         kind=kind,
         values=values,
-        offers=tuple(_ordered(catalog, template, offers, asked, barred(catalog, asked.pool.partition("/")[0], own))),
+        offers=tuple(_ordered(catalog, template, offers, asked, theirs)),
         user=user,
         asked=asked,
         team=own,

@@ -22,7 +22,7 @@ from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_failure
 from slipway.using.submission.parameters import typed, unnamed
-from slipway.using.submission.team import barred, team_to_name
+from slipway.using.submission.team import is_barred, team_to_name
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
 """The other capacity types in the order of proposal: first the type that waits for its machines by itself."""
@@ -146,7 +146,7 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Co
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
     offers = standing(again.template, again.kind, again.values, job.team)
-    usable = [offer for offer in offers if offer.available and not barred(context.catalog, offer.cluster, job.team)]
+    usable = [offer for offer in offers if offer.available and not is_barred(context.catalog, offer.cluster, job.team)]
     first = {offer.capacity_type: offer for offer in reversed(usable)}
     for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)

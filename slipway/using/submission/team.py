@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
-from slipway.google.catalog.lookup import groups_of
+from slipway.google.catalog.lookup import teams_of
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.labels import TEAM, label_value
 
@@ -16,8 +16,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
     Raises ConfigError for a team that may not submit the template, and where the template belongs to another team.
     """
-    own = offer.labels.get(TEAM, "")
-    groups = (own,) if own else _groups(catalog, offer)
+    own, groups = offer.labels.get(TEAM, ""), teams_of(catalog, offer)
     named = label_value((asked or ("" if len(groups) == 1 else usual)).partition("@")[0])
     if not asked and (not named or not groups):
         return groups[0] if len(groups) == 1 else ""
@@ -50,7 +49,7 @@ def team_to_name(catalog: Catalog, template: Template, offer: Offer, team: str) 
 
 def nameable(catalog: Catalog, offer: Offer, cluster: str, user: str) -> tuple[str, ...]:
     """Return the teams of a cluster that a user's submission may count for by `--team`, as far as members tell."""
-    groups = () if TEAM in offer.labels else _groups(catalog, offer)
+    groups = () if TEAM in offer.labels else teams_of(catalog, offer)
     return tuple(
         team
         for team in catalog.owners(cluster)
@@ -63,20 +62,23 @@ def _may_be(member: str, user: str) -> bool:
     return kind != "user" or label_value(name.partition("@")[0]) == label_value(user.partition("@")[0])
 
 
-def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
-    """Return the teams that may submit as the offer's account, and the groups in no team; those of all trainers where
-    that account is none of the stack's."""
-    known = catalog.submitters
-    every = (member for submitters in known.values() for member in submitters)
-    return groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
-
-
-def barred(catalog: Catalog, cluster: str, team: str) -> str:
-    """Return whose a cluster is and who may use it, where a team's jobs may not; empty where they may."""
-    owners = catalog.owners(cluster)
-    if not owners or team in owners:
+def barred(catalog: Catalog, cluster: str, team: str, offer: Offer) -> str:
+    """Return whose a cluster is and who may use it, where a team's jobs of an offer may not; empty where they may."""
+    if not is_barred(catalog, cluster, team):
         return ""
-    members = join(dict.fromkeys(member for owner in owners for member in catalog.teams[owner].submitters), "or")
-    may = f"{members} may, with --team {owners[0]} or SLIPWAY_TEAM={owners[0]}" if members else "nobody is in it yet"
-    this = f"team {team}" if team else "no team"
-    return f"cluster {cluster} is of team {join(owners)}, and this counts for {this}; {may}"
+    owners, this = catalog.owners(cluster), f"team {team}" if team else "no team"
+    told = f"cluster {cluster} is of team {join(owners)}, and this counts for {this}"
+    if TEAM in offer.labels:
+        return f"{told}, as its template has the label {TEAM}={team}"
+    may = [
+        f"{join(catalog.teams[owner].submitters, 'or')} may, with --team {owner} or SLIPWAY_TEAM={owner}"
+        for owner in owners
+        if owner in teams_of(catalog, offer)
+    ]
+    return "; ".join((told, *may)) if may else f"{told}; nobody who may submit it is of that team"
+
+
+def is_barred(catalog: Catalog, cluster: str, team: str) -> bool:
+    """Tell whether a cluster takes jobs of other teams alone."""
+    owners = catalog.owners(cluster)
+    return bool(owners) and team not in owners

@@ -110,7 +110,14 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
         of_judges = owned(stack(VISION, LANGUAGE, ADA, team="judges"), "cpu")
         offline_candidate(prepare(of_judges, SubmissionRequest("digits", capacity_type="pool"), "ada"))
     assert refused.value.fix == listed, "no --team helps a template that is another team's"
+    assert "its template has the label team=judges" in refused.value.why and "--team" not in refused.value.why
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
+
+
+def test_no_team_is_told_to_name_itself_that_may_not_submit_the_template() -> None:  # N19
+    of = owned(stack(LANGUAGE, account=EVALS, evals=(LANGUAGE,)), "cpu")
+    (barred,) = {each.barred for each in prepare(of, SubmissionRequest("digits"), "ada").candidates if each.barred}
+    assert barred.endswith("this counts for team talking; nobody who may submit it is of that team")
 
 
 def test_a_pool_of_another_team_is_said_to_be_theirs_also_where_no_offer_of_one_s_own_has_it() -> None:  # N3
