@@ -15,13 +15,13 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_shapes, for_teams
+from slipway.google.catalog.lookup import for_shapes, for_teams, teams_of
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
 
@@ -46,8 +46,8 @@ class Files:
     same: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
-    #: Files of jobs that name no place any more which a restarted job finds again.
-    forgetting: frozenset[str] = frozenset()
+    #: By file of jobs, what checkpoints need and it has no more.
+    forgetting: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The files of jobs' code as they become, edited or not.
     code: Mapping[str, JobFile] = field(default_factory=dict)
     #: The edits of each stack's file.
@@ -121,8 +121,8 @@ class Change:
         catalog = replace(declared.catalog, templates={**stay, **declared.catalog.templates})
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=_comparable(deployed.catalog, declared.catalog)),
-            after=replace(declared, catalog=_comparable(catalog, deployed.catalog)),
+            before=replace(deployed, catalog=_comparable(deployed, deployed.catalog, declared.catalog)),
+            after=replace(declared, catalog=_comparable(declared, catalog, deployed.catalog)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -279,8 +279,23 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
 
 
-def _comparable(catalog: Catalog, other: Catalog) -> Catalog:
-    return for_shapes(for_teams(catalog, other), other)
+def _comparable(facts: Facts, catalog: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one, with who may submit as which account, and in which no offer can be
+    had whose submissions count for none of its cluster's teams."""
+    of_trainers = {trainer.account: tuple(trainer.submitters) for trainer in facts.trainers.values()}
+    people = {catalog.trainer: tuple(facts.submitters), **of_trainers}
+    catalog = for_shapes(for_teams(replace(catalog, submitters=people), other), other)
+
+    def judged(offer: Offer) -> Offer:
+        owners, teams = catalog.owners(offer.cluster), teams_of(catalog, offer)
+        barred = owners and not {*owners} & {*teams} and (teams or facts.people)
+        return replace(offer, available=False) if barred else offer
+
+    templates = {
+        name: replace(template, offers=tuple(map(judged, template.offers)))
+        for name, template in catalog.templates.items()
+    }
+    return replace(catalog, templates=templates if catalog.teams else catalog.templates)
 
 
 def _nothing(stack: str, project: str, region: str) -> Catalog:

@@ -28,20 +28,26 @@ class Edit:
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
+PLACE, SAVING = "place", "saving"
+"""What a job needs to go on from a checkpoint: a place that it finds again as it left it, and a line that saves."""
+
+
 @dataclass(frozen=True)
 class JobFile:
     """A file of a job's code, as far as its text tells."""
 
     #: The lines that report metrics, by their places.
     reports: Mapping[str, str] = field(default_factory=dict)
-    #: A line names a place that a job which starts again finds as it left it.
-    keeps: bool = False
+    #: What its lines have of what checkpoints need.
+    keeps: frozenset[str] = frozenset()
     #: It names the folder whose files are uploaded as a model.
     exports: bool = False
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
     #: The arguments that it requires, each by its spellings.
     required: tuple[tuple[str, ...], ...] = ()
+    #: By environment variable, the values that it takes without it; an empty one where it names none.
+    variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def _side(value: str) -> str:

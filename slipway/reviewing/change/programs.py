@@ -8,11 +8,16 @@ import re
 from collections.abc import Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import Edit, JobFile
+from slipway.reviewing.change.edits import PLACE, SAVING, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
 _KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
+_SAVES = re.compile(
+    r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
+    r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
+)
+_VARIABLE = re.compile(r"""["']([A-Z][A-Z0-9_]+)["'](?:\s*,\s*["']?([^"'(),]*)["']?\s*\))?""")
 _EXPORTS = re.compile(r"""AIP_MODEL_DIR|["'/]model(/|["'])""")
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
@@ -66,14 +71,16 @@ def _lines(lines: list[str]) -> str:
     return bare(" ⏎ ".join(line.strip() for line in lines), longest=_LONGEST)
 
 
-def forgetting(sides: Mapping[str, tuple[str, str]]) -> frozenset[str]:
-    """Return the files of jobs that named a place which a job finds when it starts again, and name none any more."""
-    return frozenset(file for file, (before, after) in sides.items() if _keeps(before) and not _keeps(after))
+def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[str]]:
+    """Return what checkpoints need that files of jobs had, and have no more: a place, or a line that saves."""
+    gone = {file: _keeps(before) - _keeps(after) for file, (before, after) in sides.items()}
+    return {file: lost for file, lost in gone.items() if lost}
 
 
-def _keeps(text: str) -> bool:
-    lines = (line[:_WIDEST] for line in text[:_MOST_READ].splitlines())
-    return any(_KEEPS.search(line.partition("#")[0]) for line in lines)
+def _keeps(text: str) -> frozenset[str]:
+    lines = [line[:_WIDEST].partition("#")[0] for line in text[:_MOST_READ].splitlines()]
+    needs = {PLACE: _KEEPS, SAVING: _SAVES}
+    return frozenset(what for what, pattern in needs.items() if any(map(pattern.search, lines)))
 
 
 def job_file(file: str, text: str) -> JobFile:
@@ -82,6 +89,9 @@ def job_file(file: str, text: str) -> JobFile:
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
     # Arguments of a subcommand are asked of nobody else.
     required = _REQUIRED.finditer(text[:_MOST_READ]) if "add_subparsers" not in text else ()
+    variables: dict[str, set[str]] = {}
+    for match in _VARIABLE.finditer("\n".join(lines)):
+        variables.setdefault(match[1], set()).add(match[2] or "")
     return JobFile(
         reports={
             f"{file}:{number}": f"`{bare(line.strip(), longest=_LONGEST)}`"
@@ -92,4 +102,5 @@ def job_file(file: str, text: str) -> JobFile:
         exports=any(_EXPORTS.search(line.partition("#")[0]) for line in lines),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
         required=tuple(tuple(_FLAG.findall(match[1])) for match in required),
+        variables={name: frozenset(values) for name, values in variables.items()},
     )

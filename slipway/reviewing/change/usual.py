@@ -22,7 +22,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
     counts: dict[tuple[str, str], int] = {}
     for offer in usual_offers(template):
         for pool, count in takes(offer, usual_values(template)).items():
-            if pool:
+            if pool and not barred(offer):
                 counts.setdefault((offer.cluster, pool), count)
     return counts
 
@@ -30,13 +30,19 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may ask for."""
     values = largest_values(template)
-    return max((takes(offer, values)[pool] for offer in template.offers if offer.cluster == cluster), default=0)
+    there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
+    return max((takes(offer, values)[pool] for offer in there), default=0)
 
 
 def misfits(template: Template) -> bool:
     """Tell whether a template asks for a pool and fits none, for which a deployment is refused."""
     on_pools = [offer for offer in template.offers if offer.capacity_type == POOL]
     return bool(on_pools) and not any(offer.cluster or offer.dormant for offer in on_pools)
+
+
+def barred(offer: Offer) -> bool:
+    """Tell whether it is on a cluster of other teams than its submissions count for."""
+    return bool(offer.capacity_type == POOL and offer.cluster and not offer.available)
 
 
 def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:

@@ -1,6 +1,6 @@
 """Classes that an unseen set of changes showed: what follows from a change where a sentence told something else."""
 
-from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 
 _PLAIN = (
     Edit(
@@ -12,8 +12,138 @@ _PLAIN = (
     ),
 )
 _AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
+_SCRIPT = (
+    stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+    stack("      reviewedCodeOnly: true\n", ""),
+    stack("    - evals\n", "    - evals\n    - script\n"),
+    Edit(
+        "templates/script.py",
+        new="from slipway.template import SCRIPT, Disk, JobTemplate, Package, Parameter, WorkerPool\n\n"
+        'CODE = Package("jobs/digits", SCRIPT, "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:20260901")\n'
+        'ARGS = ("--command=${command}", "--output=${slipway.output}")\n\n'
+        'TEMPLATE = JobTemplate(name="script", summary="a command", code=CODE, code_flag=True,\n'
+        '    worker_pools=(WorkerPool("script", "n1-standard-8", Disk("pd-ssd", 100), args=ARGS),),\n'
+        '    parameters=(Parameter("command", str, default="python a.py", command=True),),\n'
+        '    capacity_types=("pool", "spot"), timeout_s=3600)\n',
+    ),
+)
+_SAVING = (
+    Edit(
+        "jobs/digits/task.py",
+        "def main() -> None:\n",
+        "import os\nfrom pathlib import Path\n\n\ndef main() -> None:\n"
+        '    output, pace = Path(os.environ["SLIPWAY_OUTPUT"]), float(os.environ.get("PACE", "1"))\n'
+        '    new, kept = output / "new", output / "epoch"\n'
+        "    for epoch in range(EVERY):\n        new.write_text(str(epoch * pace))\n        os.replace(new, kept)\n"
+        '    (output / "done").write_text("ok")\n',
+    ),
+)
+_POLICY = "  slipway:policy:\n"
+_TEAMS = (
+    stack(
+        _POLICY,
+        "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n"
+        "    demand: { submitters: [group:demand@acme.example] }\n" + _POLICY,
+    ),
+)
+_SEARCH, _DEMAND = "{ submitters: [group:search@acme.example]", "{ submitters: [group:demand@acme.example]"
+_HANDED_ON = (
+    stack(f"{_SEARCH}, clusters: [cpu] }}", f"{_SEARCH} }}"),
+    stack(f"{_DEMAND} }}", f"{_DEMAND}, clusters: [cpu] }}"),
+)
+
+
+def _counts(name: str, team: str) -> Edit:
+    return template(name, "    timeout_s=3600,\n", f'    timeout_s=3600,\n    labels={{"team": "{team}"}},\n')
+
 
 CASES = (
+    Case(
+        "Sessions may run longer, and on a pool that no template for them fits",
+        (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
+        (
+            hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of on cpu/workers for up to 8 h"),
+            tells("sessions-limited", "", "No session can run on h100/workers", "fits it"),
+        ),
+        given=(stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *_SCRIPT),
+        never=("may run on cpu/workers or h100",),
+    ),
+    Case(
+        "Checkpoints are written no more, and the template says that there are some",
+        (Edit("jobs/digits/task.py", "        os.replace(new, kept)\n", ""),),
+        (hurts("code-changed", "digits", "no line saves a checkpoint", "begins anew"),),
+        given=_SAVING,
+        accident="a night's work lost with a machine, for fewer writes",
+    ),
+    Case(
+        "A variable goes whose value the code takes by itself",
+        (template("digits", 'env={"PACE": "1"}', "env={}"),),
+        (tells("environment-changed", "digits", "takes the same without it"),),
+        given=(*_SAVING, more("digits", 'env={"PACE": "1"}')),
+    ),
+    Case(
+        "A variable goes without which the code takes another value",
+        (template("digits", 'env={"PACE": "2"}', "env={}"),),
+        (hurts("environment-changed", "digits", "takes a value of its own, or fails"),),
+        given=(*_SAVING, more("digits", 'env={"PACE": "2"}')),
+    ),
+    Case(
+        "A variable is said that the code takes by itself",
+        (more("digits", 'env={"PACE": "1"}'),),
+        (tells("environment-changed", "digits", "takes the same without it"),),
+        given=_SAVING,
+    ),
+    Case(
+        "A team's cluster is another team's, and its templates count for it by their label, whoever submits them",
+        _HANDED_ON,
+        (
+            stops("no-offer-left", "tune", "of team `demand`, and they count for `search`"),
+            hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot", "slipway:teams.search.clusters"),
+            hurts("cluster-team", "team search"),
+        ),
+        given=(*_TEAMS, _counts("tune", "search"), _counts("digits", "search")),
+        may=("run-cost", "pool-unused"),
+        never=("still may", "teams.demand.submitters", "wait beside", "without it"),
+        accident="machines that a team had counted on, and paid for nobody",
+    ),
+    Case(
+        "A team's cluster is another team's, for whoever says so",
+        _HANDED_ON,
+        (
+            hurts("cluster-team", "cluster cpu", "`group:demand@acme.example` may", "with `--team demand`"),
+            stops("cluster-team", "template tune", "by `group:search@acme.example`"),
+        ),
+        given=_TEAMS,
+        may=("cluster-team",),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        never=("still may",),
+    ),
+    Case(
+        "A template gets a label whose team may not use the cluster that it had",
+        (_counts("digits", "demand"),),
+        (hurts("offer-unavailable", "digits", "of team `search`, and they count for `demand`"),),
+        given=_TEAMS,
+        may=("run-cost", "pool-unused"),
+    ),
+    Case(
+        "Jobs need larger machines, which another team's cluster alone has",
+        (template("tune", '"n1-standard-8"', '"n1-standard-16"'),),
+        (hurts("offer-gone", "tune", "they cost $"), hurts("machines-changed", "tune")),
+        given=(
+            stack(
+                "    cpu:\n",
+                "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
+                "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n    cpu:\n",
+            ),
+            *_TEAMS,
+            stack("clusters: [cpu]", "clusters: [big]"),
+            _counts("tune", "demand"),
+            more("tune", 'capacity_types=("pool", "on-demand")'),
+        ),
+        may=("run-cost",),
+        never=("nothing more while pool `big`",),
+        accident="a night's runs on paid machines, told as free",
+    ),
     Case(
         "Types and docstrings of a job's functions",
         (

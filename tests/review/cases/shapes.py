@@ -4,6 +4,9 @@ from tests.review.case import Case, hurts, imports, more, tells, template
 
 LARGER = 'Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),))'
 SEVERAL = 'Shape((WorkerPool("tuner", "g2-standard-24", Disk("pd-ssd", 200), args=ARGS),), ("spot", "on-demand"))'
+SPARE = SEVERAL.replace('("spot", "on-demand")', '("spot",)')
+DEAR = LARGER.replace("ARGS),)", 'ARGS),), ("on-demand",)')
+ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 WITH_BOTH = (imports("lora", "Shape"), more("lora", f"shapes=({LARGER}, {SEVERAL})"))
 
 CASES = (
@@ -33,9 +36,29 @@ CASES = (
         "A template loses all its other machines",
         (template("lora", f"    shapes=({LARGER}, {SEVERAL}),\n", ""),),
         (
-            hurts("offer-gone", "lora shape a2-ultragpu-1g", "where that has no capacity, they wait or fail"),
+            hurts("offer-gone", "lora shape a2-ultragpu-1g", "where none of these has capacity, they wait or fail"),
             hurts("offer-gone", "lora shape g2-standard-24"),
         ),
         given=WITH_BOTH,
+    ),
+    Case(
+        "A dearer machine takes the place of both last ways to run",
+        (template("lora", SPARE, DEAR), template("lora", *ON_DEMAND)),
+        (
+            hurts("offer-gone", "lora shape g2-standard-24", "where `a2-highgpu-1g` has no capacity", "$5.84/h"),
+            hurts("offer-gone", "lora on-demand on a2-highgpu-1g", "$5.84/h on demand with `a2-ultragpu-1g`"),
+            tells("offer-added", "lora shape a2-ultragpu-1g", "$5.84/h"),
+        ),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
+        never=("wait or fail", "on demand with `a2-ultragpu-1g` run on"),
+        accident="a bill of four times the usual, from a machine of last resort",
+    ),
+    Case(
+        "The machines of a template are others, and so are those of each of its ways to run",
+        (template("lora", '"a2-highgpu-1g"', '"a2-ultragpu-1g"'),),
+        (hurts("machines-changed", "lora", "run on `a2-ultragpu-1g` instead of `a2-highgpu-1g`"),),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
+        may=("run-cost",),
+        never=("can't run on `a2-highgpu-1g`", "with `a2-ultragpu-1g` run on"),
     ),
 )

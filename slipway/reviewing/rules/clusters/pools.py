@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slipway.base.formatting import all_of, join
@@ -17,7 +18,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import compete, cost, largest, misfits, taken, takes, without_cluster
+from slipway.reviewing.change.usual import barred, compete, cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import RowName, by_row, say
@@ -207,12 +208,15 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
+        every = (offer for each in new.templates.values() for offer in each.offers)
+        shut = any(barred(offer) and offer.cluster == place[0] for offer in every)
         lost = place in before and (gpus or paid.known >= _MUCH)
         yield _of_pool(
             "pool-unused",
             place,
             misfit=misfit,
             templates="" if misfit else named(map("`{}`".format, fits)),
+            theirs=join(f"`{team}`" for team in new.owners(place[0])) if shut else "",
             paid=with_month(paid),
             saves="" if place[0] in protected else with_month(paid),
             details=[say("pool-ran", name=name) for name in hits],
@@ -273,7 +277,9 @@ def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Chan
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
     pools = _pools(catalog)
-    unused = unused_pools(pools, catalog.templates.values())
+    templates = catalog.templates.values()
+    open_to = (replace(each, offers=tuple(offer for offer in each.offers if not barred(offer))) for each in templates)
+    unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}
     # Offers on a dormant cluster name no pools, and use it when it is there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.policy.rules import crowd
@@ -10,7 +11,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.model.catalog.model import SessionLimits
+from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
@@ -45,16 +46,7 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
             values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former}
             yield by_row(row, Subject("workspace", key), **values)
-    limits = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    if before != after:
-        yield by_row(
-            "sessions-limited",
-            Subject("workspace", "sessions"),
-            longer=not after.within(before),
-            before=str(before),
-            after=str(after),
-            edits=(Edit("sessions", *map(str, limits)),),
-        )
+    yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     for name in (*now, *(name for name in was if name not in now)):
         if (name in was) != (name in now):
@@ -67,6 +59,36 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _added(member)
         if (member.gets or member.loses) and not member.begins:
             yield _other(member)
+
+
+def _sessions(change: Change) -> Iterator[Consequence]:
+    """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
+    listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
+    fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
+    if before == after:
+        return
+    if fitting[0] != fitting[1]:
+        yield by_row(
+            "sessions-limited",
+            Subject("workspace", "sessions"),
+            longer=not fitting[1].within(fitting[0]),
+            before=str(fitting[0]),
+            after=str(fitting[1]),
+            edits=(Edit("sessions", *map(str, listed)),),
+        )
+    if idle := [pool for pool in after.pools or () if pool not in (*(fitting[1].pools or ()), *(before.pools or ()))]:
+        yield by_row("sessions-unfit", Subject("workspace", "pools of sessions"), pools=named(idle, "or"))
+
+
+def _fitting(limits: SessionLimits, catalog: Catalog) -> SessionLimits:
+    # Needed only where limits differ: importing it costs time.
+    from slipway.authoring.packages.packing import runs_any_folder
+
+    templates = [template for template in catalog.templates.values() if runs_any_folder(template)]
+    offers = [offer for template in templates for offer in template.offers if offer.available]
+    fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
+    pools = limits.pools if limits.pools is None or not templates else tuple(filter(fit.__contains__, limits.pools))
+    return replace(limits, pools=pools)
 
 
 def _gone(member: AccessChange) -> Consequence:

@@ -11,7 +11,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.model.catalog.model import Template
 from slipway.model.labels import Launched
-from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.edits import PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
@@ -78,12 +78,15 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
     row: RowName = "code-changed" if edited else "code-unseen"
     row = "code-tests" if edited and all(map(_TESTS.search, edited)) else row
-    # Another file may name the place.
-    forgets = template.keeps_nothing and not files.forgetting.isdisjoint(edited)
+    # Another file may have it.
+    lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
+    lost = lost.difference(*(file.keeps for file in template.code))
+    if lost and template.new.checkpoints and row == "code-changed":
+        row = "code-begins-anew" if PLACE in lost else "code-saves-nothing"
     whole = [file for file in edited if not files.lines.get(file)]
     more = len(lines) - _MOST_LINES
     return template.tells(
-        "code-begins-anew" if forgets and template.new.checkpoints else row,
+        row,
         part="code",
         files=few(map("`{}`".format, edited)),
         edits=lines[:_MOST_LINES],

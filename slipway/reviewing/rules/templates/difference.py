@@ -55,6 +55,7 @@ class Difference:
             "at_home": after.startswith(self.template.becomes.region),
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
+            "defaulted": self.template.takes(self.name) == {before or after},
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after),
             # Reported with the code.

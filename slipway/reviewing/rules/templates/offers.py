@@ -14,10 +14,12 @@ from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
+from slipway.model.labels import TEAM
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
+    barred,
     by,
     compete,
     cost,
@@ -54,7 +56,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         {label: each for label, each in side.items() if not refused(each, becomes)} for side in (was, becomes)
     )
     same = kept(before, after)
-    shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
+    all_shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
+    shapes = [shape for shape in all_shapes if not {*shape.labels} & {*same, *same.values()}]
     yield from (shape.told for shape in shapes)
     of_shapes = {label for shape in shapes for label in shape.labels}
     gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
@@ -98,10 +101,20 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
-    """Return labels of offers by those that they have now, another one where they move to another cluster."""
+    """Return labels of offers by those that they have now, another one where they move to another cluster, or where
+    other machines take the place of a whole shape."""
     gone = [label for label in before if label not in after]
-    new = [label for label in after if label not in before]
-    moved = {label: old for old in gone for label in new if _place(before[old]) == _place(after[label])}
+    new = [label for label in after if label not in before and not barred(after[label])]
+    were, are = ({offer.shape for offer in side.values()} for side in (before, after))
+    moved = {
+        label: old
+        for old in gone
+        for label in new
+        if _place(before[old]) == _place(after[label])
+        and (
+            before[old].shape == after[label].shape or (before[old].shape not in are and after[label].shape not in were)
+        )
+    }
     return {**{label: label for label in after if label in before}, **moved}
 
 
@@ -124,7 +137,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         so = f"until it is there, they go to `{former}` as before" if meanwhile else ""
         yield _tells(template, "offer-moved", offer, cluster=former, part=old, so=so)
     if was.available and not offer.available:
-        yield from _unavailable(template, offer, after)
+        yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
         alone = whole_way(offer, template.becomes)
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
@@ -154,16 +167,19 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         )
 
 
-def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Iterator[Consequence]:
+def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offers) -> Iterator[Consequence]:
     rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         # The refusal of the deployment tells why.
         if rest:
             yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
         return
+    of_owners = was.labels.get(TEAM) in template.becomes.owners(offer.cluster)
+    if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
+        return  # The label that goes, or the template, tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     so = facts(why_not(offer, template), cost_more, _refused(offer, rest))
-    grade = None if offer.lacks_quota or offer.dormant else Grade.BLOCKING
+    grade = None if offer.lacks_quota or offer.dormant or barred(offer) else Grade.BLOCKING
     yield _tells(template, "offer-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
 
 
@@ -183,8 +199,9 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
             ends = after_wait(left[-1], after, template.becomes)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
-        if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
-            next_, they = left[len(sooner) :], f"what {way(sooner[-1])} has no room for costs"
+        then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
+        if sooner and then and (sooner[-1].capacity_type == POOL or then[0].shape != offer.shape):
+            next_, they = then, f"what {way(sooner[-1])} has no room for costs"
         so = facts(f"{they} {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.

@@ -69,8 +69,9 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     shortened to its last part, where that differs."""
     sides = difference.before, difference.after
     says = rule.told(*sides, difference.holds)
-    if rule.what == "environment variable" and difference.after is None and difference.holds("read"):
-        says = "variable-read"
+    if rule.what == "environment variable" and None in sides:
+        says = "variable-default" if difference.holds("defaulted") else says
+        says = "variable-read" if difference.after is None and difference.holds("read") else says
     if isinstance(says, str) and says.endswith("()"):
         effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
         return effect
@@ -82,7 +83,8 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     old, new = whole if short[0] == short[1] else short
     name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
     row = cast("RowName | Row", says)
-    return follows(row, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
+    gone = difference.after is None
+    return follows(row, gone=gone, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
@@ -118,7 +120,9 @@ def _told(
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
-    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in offers)
+    # The machines are what differs.
+    bare = [replace(each, shape="") if rule.what == "machines" else each for each in offers]
+    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in bare)
     of_clusters = _of_clusters(rule.kind, offers, *catalogs)
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""

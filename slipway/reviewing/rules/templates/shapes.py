@@ -55,13 +55,18 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
         left = [each for each in after.values() if compete(each, first) and each.available]
         if not left:
             continue
-        shape, when = first.shape, first.when
+        shape, when, places = first.shape, first.when, list(before)
+        earlier = [after[label] for label in places[: places.index(labels[0])] if after.get(label) in left]
+        rest = [each for each in left if each not in earlier]
+        those = join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or")
         told = template.tells(
             "shape-gone",
             part=f"shape {shape}{whose([first], template.old)}",
             jobs=f"{JOBS}{whose([first], template.old)}",
             shape=shape,
-            so=facts(f"they cost {costs(left[:1], template.becomes)}", "where that has no capacity, they wait or fail"),
+            earlier=those if rest else "",
+            costs=costs(rest or left, template.becomes),
+            ends=not rest,
             used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
             grade=None if any(before[label].available for label in labels) else Grade.NOTE,
         )

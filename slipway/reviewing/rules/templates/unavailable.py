@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.base.formatting import join
-from slipway.google.catalog.lookup import usual_offers
+from slipway.google.catalog.lookup import teams_of, usual_offers
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.model import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.usual import compete, cost, machine_types, misfits
+from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
@@ -80,14 +80,17 @@ def no_second(offer: Offer, template: TemplateChange) -> Iterator[str]:
 
 def mend(offer: Offer, template: TemplateChange) -> str:
     """Return what makes an offer available again."""
+    others = any(each.available and compete(each, offer) for each in template.new.offers)
     if offer.dormant:
-        others = any(each.available and compete(each, offer) for each in template.new.offers)
         return "" if others else "list another capacity type too, for the time without the cluster"
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}"
         then = f"{GRANTED}they cost {cost(offer, template.becomes)}"
         return f"{first}: {then}; or keep machines or capacity types that have some"
+    if barred(offer):
+        known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
+        return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)
     return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
 
 
@@ -100,6 +103,11 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
         return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
+    if barred(offer):
+        teams, owners = (
+            join(f"`{team}`" for team in some) for some in (teams_of(catalog, offer), catalog.owners(offer.cluster))
+        )
+        return say("cluster-barred", cluster=offer.cluster, owners=owners, teams=teams)
     if offer.lacks_quota or offer.why:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"

@@ -17,7 +17,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.edits import JobFile
+from slipway.reviewing.change.edits import PLACE, JobFile
 from slipway.reviewing.change.usual import timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
@@ -118,7 +118,11 @@ class TemplateChange:
     @property
     def keeps_nothing(self) -> bool:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
-        return bool(self.code) and not any(file.keeps for file in self.code)
+        return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
+
+    def takes(self, variable: str) -> frozenset[str]:
+        """Return the values that its code takes without an environment variable, an empty one where it names none."""
+        return frozenset[str]().union(*(file.variables.get(variable, ()) for file in self.code))
 
     @property
     def pipeline_edited(self) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from slipway.reviewing.change.edits import PLACE, SAVING
 from slipway.reviewing.change.programs import forgetting, job_file, same_program
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
@@ -30,16 +31,35 @@ def test_comments_docstrings_and_form_are_no_other_code(before: str, after: str,
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "forgets"),
+    ("before", "after", "lost"),
     [
-        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', True),
-        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save(Path(args.output, "ckpt.pt"))', False),
-        ('save("gs://acme/a.pt")', '# save("gs://acme/a.pt")', True),
-        ('save("a.pt")', 'save("b.pt")', False),
+        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', {PLACE}),
+        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save(Path(args.output, "ckpt.pt"))', set()),
+        ('save("gs://acme/a.pt")', '# save("gs://acme/a.pt")', {PLACE, SAVING}),
+        ('save("a.pt")', 'save("b.pt")', set()),
+        ("new.write_text(epoch)\nos.replace(new, kept)\ndone.write_text(loss)", "done.write_text(loss)", {SAVING}),
+        ("torch.save(state, kept)", "model.save_pretrained(kept)", set()),
+        ("os.replace(new, kept)", "new.replace(kept)", set()),
+        ("os.replace(new, kept)", 'name.replace("a", "b")', {SAVING}),
+        ("torch.save(state, kept)", "Trainer(callbacks=[ModelCheckpoint(every=9)])", set()),
     ],
 )
-def test_code_that_names_no_place_any_more_that_outlives_a_machine(before: str, after: str, forgets: bool) -> None:
-    assert forgetting({"jobs/lora/task.py": (before, after)}) == ({"jobs/lora/task.py"} if forgets else set())
+def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lost: set[str]) -> None:
+    assert forgetting({"jobs/lora/task.py": (before, after)}) == ({"jobs/lora/task.py": lost} if lost else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "takes"),
+    [
+        ('float(os.environ.get("PACE", "1"))', {"1"}),
+        ('os.getenv("PACE", 1)', {"1"}),
+        ('os.environ["PACE"]', {""}),
+        ('os.environ.get("PACE", "1") or os.environ["PACE"]', {"1", ""}),
+        ('os.environ.get("PACE", default())', {""}),
+    ],
+)
+def test_what_code_takes_without_a_variable(text: str, takes: set[str]) -> None:
+    assert job_file("jobs/lora/task.py", text).variables == {"PACE": takes}
 
 
 @pytest.mark.parametrize(
