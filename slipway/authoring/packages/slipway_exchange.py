@@ -61,8 +61,8 @@ class Request(NamedTuple):
     commit: str = ""
     dirty: bool = True
     closed: str = ""
-    #: Its $SLIPWAY_OUTPUT is an empty folder of its own.
-    fresh: bool = False
+    #: Its $SLIPWAY_OUTPUT is what the run before has left, and no empty folder.
+    resume: bool = False
 
     def packed(self, contents: Mapping[str, bytes]) -> bytes:
         """Return the object, with the contents that the session lacks, by their digests."""

@@ -81,7 +81,9 @@ class Session:
         self.exchange, self.start, self.environ, self.files, self.warm = exchange, start, environ, files, warm
         self.until, self.longest = until, longest
         self.name, self.alone = replica(environ), sum(map(len, cluster(environ).values())) < 2
-        self.number, self.group, self.noticed, self.warned = 1, 0, False, False
+        self.number, self.group, self.noticed = 1, 0, False
+        #: The run that an earlier start lost, and its command; None before that was looked up.
+        self.lost: tuple[int, str] | None = None
 
     def notice(self, *_: object) -> None:
         """Hand a notice on that the machine goes."""
@@ -208,19 +210,40 @@ class Session:
         return process, [output.read(stream, number) for number, stream in enumerate(streams, 1)]
 
     def kept_in(self, request: Request, output: Output) -> dict[str, str]:
-        """Return the variable with the folder where a run's files are kept; where earlier ones left theirs, tell that
-        once."""
+        """Return the variable with the run's own folder, of which files are kept: what an earlier run has left where
+        that is asked for, or where an earlier start lost this very command, and empty for others."""
         whole = self.environ.get("SLIPWAY_OUTPUT", "")
-        if whole and request.fresh:
-            own = Path(whole, f"run-{self.number}")
-            own.mkdir(exist_ok=True)
-            return {"SLIPWAY_OUTPUT": str(own)}
-        left = sorted(path.name for path in Path(whole).iterdir()) if whole and not self.warned else []
+        if not whole:
+            return {}
+        own, left = Path(whole, f"run-{self.number}"), self.left(request, Path(whole))
         if left:
-            self.warned = True
-            names = ", ".join(left[:3]) + (" and more" if left[3:] else "")
-            output.add(2, f"slipway: $SLIPWAY_OUTPUT has {names} of earlier runs; --fresh gives a run an empty one\n")
-        return {}
+            left.rename(own)
+            output.add(2, f"slipway: goes on with what run {left.name[len('run-') :]} has left of $SLIPWAY_OUTPUT\n")
+        own.mkdir(exist_ok=True)
+        return {"SLIPWAY_OUTPUT": str(own)}
+
+    def left(self, request: Request, whole: Path) -> Path | None:
+        """Return the folder with which a run goes on; None for an empty one."""
+        if self.lost is None:
+            self.lost = self.lost_before()
+        number, command = self.lost
+        if command == request.command:
+            self.lost = 0, ""
+        elif not request.resume:
+            return None
+        else:
+            number = max((int(path.name[len("run-") :]) for path in whole.glob("run-*")), default=0)
+        folder = whole / f"run-{number}"
+        return folder if folder.is_dir() else None
+
+    def lost_before(self) -> tuple[int, str]:
+        """Return the run that an earlier start of the job lost, and its command; 0 for none."""
+        before = self.number - 1
+        ends = [name for name in self.exchange.names("runs") if name.startswith(ended_name(before, ""))]
+        packed = self.exchange.read(request_name(before)) if ends else None
+        if packed is None or not any(Part.read(self.exchange.read(name) or b"{}").lost == LOST for name in ends):
+            return 0, ""
+        return before, Request.read(packed)[0].command
 
     def ending(self, stops: int) -> str:
         """Return why the session does not let its run go on; empty while it does."""

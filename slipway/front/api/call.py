@@ -58,7 +58,7 @@ _OF_SESSIONS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "idle": ((str, int, float), 'a time: "20m", or seconds'),
     "preload": ((Sequence,), "a list of modules' names"),
     "command": ((str,), "a line, as it is typed"),
-    "fresh": ((bool,), "True or False"),
+    "resume": ((bool,), "True or False"),
     "check": ((bool,), "True or False"),
 }
 _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {

@@ -56,19 +56,19 @@ class Session:
         self.stop()
 
     def run(
-        self, command: str, *, code: str | os.PathLike[str] = ".", fresh: bool = False, check: bool = True
+        self, command: str, *, code: str | os.PathLike[str] = ".", resume: bool = False, check: bool = True
     ) -> SessionRun:
         """Run a command among the files of a folder as they are now, print what it writes, and wait for its end. An
-        interrupt is handed on to the command. `fresh`: its $SLIPWAY_OUTPUT is an empty folder. With `check=False` a
-        command that failed is returned.
+        interrupt is handed on to the command. `resume`: its $SLIPWAY_OUTPUT is what the run before has left, not empty.
+        With `check=False` a command that failed is returned.
 
         Raises ResourceError for a command that failed, for a run that is lost, and where the session runs another
         command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
         """
-        check_arguments(command=command, code=code, fresh=fresh, check=check)
+        check_arguments(command=command, code=code, resume=resume, check=check)
         typed = os.fsdecode(code)
         line = command_line((command,), Path(typed))
-        session, run = begin_run(self._context, self._session, line, typed, _log.info, fresh=fresh)
+        session, run = begin_run(self._context, self._session, line, typed, _log.info, resume=resume)
         name = f"{session.job.typed}/{run.number}"
         exit_code = followed(self._context, session, run, _log.info)
         if exit_code and check:

@@ -42,10 +42,10 @@ def begin_run(
     code: str,
     note: Callable[[str], None],
     *,
-    fresh: bool = False,
+    resume: bool = False,
 ) -> tuple[Session, SentRun]:
     """Send a command to the session that is found, with the files of `code` as they are now, which are read meanwhile;
-    `note` is told what travels. `fresh`: its $SLIPWAY_OUTPUT is an empty folder.
+    `note` is told what travels. `resume`: its $SLIPWAY_OUTPUT is what the run before has left, not empty.
 
     Raises the errors of `code_folder`, `read` and `send`, and ConfigError for a folder that lacks what the command
     starts, and for a key in it or in the command.
@@ -61,7 +61,7 @@ def begin_run(
         for line in () if last.number else about(tree, source.place, command):
             note(line)
     require_no_key(tree.files, f"the folder {source.name}", f"leave the file out, by a line in {IGNORES}")
-    run = send(context, session, last, command, tree, fresh=fresh)
+    run = send(context, session, last, command, tree, resume=resume)
     changed = f"{counted(run.changed, 'file')} changed, {size(run.bytes)}" if run.changed else "no file changed"
     note(f"run {run.number}  {changed}")
     if run.requires_others:
@@ -71,7 +71,9 @@ def begin_run(
     return session, run
 
 
-def send(context: Context, session: Session, last: LastRun, command: str, tree: WorkingTree, *, fresh: bool) -> SentRun:
+def send(
+    context: Context, session: Session, last: LastRun, command: str, tree: WorkingTree, *, resume: bool
+) -> SentRun:
     """Send a command, once. `last`: how far the session is. Raises ResourceError where the session has ended, or runs
     something, Interrupted where it may have been sent, and CloudError."""
     if last.goes_on or last.closed:
@@ -88,7 +90,7 @@ def send(context: Context, session: Session, last: LastRun, command: str, tree: 
         executable=tuple(sorted(tree.executable)),
         commit=tree.revision.commit,
         dirty=bool(tree.revision.dirty),
-        fresh=fresh,
+        resume=resume,
     )
     packed = request.packed(contents)
     listing = [name for name in ([REQUIREMENTS] if REQUIREMENTS in files else FILES) if name in files]

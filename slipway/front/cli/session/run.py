@@ -25,12 +25,12 @@ from slipway.using.submission.own_command import command_line
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="COMMAND…")
 @word_option("--session", "name", metavar="SESSION", help="Which, where you have several.")
-@click.option("--fresh", is_flag=True, help="Give it an empty $SLIPWAY_OUTPUT, not that of the runs before.")
+@click.option("--resume", is_flag=True, help="Go on with the $SLIPWAY_OUTPUT of the run before, not an empty one.")
 @folder_option
 @catalog_option
-def command(*, words: tuple[str, ...], name: str | None, fresh: bool, code: str, catalog: str | None) -> int:
+def command(*, words: tuple[str, ...], name: str | None, resume: bool, code: str, catalog: str | None) -> int:
     context, line = Context(catalog), command_line(words, Path(code))
     with screen.terminable("a run may have been sent", "slipway session list"):
-        session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, fresh=fresh)
+        session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, resume=resume)
     with screen.terminable(f"run {run.number} goes on", f"slipway jobs logs {session.job.typed} --follow"):
         return followed(context, session, run, screen.note)

@@ -93,14 +93,14 @@ class Held:
         self.started.append(process)
         return process
 
-    def send(self, command: str, *, fresh: bool = False, **changes: str | None) -> int:
+    def send(self, command: str, *, resume: bool = False, **changes: str | None) -> int:
         """Send a run, with changes of files, and return its number."""
         self.number += 1
         named = {name.replace("_", "."): text for name, text in changes.items()}
         self.files = {name: text for name, text in {**self.files, **named}.items() if text is not None}
         contents = {hashlib.sha256(text.encode()).hexdigest(): text.encode() for text in self.files.values()}
         files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in self.files.items()}
-        request = Request(uuid.uuid4().hex, "ada", command, files, fresh=fresh)
+        request = Request(uuid.uuid4().hex, "ada", command, files, resume=resume)
         new = {digest: content for digest, content in contents.items() if digest not in self.known}
         self.known |= {*contents}
         assert self.exchange.take(exchange.request_name(self.number), request.packed(new))
@@ -123,7 +123,7 @@ class Held:
         wait_for(lambda: any(part.output for part in self.parts(number)), "the run writes", 120)
 
     def run(self, command: str, **changes: str | None) -> tuple[int, str, str]:
-        return self.end(self.send(command, fresh=False, **changes))
+        return self.end(self.send(command, resume=False, **changes))
 
 
 @pytest.fixture
@@ -214,18 +214,41 @@ def test_a_run_goes_with_its_session_s_longest_time_and_is_told_so(held: Held) -
     assert held.started[0].wait(60) == 0
 
 
-def test_what_earlier_runs_have_kept_is_told_once_and_a_run_may_have_an_empty_folder(held: Held) -> None:
-    output = held.folder / "output"
-    output.mkdir()
-    held.start(SLIPWAY_OUTPUT=str(output))
-    leaves = "import os, pathlib\nplace = pathlib.Path(os.environ['SLIPWAY_OUTPUT'])\n"
-    leaves += "print(place.name, len([*place.iterdir()]))\n(place / 'checkpoint').touch()"
-    assert held.run("python leaves.py", leaves_py=leaves) == (0, "output 0\n", "")
-    code, written, _ = held.run("python leaves.py")
-    told = "slipway: $SLIPWAY_OUTPUT has checkpoint of earlier runs; --fresh gives a run an empty one\n"
-    assert code == 0 and written == f"{told}output 1\n"
-    assert held.end(held.send("python leaves.py", fresh=True)) == (0, "run-3 0\n", "")
-    assert held.run("python leaves.py") == (0, "output 2\n", "")
+LEAVES = """
+import os, pathlib, sys
+place = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+print(place.name, *sorted(path.name for path in place.iterdir()), flush=True)
+(place / sys.argv[1]).touch()
+exec(pathlib.Path("counts.py").read_text()) if "waits" in sys.argv else None
+"""
+GOES_ON = "slipway: goes on with what run {} has left of $SLIPWAY_OUTPUT\n"
+
+
+def test_a_run_begins_with_an_empty_output_or_with_that_of_the_run_before(held: Held) -> None:
+    (held.folder / "output").mkdir()
+    held.start(SLIPWAY_OUTPUT=str(held.folder / "output"))
+    assert held.run("python leaves.py a", leaves_py=LEAVES) == (0, "run-1\n", "")
+    assert held.run("python leaves.py b") == (0, "run-2\n", "")
+    assert held.end(held.send("python leaves.py c", resume=True)) == (0, f"{GOES_ON.format(2)}run-3 b\n", "")
+    assert held.end(held.send("python leaves.py d", resume=True)) == (0, f"{GOES_ON.format(3)}run-4 b c\n", "")
+    assert held.run("python leaves.py e") == (0, "run-5\n", "")
+
+
+def test_a_command_that_was_lost_with_its_machine_goes_on_when_it_is_sent_again(held: Held) -> None:
+    (held.folder / "output").mkdir()
+    first = held.start(SLIPWAY_OUTPUT=str(held.folder / "output"))
+    assert held.run("python leaves.py a", leaves_py=LEAVES)[0] == 0
+    held.waits.touch()
+    number = held.send("python leaves.py b waits")
+    held.begun(number)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    held.waits.unlink()
+    held.start(SLIPWAY_OUTPUT=str(held.folder / "output"))
+    assert held.end(number)[2]
+    assert held.run("python leaves.py a") == (0, "run-3\n", ""), "another command"
+    assert held.run("python leaves.py b waits")[1].startswith(f"{GOES_ON.format(2)}run-4 b\n")
+    assert held.run("python leaves.py b waits")[1].startswith("run-5\n"), "once"
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])

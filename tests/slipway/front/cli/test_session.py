@@ -59,10 +59,10 @@ def test_answers_that_are_lost_on_either_side_double_nothing(session: Stack) -> 
     for match in ("^POST .*sessions", "^GET .*sessions"):
         for kind in ("lost-answer", "unavailable"):
             with session.faults({"kind": kind, "match": match, "times": 3}):
-                done = session.run("session", "run", "counts.py")
+                done = session.run("session", "run", "--resume", "counts.py")
             assert (done.code, done.out) == (0, "counted\n"), done.err
     shown = "import os; print(open(os.environ['SLIPWAY_OUTPUT'] + '/counted').read())"
-    assert session.run("session", "run", "--", "python", "-c", shown).out == "xxxx\n"
+    assert session.run("session", "run", "--resume", "--", "python", "-c", shown).out == "xxxx\n"
 
 
 WAITS = """
