@@ -23,19 +23,6 @@ INTERRUPTED = Interrupted.exit_code
 NOTHING_SENT = "interrupted; nothing was sent"
 
 _HELPERS = "terminal"
-_ELSEWHERE = {
-    "help": "slipway --help",
-    "login": "gcloud auth application-default login",
-    "exec": "slipway run COMMAND",
-    "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
-    "sweep": "slipway submit NAME --sweep FILE",
-    "ui": "slipway jobs open JOB, for its page in the console",
-    "up": "make up STACK=NAME, in the checkout",
-    "version": "slipway --version",
-}
-"""Words that people guess, and the right commands."""
-
-
 _OFFLINE = ("completion", "explain", "init")
 """The verbs that ask nothing of a cloud."""
 
@@ -86,9 +73,13 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known = args[0], self._files()
         if name not in known and not name.startswith("-"):
-            meant = self._in_groups(name) or list(filter(None, [nearest(name, known)]))
-            typed = join([f"{ctx.command_path} {verb}" for verb in meant], "or")
-            if fix := _ELSEWHERE.get(name, typed):
+            from slipway.front.cli.terminal.peers import verbs_meant  # Needed only after a mistake.
+
+            groups = self._verbs_of_groups()
+            near = [group for group, verbs in groups.items() if name in verbs]
+            likely = [f"{group} {name}" for group in near] or list(filter(None, [nearest(name, known)]))
+            meant = verbs_meant(name, ctx.command_path, known, groups)
+            if fix := join(meant or [f"{ctx.command_path} {verb}" for verb in likely], "or"):
                 raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
             if "show" in known:
                 fix = f"{ctx.command_path} show {shlex.quote(name)}, if that is a name; else {ctx.command_path} --help"
@@ -101,11 +92,9 @@ class Verbs(click.Group):
             sources = [(name, file.read_text(encoding="utf-8")) for name, file in sorted(self._files().items())]
             formatter.write_dl([(name, source.partition("\n")[0].strip('"')) for name, source in sources])
 
-    def _in_groups(self, name: str) -> list[str]:
-        """Return `jobs show` for `show`: the groups that have a verb of that name."""
-        groups = {group: file.parent for group, file in self._files().items() if file.name == "__init__.py"}
-        verbs = {group: {file.stem for file in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
-        return [f"{group} {name}" for group, known in verbs.items() if name in known]
+    def _verbs_of_groups(self) -> dict[str, set[str]]:
+        groups = {group: file.parent for group, file in sorted(self._files().items()) if file.name == "__init__.py"}
+        return {group: {file.stem for file in folder.glob("[!_]*.py")} for group, folder in groups.items()}
 
     def _files(self) -> dict[str, Path]:
         files = {}

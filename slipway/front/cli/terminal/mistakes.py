@@ -8,17 +8,10 @@ import shlex
 import click
 
 from slipway.base.formatting import nearest
+from slipway.front.cli.terminal.peers import flag_meant
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 _CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
-_ELSEWHERE = {
-    **dict.fromkeys(("max-duration", "timeout-s", "time-limit", "max-time"), "--max-run, the job's longest run"),
-    **dict.fromkeys(("max-retries", "retry", "max-restarts", "max-restarts-on-errors"), "--retries"),
-    **dict.fromkeys(("nodes", "num-nodes", "nnodes"), "--replicas, the machines of your own command"),
-    **dict.fromkeys(("gpu", "gpus", "accelerator"), "-p machine=TYPE, of those in slipway templates show TEMPLATE"),
-    "priority": "--wait-for and --then, as jobs have no priority",
-}
-"""Flags of other tools, and what is here in their place."""
 _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 
 
@@ -38,9 +31,9 @@ def fix_of(error: click.UsageError, help: str) -> str:
     that lists the choices."""
     if isinstance(error, click.NoSuchOption) and error.option_name == "--stack" and error.ctx:
         return _in_place_of_stack(error.ctx.command, help.removesuffix(" --help")) or help
-    if isinstance(error, click.NoSuchOption) and error.ctx and not error.ctx.allow_interspersed_args:
-        typed = help.removesuffix(" --help")
-        return f"{typed} COMMAND {error.option_name} …, as the command's own flags stand behind it"
+    of_a_command = error.ctx and not (error.ctx.allow_interspersed_args or isinstance(error.ctx.command, click.Group))
+    if isinstance(error, click.NoSuchOption) and error.ctx and of_a_command:
+        return _before_command(error.option_name, error.ctx.command, help)
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -55,6 +48,16 @@ def fix_of(error: click.UsageError, help: str) -> str:
     return help
 
 
+def _before_command(flag: str, command: click.Command, help: str) -> str:
+    """Return the correction of an unknown flag that stands before a command of the person's own."""
+    name, typed, known = flag.lstrip("-"), help.removesuffix(" --help"), _flags(command)
+    if _known_elsewhere(name, command):
+        return help
+    if near := nearest(name, known):
+        return f"{typed} {known[near]} …, or {typed} COMMAND {flag} … for the command's own"
+    return f"{typed} COMMAND {flag} …, as the command's own flags stand behind it"
+
+
 def _in_place_of_stack(command: click.Command, typed: str) -> str:
     """Return how a verb without `--stack` is told the stack; empty for one that has none."""
     given = {word for param in command.params for word in (*param.opts, param.name)}
@@ -65,11 +68,10 @@ def _in_place_of_stack(command: click.Command, typed: str) -> str:
 
 def _meant_by(name: str, command: click.Command) -> list[str]:
     """Return a sentence for an unknown option; none without a likely meaning."""
-    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
-    flags = {flag.lstrip("-"): flag for option in options for flag in option.opts if flag.startswith("--")}
+    flags = _flags(command)
     arguments = [argument.name for argument in command.params if isinstance(argument, click.Argument) and argument.name]
-    if _takes_parameters(command) and name in _ELSEWHERE:
-        return [f"Did you mean {_ELSEWHERE[name]}?"]
+    if meant := _known_elsewhere(name, command):
+        return [f"Did you mean {meant}?"]
     near = nearest(name, [*flags, *arguments])
     if near in arguments:
         return [f"Did you mean {near.upper()}, without a flag?"]
@@ -77,6 +79,24 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
     if _takes_parameters(command) and command.context_settings.get("allow_interspersed_args", True) and len(name) > 1:
         likely.append(f"the parameter -p {name.replace('-', '_')}=VALUE")
     return [f"Did you mean {', or '.join(likely)}?"] if likely else []
+
+
+def _known_elsewhere(name: str, command: click.Command) -> str:
+    """Return what is meant by a flag of another tool, or at `run` by one of `submit`; empty if none is known."""
+    if meant := flag_meant(name, [flag for option in command.params for flag in option.opts]):
+        return meant
+    if "--code" not in _flags(command).values() or not _takes_parameters(command):
+        return ""
+    from slipway.front.cli.submit import command as submit
+
+    if name == "like":
+        return "slipway submit --like JOB"
+    return f"slipway submit script --code . -p command=… --{name}" if name in _flags(submit) else ""
+
+
+def _flags(command: click.Command) -> dict[str, str]:
+    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    return {flag.lstrip("-"): flag for option in options for flag in option.opts if flag.startswith("--")}
 
 
 def _as_parameters(words: str) -> str:

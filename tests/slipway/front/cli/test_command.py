@@ -110,6 +110,12 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
         ("version", "slipway --version"),
         ("sweep", "slipway submit NAME --sweep FILE"),
         ("ui", "slipway jobs open JOB, for its page in the console"),
+        ("ps", "slipway jobs list or slipway session list"),
+        ("stop", "slipway jobs cancel or slipway session stop"),
+        ("launch", "slipway run COMMAND"),
+        ("ssh", "slipway jobs open JOB --shell, or slipway session run COMMAND"),
+        ("cp", "slipway jobs download JOB"),
+        ("gpus", "slipway pools"),
     ):
         assert main([typed, "dask-digits"]) == 2
         assert capsys.readouterr().err == f"error: unknown command '{typed}'\n  fix: {meant}\n"
@@ -123,6 +129,14 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
         (("templates", "dask-digits"), "slipway templates show dask-digits, if that is a name"),
         (("jobs", "dask-digits-7k2p3f9a"), "slipway jobs show dask-digits-7k2p3f9a, if that is a name"),
         (("jobs", "shwo"), "slipway jobs show"),
+        (("jobs", "tail", "lr-01"), "slipway jobs logs JOB --follow\n"),
+        (("jobs", "kill", "lr-01"), "slipway jobs cancel\n"),
+        (("jobs", "describe", "lr-01"), "slipway jobs show\n"),
+        (("jobs", "shell", "lr-01"), "slipway jobs open JOB --shell, or slipway session run COMMAND\n"),
+        (("jobs", "exec", "ls"), "slipway run COMMAND\n"),
+        (("session", "exec", "ls"), "slipway session run COMMAND\n"),
+        (("session", "attach"), "slipway jobs open JOB --shell, or slipway session run COMMAND\n"),
+        (("session", "down"), "slipway session stop\n"),
         (("pools", "cpu"), "slipway pools --help"),
     ],
 )
