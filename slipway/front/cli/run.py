@@ -18,7 +18,7 @@ from slipway.authoring.packages.packing import needs_folder
 from slipway.base.errors import ConfigError
 from slipway.front.cli.terminal import completions
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, word_option
+from slipway.front.cli.terminal.options import catalog_and_output, folder_option, job_options, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.submission.own_command import command_line, is_of_project, script_template
@@ -59,7 +59,7 @@ def _has(words: tuple[str, ...], flag: str) -> bool:
     help="The template that runs it. Default: script, or the only one for any folder.",
 )
 @click.option("-d", "--detach", is_flag=True, help="Send it, and do not follow it.")
-@catalog_option
+@catalog_and_output
 def command(
     *,
     words: tuple[str, ...],
@@ -70,6 +70,7 @@ def command(
     detach: bool,
     dry_run: bool,
     request_id: str | None,
+    output: str,
     **flags: Any,
 ) -> None:
     """`flags` are the other fields of `SubmitArguments`."""
@@ -82,6 +83,6 @@ def command(
     folder = code if of_folder or code != "." else None
     found = script_template(context.catalog, template, machine)
     typed = SubmitArguments(found.name, params=given, code=folder, **flags)
-    follows = not (detach or dry_run)
-    ending = WaitOptions(waits=follows, timeout=None, follows=follows)
-    submit_one(context, typed, id_, ending, dry_run=dry_run, json=False)
+    waits, json = not (detach or dry_run), output == "json"
+    ending = WaitOptions(waits=waits, timeout=None, follows=waits and not json)
+    submit_one(context, typed, id_, ending, dry_run=dry_run, json=json)

@@ -15,7 +15,7 @@ import click
 from slipway.base.formatting import span
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, word_option
+from slipway.front.cli.terminal.options import catalog_option, folder_option, job_options, span_option, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.using.context import Context
 from slipway.using.sessions.starting import IDLE, IDLE_COST, NAME, SessionPlan, plan_session
@@ -45,7 +45,7 @@ class SessionArguments(SubmitArguments):
 
 @click.command()
 @word_option("--machine", metavar="TYPE", help="The machine, of those that the template has: -p machine=TYPE.")
-@click.option("--idle", metavar="TIME", default=IDLE, show_default=True, help="End it after that time without a run.")
+@span_option("--idle", metavar="TIME", default=IDLE, show_default=True, help="End it after that time without a run.")
 @word_option("--preload", metavar="MODULE,…", help="Modules that Python has imported before a run starts.")
 @job_options
 @folder_option

@@ -53,8 +53,19 @@ def _exit_codes(_: click.Context, __: click.Parameter, given: str | None) -> tup
     return tuple(map(int, words))
 
 
+def _with_unit(_: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return a job's or a session's time. People who type a number alone mean minutes as often as hours."""
+    if given is not None and given.strip().isdecimal():
+        typed = f"{option.opts[0]} {given.strip()}"
+        raise ConfigError(
+            f"{typed} has no unit", why="a number alone would be seconds", fix=f"{typed}m, {typed}h or {typed}s"
+        )
+    return given
+
+
 WORD = _Word()
 word_option = partial(click.option, type=WORD)
+span_option = partial(click.option, callback=_with_unit)
 _CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
 catalog_option = word_option("--catalog", metavar="gs://BUCKET", help=_CATALOG)
 folder_option = word_option(
@@ -155,7 +166,7 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         metavar="NAME=SECRET",
         help="A variable with a secret of Secret Manager, by its name; may be repeated.",
     ),
-    click.option("--max-run", metavar="TIME", help="End it after 90m or 2h: at most the template's own limit."),
+    span_option("--max-run", metavar="TIME", help="End it after 90m or 2h: at most the template's own limit."),
     click.option(
         "--retries",
         type=click.IntRange(0, MOST_RETRIES),

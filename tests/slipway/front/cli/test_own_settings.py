@@ -150,6 +150,7 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--secret", "X=my secret"), "X is not given a secret's name"),
         (("--secret", "X=a", "--env", "X=b"), "X is a variable and a secret"),
         (("--max-run", "soon"), "invalid duration 'soon'"),
+        (("--max-run", "2"), "--max-run 2 has no unit\n  why: a number alone would be seconds\n  fix: --max-run 2m"),
         (("--max-run", "0.2s"), "max_run '0.2s' is below a second"),
         (("--max-run", "7d"), "hello may run"),
         (("--retries", "11"), "11 is not in the range 0<=x<=10"),

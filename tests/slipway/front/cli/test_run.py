@@ -1,5 +1,6 @@
 """`slipway run`: a command in this folder, as a job that is followed. # N25"""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ def test_a_python_file_runs_here_with_its_flags_and_is_followed(open_to_commands
     assert "the command ended with 3" in open_to_commands.run("jobs", "show", "hello").out
     (row, *_) = open_to_commands.run("jobs", "list").out.splitlines()[1:]
     assert "python -c 'raise SystemExit(3)'" in row
+
+
+def test_json_is_one_document_of_the_plan_the_job_or_its_end(open_to_commands: Stack) -> None:
+    said = open_to_commands.well("run", "--dry-run", "--output", "json", "train.py").out
+    assert json.loads(said)["kind"] == "submission-plan"
+    said = open_to_commands.well("run", "--detach", "-o", "json", "train.py").out
+    assert json.loads(said)["job"]["ended"] is False
+
+
+@pytest.mark.journey
+def test_json_waits_for_the_end_of_a_job_that_is_not_detached(open_to_commands: Stack) -> None:
+    done = open_to_commands.run("run", "-o", "json", "--", "python", "-c", "raise SystemExit(3)")
+    assert done.code == 4 and json.loads(done.out)["job"]["state"] == "JOB_STATE_FAILED"
 
 
 @pytest.mark.journey

@@ -175,6 +175,7 @@ def test_what_waits_for_machines_is_taken_back_or_cancelled(open_to_commands: St
 def test_what_no_session_can_be_is_refused(open_to_commands: Stack) -> None:
     for words, said in {
         ("--idle", "soon"): "invalid duration",
+        ("--idle", "5"): "--idle 5 has no unit",
         ("--preload", "torch,"): "fix: --preload torch,transformers",
         ("--max-run", "30d"): "hello may run 7 days at most",
         ("--machine", "a2"): "has no choice of machines",
