@@ -1,5 +1,6 @@
 """A small checkout, edited, proven and packed by the product's own code: once for all cases that share it."""
 
+import atexit
 import shutil
 import subprocess
 import tempfile
@@ -18,18 +19,28 @@ BASE = Path(__file__).parent / "base"
 @cache
 def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayError:
     """Return the base with these edits, or why it can't be deployed."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        shutil.copytree(BASE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        # A folder of no repository takes git several calls for each package.
-        subprocess.run(["git", "init", "--quiet", "--template=", folder], check=True)
+    folder = _checkout()
+    try:
         for edit in edits:
             _apply(edit, folder)
-        try:
-            stack = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
-            return build_packages(stack, folder)
-        except SlipwayError as error:
-            return error
+        stack = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
+        return build_packages(stack, folder)
+    except SlipwayError as error:
+        return error
+    finally:
+        for edit in edits:
+            _restore(edit.file, folder)
+
+
+@cache
+def _checkout() -> Path:
+    """Return a process's copy of the base, which each case leaves as it was. It is a repository, as outside of one git
+    is asked several times for each package."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copytree(BASE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(["git", "init", "--quiet", "--template=", folder], check=True)
+    return folder
 
 
 def text(file: str, edits: tuple[Edit, ...]) -> str:
@@ -50,3 +61,9 @@ def _apply(edit: Edit, folder: Path) -> None:
     assert before.count(edit.old) == 1 or not before, f"{edit.old!r} is {before.count(edit.old)} times in {edit.file}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(before.replace(edit.old, edit.new) if before else edit.new, encoding="utf-8")
+
+
+def _restore(file: str, folder: Path) -> None:
+    (folder / file).unlink(missing_ok=True)
+    if (BASE / file).is_file():
+        shutil.copyfile(BASE / file, folder / file)
