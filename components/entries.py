@@ -102,7 +102,7 @@ def refuse_wrong(component: Member, stack: str, given: Given) -> None:
             for mistake in error.mistakes
             if (key := _place_of(component, given, mistake.key)) is not None
             # Which clusters there are is known at the program's end.
-            and not re.match(r"teams\..+\.clusters\[", key)
+            and not re.match(r"teams\..+\.clusters\[|shares\.[^.]+$", key)
             and not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
         ]
         if own:

@@ -107,6 +107,8 @@ class WorkspaceArgs:
     regions: pulumi.Input[Sequence[Text]] | None = at_key("slipway:regions")
     """Other regions where jobs may run on machines of their own, each with a work bucket of its own; none by
     default."""
+    shares: pulumi.Input[Mapping[str, Mapping[str, int]]] | None = at_key("slipway:shares")
+    """Machines of a cluster that each team has while others wait, by cluster and team; whoever is first by default."""
     agents: pulumi.Input[AgentsArgs | Entry] | None = at_key("slipway:agents")
     """Allowance of AI agents; nothing by default."""
     project: Text | None = at_key("gcp:project")

@@ -169,7 +169,7 @@ class Facts:
         """The facts of the catalog beside its clusters and templates, which are named."""
         catalog, written = self.catalog, codec.write(self.catalog)
         always = ("stack", "project", "region", "commit", "dirty", "confirmAbove")
-        if_any = ("teams", "budget", "agents", "board", "shell", "urgent", "notify", "sessions", "program")
+        if_any = ("teams", "budget", "agents", "board", "shell", "urgent", "shares", "notify", "sessions", "program")
         others = ("dormant", "otherRegions", "formerRegions", "reservations")
         return {
             **{key: written[key] for key in always if key in written},

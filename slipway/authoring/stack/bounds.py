@@ -152,6 +152,7 @@ DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{S
 AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")
 POOL_MAX = _number(1, LARGEST_POOL, "a pool can't have {} machines", f"1 to {LARGEST_POOL:,}")
 POOL_MIN = _number(1, None, "a pool can't shrink to {} machines", "1 or more: the API keeps at least one")
+SHARE = _number(1, None, "a share can't be {} machines", "1 or more; a team without a share is left out")
 RESERVED = _number(1, None, "a reservation can't hold {} machines", "1 or more, or leave it out")
 COST = _number(0, None, "can't be {}", "0 or more")
 HOURS = _number(1, 168, "a job can't run {} hours", "1 to 168 hours; the service ends every job after a week")

@@ -274,6 +274,13 @@ class ConfigEntry(BaseModel):
     teams: dict[Annotated[str, bounds.TEAM_NAME], TeamEntry] = Field(
         default={}, alias="slipway:teams", description="Teams, by name."
     )
+    shares: dict[Annotated[str, bounds.CLUSTER_NAME], dict[str, Annotated[int, bounds.SHARE]]] = Field(
+        default={},
+        alias="slipway:shares",
+        description="Machines of a cluster that each team's jobs have while others wait, by cluster and team; `submit` "
+        "sends more only while no team below its share waits (docs/full-pool.md).",
+        examples=["{h100: {vision: 2, language: 2}}"],
+    )
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
     budget: BudgetEntry | None = Field(
         default=None, alias="slipway:budget", description="What the stack may cost a month; no limit when left out."

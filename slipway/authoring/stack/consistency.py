@@ -166,7 +166,8 @@ def _trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _teams(config: DocumentPart) -> None:
-    """Check that a team's clusters and machines are the stack's, that it has people, and that budgets are teams'."""
+    """Check that a team's clusters and machines are the stack's, that it has people, and that budgets and shares are
+    teams'."""
     clusters = [name for name, _ in config["slipway:persistentResources"].items()]
     teams, keys = dict(config["slipway:teams"].items()), [key for key, _ in config["slipway:machines"].items()]
     # A group among the other submitters is the team that it is called like.
@@ -182,8 +183,7 @@ def _teams(config: DocumentPart) -> None:
         for part in team["clusters"].entries():
             cluster = part.of(str)
             if cluster is not None and cluster not in clusters:
-                other = f"one of {', '.join(clusters)}" if clusters else "declare that cluster"
-                part.wrong(f"there is no cluster {quoted(cluster)}", meant(cluster, clusters, other))
+                part.wrong(f"there is no cluster {quoted(cluster)}", _one_of(cluster, clusters))
             elif cluster is not None and cluster not in used:
                 part.wrong(
                     f"nobody is in team {name}, so cluster {cluster} would take nobody's jobs",
@@ -200,10 +200,19 @@ def _teams(config: DocumentPart) -> None:
         for name, budget in config["slipway:budget"][of].items():
             if not label_value(name):  # A job bears the name as a label.
                 budget.wrong(f"no job counts for {quoted(name)}", "write it in letters from a to z")
-    for name, budget in config["slipway:budget"]["teams"].items() if teams else ():
+    shares = [(cluster, part) for cluster, part in config["slipway:shares"].items()]
+    for cluster, part in shares:
+        if cluster not in clusters:
+            part.wrong(f"there is no cluster {quoted(cluster)}", _one_of(cluster, clusters))
+    by_team = (config["slipway:budget"]["teams"], *(part for _, part in shares))
+    for name, part in (each for parts in by_team for each in parts.items()) if teams else ():
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under `teams`")
-            budget.wrong(f"there is no team {quoted(name)}", fix)
+            part.wrong(f"there is no team {quoted(name)}", fix)
+
+
+def _one_of(cluster: str, clusters: list[str]) -> str:
+    return meant(cluster, clusters, f"one of {', '.join(clusters)}" if clusters else "declare that cluster")
 
 
 def _sessions(config: DocumentPart) -> None:

@@ -79,6 +79,7 @@ def _config(stack: Stack) -> dict[str, Any]:
         "slipway:teams": {
             name: team.model_dump(by_alias=True, exclude_none=True) for name, team in stack.teams.items()
         },
+        "slipway:shares": {cluster: dict(shares) for cluster, shares in stack.shares.items()},
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
         **({"slipway:sessions": sessions_entry(stack.sessions)} if stack.sessions else {}),
         **({"slipway:agents": codec.write(stack.agents)} if stack.agents else {}),

@@ -51,6 +51,8 @@ class Stack:
     agents: AgentAllowance | None = None
     #: Those besides its own where jobs may run on machines of their own.
     regions: tuple[str, ...] = ()
+    #: Machines of a cluster by team, while others wait.
+    shares: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: By template, the names of the clusters that it may run on; all of them for others.
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The program that declares it; None for its stack file.
@@ -154,6 +156,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         budget=_budget(config),
         sessions=_sessions(config),
         regions=tuple(config.regions),
+        shares=config.shares,
         agents=AgentAllowance(**config.agents.model_dump()) if config.agents else None,
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),

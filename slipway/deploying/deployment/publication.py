@@ -122,6 +122,7 @@ def catalog_of(
         code=stack.workspace.code or None,
         shell=stack.workspace.shell or None,
         urgent=stack.workspace.urgent or None,
+        shares=stack.shares or None,
         sessions=stack.sessions,
         notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
         submitters=submitters_of(stack),

@@ -348,6 +348,8 @@ class Catalog:
     shell: bool | None = None
     #: Members that may have others' jobs make room for theirs.
     urgent: Texts | None = None
+    #: Machines of a cluster by team, while others wait.
+    shares: Mapping[str, Mapping[str, int]] | None = None
     sessions: SessionLimits | None = None
     #: The full name of the secret with the address that is told how jobs go.
     notify: str | None = None

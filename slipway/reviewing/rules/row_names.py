@@ -4,7 +4,7 @@ from typing import Literal
 
 # fmt: off
 RowName = Literal[
-    "code-on", "code-off", "shell-on", "shell-off", "urgent-added", "urgent-gone", "sessions-limited",
+    "code-on", "code-off", "shell-on", "shell-off", "urgent-added", "urgent-gone", "team-shares", "sessions-limited",
     "sessions-unfit", "board-on", "board-off", "notify-on", "notify-moved", "notify-off", "submitter-gone",
     "submitter-gone-script", "submitter-gone-here", "submitter-gone-unless", "submitter-gone-covered",
     "submitter-gone-covered-group", "submitter-added", "submitter-added-alone", "domain-added", "domain-added-alone",

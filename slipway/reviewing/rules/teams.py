@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.google.catalog.lookup import teams_of
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import Way, account_of, ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of
@@ -25,6 +26,11 @@ def teams(change: Change) -> Iterator[Consequence]:
             sharing = dict.fromkeys(owner for cluster in team.clusters for owner in change.old.owners(cluster))
             own, theirs = (named(f"`{each}`" for each in some) for some in (team.clusters, sharing))
             yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own, sharing=theirs)
+    for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())}):
+        before, after = (_shares(side.shares, cluster) for side in (change.old, change.new))
+        if before != after:
+            subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
+            yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
@@ -38,6 +44,11 @@ def teams(change: Change) -> Iterator[Consequence]:
             yield by_row("cluster-team-opened", subject, who=named(gained), of=of, details=gained, grade=grade)
         if (lost := sorted(was - now)) and (ways := _kept_off(change.after, cluster)):
             yield from _closed(change, ways, lost, owners, was)
+
+
+def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
+    of_teams = sorted((shares or {}).get(cluster, {}).items())
+    return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "no shares"
 
 
 def _closed(

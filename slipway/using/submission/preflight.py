@@ -17,6 +17,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, JobKind
+from slipway.model.labels import URGENT_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.earlier_jobs import (
     EARLIER,
@@ -29,6 +30,7 @@ from slipway.using.jobs.earlier_jobs import (
 )
 from slipway.using.jobs.earliest_start import EarliestStart, compared
 from slipway.using.jobs.pause import STACK, pause_of, read_pauses
+from slipway.using.jobs.team_share import team_share
 from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
@@ -75,10 +77,12 @@ class Preflight:
         ]
         regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
         self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
+        #: The most jobs of a region that are read for its clusters: all where teams share them.
+        self._most_listed = None if self._catalog.shares else _FIRST_PAGE
         on_clusters = {candidate.offer.cluster: candidate.region for candidate in candidates if candidate.offer.cluster}
         #: The unfinished jobs of each region with a candidate's cluster.
         self._jobs = {
-            region: threads.submit(_first, self._vertex.at(region).active_jobs(CUSTOM_JOB), _FIRST_PAGE)
+            region: threads.submit(_first, self._vertex.at(region).active_jobs(CUSTOM_JOB), self._most_listed)
             for region in dict.fromkeys(on_clusters.values())
         }
         #: The started jobs of each region where a candidate draws quota.
@@ -187,10 +191,10 @@ class Preflight:
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
         judged = self._judged_alone(candidate)
         pause = pause_of(self._pauses.result(), candidate.offer.cluster)
-        if pause is None or judged.verdict.outcome is Outcome.NEVER:
+        if judged.verdict.outcome is Outcome.NEVER:
             return judged
-        verdict = Verdict(Outcome.HELD, f"held: {pause.words(self._catalog.stack)}; {pause.resume} ends that")
-        return JudgedCandidate(candidate, verdict, pause=pause)
+        why = f"{pause.words(self._catalog.stack)}; {pause.resume} ends that" if pause else self._above_share(candidate)
+        return JudgedCandidate(candidate, Verdict(Outcome.HELD, f"held: {why}"), pause=pause) if why else judged
 
     def _judged_alone(self, candidate: Candidate) -> JudgedCandidate:
         """Judge without what others may do."""
@@ -249,7 +253,17 @@ class Preflight:
         jobs = _or_none(self._jobs[candidate.region])
         verdict = on_cluster(name, candidate.demand, cluster, jobs, self._now)
         # Any number of jobs may wait beyond the page.
-        return replace(verdict, queue=None) if jobs and len(jobs) >= _FIRST_PAGE else verdict
+        return replace(verdict, queue=None) if jobs and len(jobs) == self._most_listed else verdict
+
+    def _above_share(self, candidate: Candidate) -> str:
+        """Return the reason why a candidate's team waits for others; empty where it does not, or that can't be read."""
+        name, job = candidate.offer.cluster, candidate.request.job
+        shares = (self._catalog.shares or {}).get(name)
+        cluster = _or_none(self._clusters[name]) if shares else None
+        jobs = _or_none(self._jobs[candidate.region]) if shares else None
+        if not shares or cluster is None or jobs is None or URGENT_LABEL in job.labels:
+            return ""
+        return team_share(name, shares, cluster, jobs, job.team).keeps_out(candidate.demand.machines)
 
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.using.submission.quota_verdict import NotRead, draws, on_own_machines

@@ -1,37 +1,75 @@
-"""A reader of what holds the runs of a sweep, beside their sending."""
+"""A reader of what holds the runs of a sweep, beside their sending: pauses, and the shares of teams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from dataclasses import dataclass, field
 
+from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob
+from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
 from slipway.using.jobs.pause import Pause, pause_of, read_pauses
+from slipway.using.jobs.team_share import team_share
+from slipway.using.submission.candidates import Candidate
+from slipway.using.sweeps.runs import Run
 
 EVERY_S = 10.0
+
+
+@dataclass(frozen=True)
+class _Look:
+    pauses: Mapping[str, Pause] = field(default_factory=dict)
+    #: The shared clusters by name, each with the unfinished jobs of its region.
+    shared: Mapping[str, tuple[PersistentResource, tuple[VertexJob, ...]]] = field(default_factory=dict)
 
 
 class HoldWatch:
     """Times are those of the monotonic clock."""
 
-    def __init__(self, context: Context, threads: Executor) -> None:
-        self._context, self._threads = context, threads
-        self._pauses: Mapping[str, Pause] | None = None
+    def __init__(
+        self, context: Context, candidate: Callable[[Run], Candidate], clusters: Iterable[str], threads: Executor
+    ) -> None:
+        """`candidate`: returns that of a run. `clusters`: the names of those that runs are sent to."""
+        self._context, self._candidate, self._threads = context, candidate, threads
+        self._shared = [name for name in clusters if name in (context.catalog.shares or {})]
+        self._look: _Look | None = None
         self._ask_at = 0.0
-        self._reading: Future[dict[str, Pause]] | None = None
+        self._reading: Future[_Look] | None = None
+        #: The machines of runs that were sent since the last look began, by cluster, and since the present one did.
+        self._sent, self._sent_since = Counter[str](), Counter[str]()
 
-    def why(self, cluster: str, now: float) -> str:
-        """Return the reason why nothing is sent to a cluster now, as of the last look; empty where it is sent. The
-        first look is waited for; a look that fails tells nothing new."""
+    def why(self, run: Run, now: float) -> str:
+        """Return the reason why a run is not sent now, as of the last look; empty where it is, and then it counts as
+        sent. The first look is waited for; a look that fails tells nothing new."""
         if self._reading is None and now >= self._ask_at:
-            context = self._context
-            self._reading = self._threads.submit(read_pauses, context.hurried.storage, context.catalog.work_bucket)
-            self._ask_at = now + EVERY_S
-        if self._reading and (self._reading.done() or self._pauses is None):
+            self._reading, self._ask_at = self._threads.submit(self._read), now + EVERY_S
+            self._sent_since = Counter()
+        if self._reading and (self._reading.done() or self._look is None):
             reading, self._reading = self._reading, None
             with suppress(CloudError):
-                self._pauses = reading.result()
-        pause = pause_of(self._pauses or {}, cluster)
-        return pause.words(self._context.catalog.stack) if pause else ""
+                self._look, self._sent = reading.result(), Counter(self._sent_since)
+        candidate, look, catalog = self._candidate(run), self._look or _Look(), self._context.catalog
+        name = candidate.offer.cluster
+        if pause := pause_of(look.pauses, name):
+            return pause.words(catalog.stack)
+        if name not in look.shared:
+            return ""
+        share = team_share(name, (catalog.shares or {})[name], *look.shared[name], candidate.request.job.team)
+        needs = candidate.demand.machines
+        why = share.keeps_out(needs, self._sent[name], queues=False)
+        for sent in () if why else (self._sent, self._sent_since):
+            sent[name] += needs
+        return why
+
+    def _read(self) -> _Look:
+        context, shared = self._context, {}
+        for name in self._shared:
+            here = context.vertex_by(context.hurried).at(context.catalog.region_of(name))
+            cluster = here.persistent_resource(context.catalog.clusters[name].id)
+            shared[name] = cluster, tuple(here.active_jobs(CUSTOM_JOB))
+        return _Look(read_pauses(context.hurried.storage, context.catalog.work_bucket), shared)

@@ -96,8 +96,8 @@ class SweepSender:
     outdated: Callable[[float], SlipwayError | None] = lambda _: None
     #: Returns the cluster that a run goes to, empty for machines of its own.
     cluster: Callable[[Run], str] = lambda _: ""
-    #: Returns the reason why nothing more may be sent to a cluster yet, as of such a time; empty where it may.
-    hold: Callable[[str, float], str] = lambda *_: ""
+    #: Returns the reason why a run may not be sent yet, as of such a time; empty where it is sent.
+    hold: Callable[[Run, float], str] = lambda *_: ""
 
     def __post_init__(self) -> None:
         self._result = SendingResult()
@@ -160,12 +160,12 @@ class SweepSender:
         if not self._result.stopped and any(self._queues.values()):
             self._result.stopped = self.outdated(now)
         stopped, ready, progress.hold = self._result.stopped, list[RateLimiter](), ""
-        for (region, cluster), todo in self._queues.items():
+        for (region, _), todo in self._queues.items():
             limiter = self._limiters[region]
-            if todo and not stopped and (hold := self.hold(cluster, now)):
-                progress.hold = hold
-                continue
             while todo and not stopped and len(self._in_flight) < self.width and limiter.wait(now) <= 0:
+                if hold := self.hold(todo[0].run, now):
+                    progress.hold = hold
+                    break
                 pending = todo.popleft()
                 request = self.request(pending.run)
                 self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
@@ -173,7 +173,7 @@ class SweepSender:
                 limiter.sent()
                 self._in_flight[pending] = future = self.threads.submit(self.create, request)
                 future.add_done_callback(self._wake)
-            ready += [limiter] if todo else []
+            ready += [limiter] if todo and not progress.hold else []
         if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._lost.values()]
             self._look_began = now

@@ -166,6 +166,12 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "Teams share a cluster that was whoever's was first",
+        (stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
+        (hurts("team-shares", "cluster h100", "vision 2", "no shares", "waits in its command"),),
+        world=BUSY,
+    ),
+    Case(
         "Shells are not allowed any more",
         (stack("    shell: true\n", ""),),
         (hurts("web-access-changed", "workspace", "--shell", "refused"),),

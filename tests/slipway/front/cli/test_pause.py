@@ -60,6 +60,32 @@ def test_a_paused_stack_holds_a_sweep_and_machines_of_their_own(stack: Stack) ->
     assert len(stack.jobs()) == 2
 
 
+@pytest.mark.journey
+def test_teams_share_a_full_pool(stack: Stack) -> None:
+    groups = {team: {"submitters": [f"group:{team}@acme.example"]} for team in ("vision", "language")}
+    submitters = {"trainer": [member for team in groups.values() for member in team["submitters"]]}
+    stack.catalog |= {"teams": groups, "submitters": submitters, "shares": {"cpu": {"vision": 1, "language": 2}}}
+    stack.publish()
+    first, second, third = (held(stack, 1, "--team", "vision") for _ in range(3))
+    pool = ("--capacity", "pool", "-p", f"code={SLEEP}")
+    waits = str(stack.sends("hello", *pool, "--team", "language")["displayName"])
+    why = (
+        f"team vision has 3 machines of cpu, with a share of 1; this needs 1, and {waits} (ada of team language) waits"
+    )
+    assert f"pool cpu: held: {why}" in stack.well("submit", "hello", *pool, "--team", "vision", "--dry-run").err
+    with stack.started("submit", "hello", *pool, "--team", "vision") as process:
+        assert f"held: {why}" in said(process.stderr, lambda line: "held" in line)
+    stack.sends("hello", *pool, "--team", "language")
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nprint(2)\n")
+    with stack.started("submit", "hello", "--sweep", "s.csv", "--team", "vision") as process:
+        line = said(process.stderr, lambda line: "0 of 2 submitted" in line)
+        assert why.partition(",")[0] in line and "(ada of team language) wait; Ctrl-C loses nothing" in line
+        stack.well("jobs", "cancel", first, second, third)
+        assert process.wait() == 0
+    teams = [job["labels"]["slipway-team"] for job in stack.jobs() if "slipway-sweep" in job["labels"]]
+    assert teams == ["vision", "vision"]
+
+
 def test_an_agent_neither_pauses_nor_resumes(stack: Stack) -> None:
     agent = {"SLIPWAY_AGENT": "Claude Code"}
     refused = stack.run("pause", "--yes", **agent)

@@ -97,9 +97,11 @@ def command(
     lacks: str = "",
     without_quota: str = "",
     confirm_above: float = 1000.0,
+    **more: Any,
 ) -> SubmissionResult:
     """Run the command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost
-    the offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
+    the offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed; `more`: fields of
+    the catalog."""
     cluster_id = "cpu-2" if renewed else "cpu-1"
     deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
     template = deployed.templates["digits"]
@@ -112,7 +114,7 @@ def command(
     )
     templates = {"digits": replace(template, offers=offers)}
     context: Any = Context(
-        service, replace(deployed, templates=templates, quotas=service.ids, confirm_above=confirm_above)
+        service, replace(deployed, templates=templates, quotas=service.ids, confirm_above=confirm_above, **more)
     )
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)

@@ -1,15 +1,18 @@
 """A submission that is held in its command, against the model of the service: it is sent once the pause ends. # N24"""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 import pytest
 
+from slipway.google.jobs import VertexJob
+from slipway.model.kinds import JobKind
 from slipway.using.submission.submission_request import SubmissionRequest
+from tests.builders.jobs import job
 
 from .fallback_command import Told, command
-from .service import Service
+from .service import N1, Service
 
 STACK, CLUSTER = "gs://work/pauses/1", "gs://work/pauses/cpu/1"
 PAUSE = json.dumps({"by": "bob", "why": "disks are replaced"})
@@ -40,16 +43,16 @@ def test_it_waits_in_its_command_and_is_sent_within_seconds_of_the_end(pause: st
     service, told = Paused(launcher=True, starts=[0], stored={pause: PAUSE}), Told()
     service.then.append((700.0, resumed(pause)))
     command(service, again=False, asked=POOL, show=told)
-    (job,) = service.jobs
-    assert 700 <= job.created <= 711
+    (sent,) = service.jobs
+    assert 700 <= sent.created <= 711
     assert [note for note in told.notes if what in note] == told.notes and len(told.notes) == 1
 
 
 def test_a_pause_of_a_cluster_lets_it_move_on_as_planned() -> None:
     service, told = Paused(launcher=True, starts=[0], stored={CLUSTER: PAUSE}), Told(agrees=True)
     command(service, again=False, show=told)
-    (job,) = service.jobs
-    assert job.body["labels"]["slipway-capacity-type"] == "spot" and 60 <= job.created <= 71
+    (sent,) = service.jobs
+    assert sent.body["labels"]["slipway-capacity-type"] == "spot" and 60 <= sent.created <= 71
     assert "cluster cpu is paused" in told.choices[0].passed[0].verdict.text
 
 
@@ -57,8 +60,8 @@ def test_a_pause_of_all_keeps_the_wait_that_was_planned() -> None:
     service = Paused(launcher=True, starts=[0], stored={STACK: PAUSE})
     service.then.append((3600.0, resumed(STACK)))
     command(service, again=False, show=Told(agrees=True))
-    (job,) = service.jobs
-    assert job.body["labels"]["slipway-capacity-type"] == "pool"
+    (sent,) = service.jobs
+    assert sent.body["labels"]["slipway-capacity-type"] == "pool"
 
 
 def test_what_waits_at_the_service_is_not_moved_on_before_the_end() -> None:
@@ -70,6 +73,26 @@ def test_what_waits_at_the_service_is_not_moved_on_before_the_end() -> None:
     command(service, again=False, show=Told(agrees=True))
     first, second = service.jobs
     assert second.created >= 900 and (first.ran, second.ran) == (False, True)
+
+
+class Waiting(Paused):
+    """The model, where another team's job waits for the pool until a time."""
+
+    def active_jobs(self, kind: JobKind, filter: str = "") -> Iterator[VertexJob]:
+        waits = job("tune-1", on="cpu-1", state="QUEUED", user="ada", machine=N1)
+        return iter([replace(waits, labels={**waits.labels, "slipway-team": "vision"})] if self.time < 200 else [])
+
+
+def test_a_team_without_a_share_goes_when_nobody_waits_or_moves_on_as_planned() -> None:
+    shares = {"cpu": {"vision": 1}}
+    service, told = Waiting(launcher=True, starts=[0]), Told()
+    command(service, again=False, asked=POOL, show=told, shares=shares)
+    assert 200 <= service.jobs[0].created <= 261
+    (note,) = told.notes
+    assert "no team has 0 machines of cpu, with a share of 0; this needs 1, and tune-1 (ada of team vision)" in note
+    service = Waiting(launcher=True, starts=[0])
+    command(service, again=False, show=Told(agrees=True), shares=shares)
+    assert service.jobs[0].body["labels"]["slipway-capacity-type"] == "spot"
 
 
 def test_the_same_command_finds_what_was_sent_before_the_pause() -> None:
