@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.foreign_paths import OF_PEOPLE, OUTSIDE, foreign
+from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
 from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
@@ -47,7 +47,7 @@ def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
     script = _script(command)
     if script in tree.files:
         _require_startable(tree, script, command)
-    elif script and (not script.startswith("/") or Path(script).is_relative_to(folder)):
+    elif script and (not script.startswith("/") or Path(script).is_relative_to(folder) or script[1:] in tree.files):
         raise _absent(tree, folder, script)
 
 
@@ -62,9 +62,12 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
     if path.is_file():
         return ConfigError(
             f"the command starts {script}, which is not packed",
-            why=_why_not(tree, script),
+            why=_why_not(tree, folder, script),
             fix=_way_in(tree, folder, script),
         )
+    if script[1:] in tree.files:
+        why = "the folder is elsewhere in the job, and the command starts at its top"
+        return ConfigError(f"the command starts {script}", why=why, fix=f"did you mean {script[1:]}?")
     lacking = f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts"
     if module := next((name for name in _unfetched(tree) if script.startswith(f"{name}/")), ""):
         return ConfigError(
@@ -102,16 +105,17 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     """Yield lines about what is not packed, of the command's files or others; about files that Git LFS has not fetched;
     about packages that are not installed; about keys in programs; and about a script that this machine's Python can't
     read, which may be another than the image's."""
-    named = dict.fromkeys(word for words in _commands(command) for word in words if _names_file(tree, folder, word))
-    code = b"\n".join(content for name, content in tree.files.items() if name.endswith((".py", ".sh")))
-    told = {name: _why_not(tree, name) for name in named}
+    words = [word for words in _commands(command) for word in _without_program(words)]
+    named = dict.fromkeys(word for word in words if _names_file(tree, folder, word))
+    code = b"\n".join(content for name, content in tree.files.items() if _names_files(PurePosixPath(name)))
+    told = {name: _why_not(tree, folder, name) for name in named}
     read = _DEFAULT_OUTPUT.sub(b"", code) + b"".join(b"\nimport " + os.fsencode(each) for each in _modules(command))
     sought = (
         name
         for name in (*tree.ignored, *tree.links)
         if name not in _WRITTEN and (_mentions(read, name) or _imports(read, folder, name))
     )
-    told |= {name: _why_not(tree, name) for name in sought}
+    told |= {name: _why_not(tree, folder, name) for name in sought}
     told |= dict(foreign(tree, folder, command))
     if told:
         yield f"! not packed, and named: {_listed(f'{name} ({why})' for name, why in told.items())}"
@@ -126,7 +130,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         for name in (*(() if tree.source else tree.ignored), *tree.links)
         if not PurePosixPath(name).name.startswith(".")
     ]:
-        yield f"not packed: {_listed(f'{name} ({_why_not(tree, name)})' for name in rest)}"
+        yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
     ways = {name: _fetch(tree, folder, name) for name in _unfetched(tree)}
     for way in dict.fromkeys(ways.values()):
         yield f"! {_listed(name for name in ways if ways[name] == way)}: a submodule that is not fetched: {way}"
@@ -194,12 +198,17 @@ def _started(words: list[str]) -> str:
     return str(PurePosixPath(words[place])) if not takes_no_file and _SCRIPT.fullmatch(words[place]) else ""
 
 
+def _without_program(words: list[str]) -> list[str]:
+    """Return the words of a command; without its program where an image has that at the same place."""
+    return words[1:] if words[:1] and words[0].startswith("/") and not words[0].startswith(OF_PEOPLE) else words
+
+
 def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
     """Tell whether a word, or the value of `--flag=word`, names what lies on this disk and is not packed."""
     word = _path(word)
     if word.startswith(OF_PEOPLE):
         return True
-    if not _PATH.fullmatch(word) or ("/" not in word and "." not in word):
+    if not _PATH.fullmatch(word) or ("/" not in word and "." not in word) or word.startswith("/dev/"):
         return False
     inner = str(PurePosixPath(word))
     packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
@@ -245,12 +254,12 @@ def _fetch(tree: WorkingTree, folder: Path, module: str) -> str:
     return f"git clone ADDRESS {shlex.quote(module)}, as no .gitmodules has one"
 
 
-def _why_not(tree: WorkingTree, name: str) -> str:
+def _why_not(tree: WorkingTree, folder: Path, name: str) -> str:
     bare = _path(name).rstrip("/")
     if target := next((tree.links[link] for link in tree.links if bare == link or bare.startswith(f"{link}/")), ""):
         return f"a link to {short(target)}"
     if bare.startswith(("/", "~", "..")):
-        return OUTSIDE
+        return of_this_machine(os.path.normpath(folder / Path(bare).expanduser()), folder)
     if _left_out(tree, bare):
         return f"{IGNORES} leaves it out"
     return f"{short(tree.source)} is all there is" if tree.source else "git ignores it"
@@ -275,6 +284,11 @@ def _way_in(tree: WorkingTree, folder: Path, name: str) -> str:
         return f"--code {shlex.quote(os.path.relpath(folder))}"
     checkout = any((each / ".git").exists() for each in (folder, *folder.parents))
     return f"git add -f {quoted_name}" if checkout else "take its line out of .gitignore"
+
+
+def _names_files(path: PurePosixPath) -> bool:
+    """Tell whether a file may say what a job reads: code and settings; those of tools begin with a dot."""
+    return path.suffix in (".py", ".sh") or (path.suffix in (".yaml", ".yml") and not path.as_posix().startswith("."))
 
 
 def _mentions(code: bytes, name: str) -> bool:

@@ -12,7 +12,10 @@ from slipway.authoring.packages.working_tree import WorkingTree
 
 OF_PEOPLE = ("/home/", "/Users/", "~/")
 OUTSIDE = "of this machine, outside of the folder"
-_OUTER = r"(?:\.\./|/home/|/Users/|~/(?!\.))[\w./-]+"
+_MOST_READ = 2**20
+_COMMENT = re.compile(r"(?m)^\s*#.*")
+_DISKS = "home|Users|Volumes|data|datasets|fsx|lustre|media|mnt|nfs|scratch|shared|work"
+_OUTER = rf"(?:file:(?://)?)?(?:\.\./|/(?:{_DISKS})/|~/(?!\.))[\w./-]+"
 _BACKSLASHED = r"[\w.-]+(?:\\{1,2}[\w.-]+)+(?=[\"'])"
 # Code that has a default for the variable, or asks whether it is there, was written for other places as well.
 _NEEDED = r"\b(?![\"']\s*(?:,|in\b))"
@@ -42,11 +45,10 @@ _ANY = "|".join(
     )
 )
 _IN_CODE = re.compile(rf"[\"'](?<!default=.)(?<!exists\(.)(?<!isdir\(.)(?:{_ANY})")
-_IN_SETTINGS = re.compile(rf"(?m)(?:[\"']|^\s*[\w-]+:\s+)(?:{_ANY})")
 _IN_SHELL = re.compile(rf"(?m)(?:^|[\"'\s=])\$?\{{?(?:{_ANY})")
 _DEFAULT = re.compile(rf"[\"'](--[\w-]+)[\"'][^()]{{0,400}}?\bdefault\s*=\s*[\"'](?:{_ANY})")
 """A flag of a program, and its default, which does not matter where the command has the flag."""
-_BY_SUFFIX = {".py": _IN_CODE, ".sh": _IN_SHELL, **dict.fromkeys((".yaml", ".yml", ".toml"), _IN_SETTINGS)}
+_BY_SUFFIX = {".py": _IN_CODE, **dict.fromkeys((".sh", ".yaml", ".yml", ".toml"), _IN_SHELL)}
 
 
 def foreign(tree: WorkingTree, folder: Path, command: str) -> Iterator[tuple[str, str]]:
@@ -56,7 +58,8 @@ def foreign(tree: WorkingTree, folder: Path, command: str) -> Iterator[tuple[str
     for name, content in tree.files.items():
         if not (pattern := _BY_SUFFIX.get(PurePosixPath(name).suffix)) or _is_test(PurePosixPath(name)):
             continue
-        text, at = content.decode(errors="replace"), (folder / name).parent
+        text = _COMMENT.sub("", content[:_MOST_READ].decode(errors="replace"))
+        at = (folder / name).parent
         defaults = (found for found in _DEFAULT.finditer(text) if not _has_flag(command, found[1]))
         yield from _named((*pattern.finditer(text), *defaults), tree, folder, at)
 
@@ -66,16 +69,23 @@ def _named(found: Iterable[re.Match[str]], tree: WorkingTree, folder: Path, at: 
         kind = match.lastgroup or ""
         path = match[kind]
         if kind == "outer":
-            there = os.path.normpath(at / Path(path).expanduser())
-            within = path.startswith("..") and Path(there).is_relative_to(folder)
-            if os.path.exists(there) and not within:  # noqa: PTH110 - one that may not be read is none, and no error
-                yield path, OUTSIDE
+            bare = re.sub("^file:(//)?", "", path)
+            there = os.path.normpath(at / Path(bare).expanduser())
+            relative = bare.startswith("..") and Path(there).is_relative_to(folder)
+            if os.path.exists(there) and not relative:  # noqa: PTH110 - one that may not be read is none, and no error
+                yield bare, of_this_machine(there, folder)
         elif kind == "backslashed":
             with_slashes = re.sub(r"\\+", "/", path)
             if with_slashes in tree.files or (folder / with_slashes).exists():
                 yield path, f"as Windows writes {with_slashes}"
         else:
             yield path, _REASONS[int(kind.rpartition("_")[2])]
+
+
+def of_this_machine(path: str, folder: Path) -> str:
+    """Return why no job has a path of this disk."""
+    place = Path(path)
+    return f"of this machine: {place.relative_to(folder)} in the job" if place.is_relative_to(folder) else OUTSIDE
 
 
 def _has_flag(command: str, flag: str) -> bool:

@@ -60,6 +60,7 @@ def told(folder: Path, command: str) -> str:
         ("python 'scripts\\run.sh'", "has no scripts\\run.sh", "did you mean scripts/run.sh?"),  # of cmd.exe
         ("'.\\scripts\\run.sh'", "has no .\\scripts\\run.sh", "did you mean scripts/run.sh?"),
         ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
+        ("/bin/bash /scripts/run.sh", "the command starts /scripts/run.sh", "did you mean scripts/run.sh?"),
         ("python ../beside.py", "starts ../beside.py, which is not packed", ", and beside.py in the command"),
     ],
 )
@@ -234,6 +235,21 @@ def test_the_rule_that_leaves_a_file_out_is_named(folder: Path) -> None:
 @pytest.mark.parametrize("path", ["/home/ada/data/small.csv", "/Users/ada/x", "~/nowhere/x.csv"])
 def test_a_path_of_somebody_s_home_is_told_whether_it_is_there_or_not(folder: Path, path: str) -> None:
     assert f"{path} (of this machine, outside of the folder)" in told(folder, f"python train.py --data {path}")
+
+
+def test_a_path_of_the_folder_on_this_machine_is_told_as_that(folder: Path) -> None:  # fcdl94/MiBv2 3
+    (folder / "x.csv").touch()
+    lines = told(folder, f"python train.py --root={folder}/x.csv {folder}/data --out /dev/null")
+    assert f"{folder}/x.csv (of this machine: x.csv in the job)" in lines and "/data (of this machine: data in" in lines
+    assert "/dev/null" not in lines and "/bin/bash" not in told(folder, "/bin/bash scripts/run.sh")
+
+
+def test_a_file_of_settings_names_what_git_ignores(folder: Path) -> None:  # vinayakakv/android-malware-detection 3
+    (folder / "train.py").write_text("print(1)\n")
+    (folder / ".pre-commit-config.yaml").write_text("exclude: data/\n")
+    assert "named: data/" not in told(folder, "python train.py")
+    (folder / "conf.yaml").write_text("train: ${env:PWD}/data/small.csv\n")
+    assert "! not packed, and named: data/ (git ignores it)" in told(folder, "python train.py")
 
 
 def typed(folder: Path, fix: str) -> None:

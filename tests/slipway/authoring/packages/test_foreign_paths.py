@@ -29,6 +29,9 @@ def folder(tmp_path: Path) -> Path:
         ("src/train.py", "read('../../ames/train.csv')", "../../ames/train.csv"),
         ("conf.yaml", "data: ~/ames/train.csv", "~/ames/train.csv"),
         ("run.sh", "python train.py --data ~/ames/train.csv", "~/ames/train.csv"),
+        ("conf.yaml", "files:\n  - ../ames/train.csv", "../ames/train.csv"),
+        ("conf.yaml", "data: file:../ames/train.csv", "../ames/train.csv"),  # Stability-AI/StableCascade 34
+        ("conf.yaml", "# data: ../ames/train.csv", ""),
         ("train.py", "read('../ames/test.csv')", ""),
         ("src/train.py", "read('../data/small.csv')", ""),
         ("tests/data.py", "read('../../ames/train.csv')", ""),
@@ -55,6 +58,7 @@ def test_a_path_that_leads_out_of_the_folder_is_told_where_it_is_there(
         ("train.py", "read('D:/data/x.csv')", "D:/data/x.csv", "a path of Windows"),
         ("train.py", "read('data\\\\small.csv')", "data\\\\small.csv", "as Windows writes data/small.csv"),
         ("train.py", "read('s3://mine/x.csv')", "s3://mine/x.csv", "of another cloud: gcloud storage cp"),
+        ("conf.yaml", "data: pipe:aws s3 cp s3://mine/{000..100}.tar -", "s3://mine/", "of another cloud"),
         ("conf.yaml", "data: abfss://c@mine.dfs.core.windows.net/x", "abfss://c@mine.dfs.core.windows.net/x", "of an"),
         ("train.py", "open('/opt/ml/input/data/train/x.csv')", "/opt/ml/input/data/train/x.csv", "$SLIPWAY_DATA here"),
         ("train.py", "save('/opt/ml/model')", "/opt/ml/model", "$SLIPWAY_OUTPUT here"),
