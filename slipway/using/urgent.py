@@ -1,5 +1,6 @@
 """Room for an urgent job on a full pool: whose jobs make it, and that they are asked. The service starts what waits for
-a pool in its own order, so there is room for the jobs that wait before the urgent one, too."""
+a pool in its own order, so there is room for the jobs that wait before the urgent one, too, but for those that can go
+on behind it: they lose nothing."""
 
 from __future__ import annotations
 
@@ -29,10 +30,10 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Holder:
-    """A job that holds machines and can make room."""
+    """A job that holds machines, or waits for them, and can make room."""
 
     job: VertexJob
-    #: The machines that it has of each pool.
+    #: The machines that it has of each pool; none while it waits.
     machines: Mapping[str, int]
     #: Seconds since its last checkpoint, which it computes again if it has none more; 0 for an idle session.
     since: float
@@ -54,6 +55,8 @@ class Holder:
         who = f"{self.job.called} ({self.job.user or 'nobody by name'})"
         if self.is_session:
             return f"{who}, a session that runs nothing"
+        if self.job.waits:
+            return f"{who}, which waits before it and loses nothing"
         return f"{who}, which loses at most {span(self.since)} on {counted(sum(self.machines.values()), 'machine')}"
 
 
@@ -61,9 +64,9 @@ class Holder:
 class Room:
     """The room that an urgent job needs."""
 
-    #: Those who make it, in the order of what they lose; none where there is room, or not enough even so.
+    #: Those who make it, in the order of what they lose; none where there is room, or nobody can.
     holders: tuple[Holder, ...] = ()
-    #: The jobs that wait for the same pools before it.
+    #: The jobs that wait for the same pools before it, and stay there.
     ahead: int = 0
     #: There is not enough, whoever makes room.
     lacking: bool = False
@@ -79,21 +82,22 @@ class Room:
             yield f"urgent: {holder.words}, {word}{others}"
 
 
-def room_for(
+def rivals_of(
     needs: Mapping[str, int], job: VertexJob | None, cluster: PersistentResource, active: Sequence[VertexJob]
-) -> tuple[Counter[str], int]:
-    """Return the machines of each pool that are short for a job that needs these, and the number of jobs before it.
-    `job`: None for one that is not sent yet. Pure."""
+) -> list[VertexJob]:
+    """Return the jobs that wait for the same pools before a job that needs these machines. `job`: None for one that is
+    not sent yet. Pure."""
     ahead = before(job, active) if job else [other for other in active if other.is_on(cluster) and other.waits]
+    return [other for other in ahead if needs.keys() & by_pool(Demand.of(other), cluster).keys()]
+
+
+def shortage(needs: Mapping[str, int], rivals: Iterable[VertexJob], cluster: PersistentResource) -> Counter[str]:
+    """Return the machines of each pool that are short for a job and its rivals. Pure."""
     asked = Counter(needs)
-    rivals = 0
-    for other in ahead:
-        theirs = by_pool(Demand.of(other), cluster)
-        if needs.keys() & theirs.keys():
-            asked.update(theirs)
-            rivals += 1
+    for other in rivals:
+        asked.update(by_pool(Demand.of(other), cluster))
     free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
-    return Counter({pool: count - free[pool] for pool, count in asked.items() if count > free[pool]}), rivals
+    return Counter({pool: count - free[pool] for pool, count in asked.items() if count > free[pool]})
 
 
 def chosen(short: Mapping[str, int], holders: Iterable[Holder]) -> tuple[Holder, ...]:
@@ -122,24 +126,24 @@ def find_room(context: Context, demand: Demand, cluster_id: str, region: str, jo
     cluster, active = here.persistent_resource(cluster_id), list(here.active_jobs(CUSTOM_JOB))
     if job and (not job.waits or gets_ready(job, cluster)):
         return Room()
-    short, ahead = room_for(by_pool(demand, cluster), job, cluster, active)
-    if not short:
-        return Room(ahead=ahead)
-    running = [
-        other
-        for other in active
-        if other.is_on(cluster) and other.state == "JOB_STATE_RUNNING" and URGENT_LABEL not in other.labels
-    ]
+    needs = by_pool(demand, cluster)
+    rivals = rivals_of(needs, job, cluster, active)
+    if not shortage(needs, rivals, cluster):
+        return Room(ahead=len(rivals))
+    waiting = [other for other in rivals if _goes_on(other)]
+    staying = [other for other in rivals if other not in waiting]
+    running = [other for other in active if other.is_on(cluster) and other.state == "JOB_STATE_RUNNING"]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="holders") as threads:
         storage, now = context.connection.storage, context.now
-        found = threads.map(lambda other: _holder(storage, other, cluster, now), running)
+        found = threads.map(lambda other: _holder(storage, other, cluster, now), [*waiting, *running])
         able = [holder for holder in found if holder]
+    short = shortage(needs, staying, cluster)
     for holder in able:
         short.subtract(holder.machines if holder.asked else {})
-    if not (short := +short):
-        return Room(ahead=ahead)
-    holders = chosen(short, (holder for holder in able if not holder.asked))
-    return Room(holders, ahead, lacking=not holders)
+    short, able = +short, [holder for holder in able if not holder.asked]
+    steps_back = tuple(holder for holder in able if holder.job.waits)
+    holders = chosen(short, (holder for holder in able if not holder.job.waits)) if short else ()
+    return Room((*steps_back, *holders), len(staying), lacking=bool(short and not holders))
 
 
 def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable[[str], None], again: str) -> None:
@@ -160,13 +164,19 @@ def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable
         tell(f"{holder.words}, makes room, and goes on behind as {yielded.behind.id}")
 
 
+def _goes_on(job: VertexJob) -> bool:
+    """Tell whether a job can go on in another one, and makes room for an urgent one."""
+    return job.yields and SWEEP_LABEL not in job.labels and URGENT_LABEL not in job.labels
+
+
 def _holder(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
-    machines = by_pool(Demand.of(job), cluster)
     if session := Session.of(job):
         last = last_run(storage, session)
-        return None if last.goes_on or last.closed else Holder(job, machines, 0.0)
-    if not job.yields or SWEEP_LABEL in job.labels or job.start_time is None:
+        return None if last.goes_on or last.closed else Holder(job, by_pool(Demand.of(job), cluster), 0.0)
+    if not _goes_on(job):
         return None
-    saved = max(job.start_time, last_checkpoint(storage, job) or job.start_time)
     asked = round_of(storage, job).asked is not None
-    return Holder(job, machines, max(0.0, (now - saved).total_seconds()), asked)
+    if job.start_time is None:
+        return Holder(job, {}, 0.0, asked) if job.waits else None
+    saved = max(job.start_time, last_checkpoint(storage, job) or job.start_time)
+    return Holder(job, by_pool(Demand.of(job), cluster), max(0.0, (now - saved).total_seconds()), asked)

@@ -406,7 +406,6 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             if owner == job and others:
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
             if owner == job and room and room.made():
-                room.why = "made room before its machine was lost"
                 say(f"{room.why}: nothing to do here")
                 room.left()
                 return 0

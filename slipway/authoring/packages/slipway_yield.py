@@ -64,12 +64,26 @@ class Room:
         return ""
 
     def made(self) -> bool:
-        """Tell whether an earlier start of this job has made room. Raises StorageError."""
+        """Tell whether this job has made room: at an earlier start, or now, before its code, where it was asked while
+        it waited for a machine. Raises StorageError."""
         names = [name.rpartition("/")[2] for name in self.exchange.names(f"{self.own}/yield")]
         self.number = max((int(name.partition(".")[0]) for name in names), default=1)
         end = self.exchange.read(self.name("end")) if names else None
+        if end == MADE:
+            self.why = "made room before its machine was lost"
+        elif end is None and self.replica == CHIEF and (content := self.exchange.read(self.name("asked"))):
+            asked = Asked.read(content)
+            wanted = MADE if self.needed(asked) else KEPT
+            end = wanted if self.exchange.take(self.name("end"), wanted) else KEPT
+            self.why = self.words(asked) if end == MADE else ""
         self.number += end == KEPT
         return end == MADE
+
+    def needed(self, asked: Asked) -> bool:
+        return all(self.exchange.read(claim) is None for claim in asked.needless)
+
+    def words(self, asked: Asked) -> str:
+        return f"made room for {asked.whom}, as {asked.by} asked"
 
     def watch(self, command: Command, over: Event) -> None:
         """Look until the command has ended, or is ended to make room."""
@@ -94,7 +108,7 @@ class Room:
             end = f"ends after its next checkpoint, at the latest in {self.asked.within:.0f} s"
             say(f"{self.asked.by} asks it to make room for {self.asked.whom}: {end}")
         asked = self.asked
-        if any(self.exchange.read(claim) is not None for claim in asked.needless):
+        if not self.needed(asked):
             self.exchange.take(self.name("end"), KEPT)
             return self.go_on()
         whole = self.seen != self.saved  # The files of one may come one after another.
@@ -105,7 +119,7 @@ class Room:
             return True
         if not self.exchange.take(self.name("end"), MADE):
             return self.go_on()
-        self.end(command, f"made room for {asked.whom}, as {asked.by} asked")
+        self.end(command, self.words(asked))
         return True
 
     def go_on(self) -> bool:

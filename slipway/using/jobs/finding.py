@@ -55,7 +55,7 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
     if not namesakes:
         # Lists do not have a pipeline's tasks.
         return context.vertex.job(newest.name) if newest.kind is PIPELINE_JOB else newest
-    if newest.after and (before := next((job for job in namesakes if not job.ended), None)):
+    if newest.after and (before := next((job for job in reversed(namesakes) if not job.ended), None)):
         tell(f"{text} makes room, and goes on as {newest.id}; this is {before.id}, until then")
         return before
     ran = None

@@ -110,6 +110,13 @@ def withheld_request(
     return [job for job in found if not job.ended]
 
 
+def of_others(jobs: Iterable[VertexJob], context: Context) -> list[VertexJob]:
+    """Return those of `jobs` that go on and are not the user's, or not sent by the agent that types, by their labels."""
+    own, agent = label_value(context.user), label_value(context.agent)
+    going = [job for job in jobs if not job.ended]
+    return [job for job in going if not (own and job.user == own and agent in ("", job.labels.get(AGENT_LABEL)))]
+
+
 def not_ones_own(jobs: Iterable[VertexJob], context: Context, *, yes: bool = False) -> PolicyError | None:
     """Return the refusal to cancel others' jobs without a `yes`, with their owners; None where all that go on are the
     user's. It is by the labels of jobs, as the service does not tell who made one.
@@ -117,8 +124,7 @@ def not_ones_own(jobs: Iterable[VertexJob], context: Context, *, yes: bool = Fal
     Raises PolicyError for an agent, whatever it answers, where it has not sent all of them itself.
     """
     own, agent = label_value(context.user), label_value(context.agent)
-    going = [job for job in jobs if not job.ended]
-    theirs = [job for job in going if not (own and job.user == own and agent in ("", job.labels.get(AGENT_LABEL)))]
+    theirs = of_others(jobs, context)
     if not theirs or (yes and not agent):
         return None
     jobs_and_owners = few((f"{job.called} ({job.owner_and_age(context.now)})" for job in theirs), 3)

@@ -16,13 +16,14 @@ from slipway.base.formatting import counted, join, last_part, quoted
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
+from slipway.model.agents import AGENT
 from slipway.model.catalog.model import Catalog
 from slipway.model.labels import SESSION_LABEL, STACK_LABEL, SWEEP_LABEL, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import CANCELLED, claim_of, take_claim
 from slipway.using.jobs.demand import Demand, by_pool, machines_on
 from slipway.using.jobs.room import round_of
-from slipway.using.submission.cancelling import not_ones_own
+from slipway.using.submission.cancelling import of_others
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.request import Request, derived_request_id
 from slipway.using.submission.sender import Sender
@@ -173,11 +174,19 @@ def make_room(
 def require_own(context: Context, job: VertexJob, rival: VertexJob) -> None:
     """Raise PolicyError for somebody else's job, unless the room is for a job of one's own and the stack lets one have
     others make room. It is by its label, as the service does not tell who made one."""
-    theirs = not_ones_own([job], context)
-    if not theirs or (rival.user == label_value(context.user) and may_urge(context.catalog, rival.user, rival.team)):
+    if not of_others([job], context):
+        return
+    whose = f"{job.called} ({job.owner_and_age(context.now)})"
+    if context.agent:
+        raise PolicyError(
+            f"{whose} was not sent by agent {label_value(context.agent)}",
+            why="an agent has those jobs make room that it has sent",
+            fix=f"have a person type it, without {AGENT}",
+        )
+    if rival.user == label_value(context.user) and may_urge(context.catalog, rival.user, rival.team):
         return
     raise PolicyError(
-        theirs.what,
+        f"{whose} is not yours",
         why="who has submitted a job may have it make room",
         fix=f"ask {job.user or 'its owner'} for slipway jobs yield {job.typed} --to "
         f"{label_value(context.user) or 'NAME'}",
@@ -195,8 +204,14 @@ def may_urge(catalog: Catalog, user: str, team: str) -> bool:
     return False
 
 
-def require_urgent(catalog: Catalog, user: str, team: str) -> None:
-    """Raise PolicyError for who may not submit urgent jobs. Pure."""
+def require_urgent(catalog: Catalog, user: str, team: str, agent: str = "") -> None:
+    """Raise PolicyError for who may not submit urgent jobs, and for any `agent`. Pure."""
+    if agent:
+        raise PolicyError(
+            f"agent {label_value(agent)} may not submit urgent jobs",
+            why="others' jobs make room for one, and an agent ends only what it has sent",
+            fix=f"leave --urgent out, or have a person type it, without {AGENT}",
+        )
     if may_urge(catalog, user, team):
         return
     raise PolicyError(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from slipway.base.errors import PolicyError
 from slipway.using.submission.yielding import may_urge, require_urgent
-from slipway.using.urgent import Holder, Room, chosen, room_for
+from slipway.using.urgent import Holder, Room, chosen, rivals_of, shortage
 from tests.builders.catalogs import catalog
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
@@ -53,10 +53,11 @@ def test_room_is_for_those_that_wait_before_it_too() -> None:
     there = living(declared := cluster("cpu", pool(high=4)), used=3, replicas=4)
     first, later = (job(name, on=declared, state="QUEUED", minutes=age) for name, age in (("first", 30), ("later", 1)))
     urgent = job("urgent", on=declared, state="QUEUED", minutes=10)
-    assert room_for({"workers": 1}, urgent, there, [later, urgent]) == ({}, 0)
-    assert room_for({"workers": 2}, urgent, there, [later, urgent]) == ({"workers": 1}, 0)
-    assert room_for({"workers": 1}, urgent, there, [later, urgent, first]) == ({"workers": 1}, 1)
-    assert room_for({"workers": 1}, None, there, [later, first]) == ({"workers": 2}, 2)
+    one = {"workers": 1}
+    assert shortage(one, rivals_of(one, urgent, there, [later, urgent]), there) == {}
+    assert shortage({"workers": 2}, [], there) == one
+    assert rivals_of(one, urgent, there, [later, urgent, first]) == [first] and shortage(one, [first], there) == one
+    assert shortage(one, rivals_of(one, None, there, [later, first]), there) == {"workers": 2}
 
 
 @pytest.mark.parametrize(

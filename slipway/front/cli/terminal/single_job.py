@@ -93,7 +93,7 @@ def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments
     from slipway.using.submission.yielding import require_urgent
     from slipway.using.urgent import Room, find_room
 
-    require_urgent(context.catalog, context.user, prepared.team)
+    require_urgent(context.catalog, context.user, prepared.team, context.agent)
     candidate = likely(prepared.candidates)
     cluster = context.catalog.clusters.get(candidate.offer.cluster)
     room = find_room(context, candidate.demand, cluster.id, candidate.region) if cluster else Room()

@@ -96,6 +96,25 @@ def test_the_first_never_starts_again_once_it_has_made_room_and_the_one_behind_d
     assert jobs.start("next", "13", "first/yield/1") == (0, False)  # A copy of it.
 
 
+def test_one_that_was_asked_while_it_waited_makes_room_before_its_code(jobs: Jobs) -> None:
+    jobs.ask()
+    assert jobs.start("first", "11") == (0, False)
+    assert jobs.objects["first/yield/1.end"] == b"made" and f"first/yield/1.left.{CHIEF}" in jobs.objects
+    assert jobs.start("next", "12", "first/yield/1") == (0, True)
+
+
+@pytest.mark.parametrize("taken", ["bobs", "next"])
+def test_one_that_was_asked_while_it_waited_starts_where_no_room_is_needed(jobs: Jobs, taken: str) -> None:
+    jobs.ask()
+    jobs.put(taken, b"cancelled")
+    assert jobs.start("first", "11") == (0, True) and jobs.objects["first/yield/1.end"] == b"kept"
+
+
+def test_a_helper_leaves_it_to_the_chief_whether_to_make_room(jobs: Jobs) -> None:
+    jobs.ask()
+    assert not jobs.room(HELPER, 2).made() and "first/yield/1.end" not in jobs.objects
+
+
 def test_a_copy_of_the_first_does_not_say_that_the_first_has_left(jobs: Jobs) -> None:
     jobs.put("first", b"11")
     jobs.put("first/yield/1.end", b"made")

@@ -130,6 +130,8 @@ def test_what_can_not_go_on_and_what_is_another_s_is_refused(small: Stack) -> No
     name, waits = begun(small, 600), waiting(small)
     theirs = small.run("jobs", "yield", name, "--to", waits, SLIPWAY_USER="bob")
     assert theirs.code == 5 and f"ask ada for slipway jobs yield {name} --to bob" in theirs.err
+    agent = small.run("jobs", "yield", name, "--to", waits, SLIPWAY_AGENT="Claude Code")
+    assert agent.code == 5 and "was not sent by agent claude-code" in agent.err and "a person" in agent.err
     nobody = small.run("jobs", "yield", name, "--to", "carol")
     assert nobody.code == 4 and f"there waits {waits} (ada)" in nobody.err
     itself = small.run("jobs", "yield", waits, "--to", name)
@@ -153,6 +155,8 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     assert refused.code == 5 and "nobody may, and you are bob" in refused.err and len(small.jobs()) == 1
     small.catalog["urgent"] = ["user:bob@company.example"]
     small.publish()
+    agent = small.run(*urgent, SLIPWAY_USER="bob", SLIPWAY_AGENT="Claude Code")
+    assert agent.code == 5 and "agent claude-code may not submit urgent jobs" in agent.err and len(small.jobs()) == 1
     told = small.run(*urgent, "--dry-run", SLIPWAY_USER="bob").err
     assert re.search(rf"urgent: {name} \(ada\), which loses at most \d+ s on 1 machine, would make room\n", told), told
     sent = ("--request-id", "soon", "-o", "json")
@@ -168,6 +172,28 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     assert {each["state"] for each in (soon, first, behind)} == {"JOB_STATE_SUCCEEDED"}
     assert first["endTime"] <= soon["startTime"] <= behind["startTime"]
     assert small.read(f"jobs/{name}/checkpoint.txt") == b"400"
+
+
+@pytest.mark.journey
+def test_a_second_urgent_job_starts_before_who_made_room_for_the_first(small: Stack) -> None:
+    counting(small)
+    small.catalog["urgent"] = ["user:bob@company.example", "user:carol@company.example"]
+    small.publish()
+    name = begun(small, 150)
+    urgent = ("submit", "hello", "--code", "./src", "-p", "code=2", "--urgent", "-o", "json")
+    soon = small.run(*urgent, SLIPWAY_USER="bob").json["job"]["displayName"]
+    told = small.run(*urgent, SLIPWAY_USER="carol")
+    assert (
+        f"urgent: {name} (ada), which waits before it and loses nothing, makes room; 1 job waits before it" in told.err
+    )
+    shown = small.well("jobs", "show", name)
+    assert f"this is {number(of(small, name)[0])}, until then" in shown.err
+    assert small.well("jobs", "wait", name).code == 0
+    (first,), (second,) = of(small, soon), of(small, told.json["job"]["displayName"])
+    one, two, last = of(small, name)
+    assert one["endTime"] <= first["startTime"] <= two["startTime"] <= second["startTime"] <= last["startTime"]
+    steps = [int(line) for line in small.read(f"jobs/{name}/steps.txt").split()]
+    assert sorted({*steps}) == [*range(1, 151)]
 
 
 @pytest.mark.journey
