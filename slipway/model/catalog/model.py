@@ -296,7 +296,7 @@ class SessionLimits:
     def __str__(self) -> str:
         """Return `on cpu/workers for up to 8 h`."""
         where = "anywhere" if self.pools is None else f"on {join(self.pools, 'or')}" if self.pools else "nowhere"
-        return f"{where} for up to {span(self.max.total_seconds())}" if self.max else where
+        return f"{where} for up to {span(self.max.total_seconds())}" if self.max and self.pools != () else where
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ def _counts(name: str, team: str) -> Edit:
 
 CASES = (
     Case(
+        "Urgent jobs are allowed to a group that is no submitter",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
+        (hurts("urgent-jobs", "group:sales@acme.example", "itself is no submitter"),),
+    ),
+    Case(
         "Sessions may run longer, and on a pool that no template for them fits",
         (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
         (
@@ -74,6 +79,16 @@ CASES = (
         (hurts("code-changed", "digits", "no line saves a checkpoint", "begins anew"),),
         given=_SAVING,
         accident="a night's work lost with a machine, for fewer writes",
+    ),
+    Case(
+        "The line that saves is in another file now",
+        (
+            Edit("jobs/digits/task.py", "        os.replace(new, kept)\n", "        keep(new, kept)\n"),
+            Edit("jobs/digits/keeping.py", new="import os\n\n\ndef keep(new, kept):\n    os.replace(new, kept)\n"),
+        ),
+        may=("code-changed",),
+        given=_SAVING,
+        never=("no line saves",),
     ),
     Case(
         "A variable goes whose value the code takes by itself",

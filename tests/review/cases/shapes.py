@@ -61,4 +61,21 @@ CASES = (
         may=("run-cost",),
         never=("can't run on `a2-highgpu-1g`", "with `a2-ultragpu-1g` run on"),
     ),
+    Case(
+        "A machine of last resort is a larger one",
+        (template("lora", SPARE, SPARE.replace("24", "48")),),
+        (hurts("machines-changed", "lora", "on Spot with `g2-standard-24` run on `g2-standard-48` instead of"),),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
+        never=("on Spot run on",),
+    ),
+    Case(
+        "The machine of last resort is to be had on demand instead of on Spot",
+        (template("lora", SPARE, SPARE.replace("spot", "on-demand")),),
+        (
+            hurts(
+                "offer-gone", "lora spot on g2-standard-24", "where `a2-highgpu-1g` has no capacity, they cost $2.35/h"
+            ),
+        ),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
+    ),
 )

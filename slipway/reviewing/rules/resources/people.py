@@ -51,7 +51,8 @@ def people(change: Change) -> Iterator[Consequence]:
     for name in (*now, *(name for name in was if name not in now)):
         if (name in was) != (name in now):
             row = "urgent-added" if name in now else "urgent-gone"
-            yield by_row(row, Subject("urgent", name), edits=(Edit("urgent", ", ".join(was), ", ".join(now)),))
+            edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
+            yield by_row(row, Subject("urgent", name), unlisted=name not in change.after.people, edits=edits)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

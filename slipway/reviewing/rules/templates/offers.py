@@ -200,7 +200,9 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
-        if sooner and then and (sooner[-1].capacity_type == POOL or then[0].shape != offer.shape):
+        if sooner and then and then[0].shape != sooner[-1].shape:
+            next_, they = then, f"where `{sooner[-1].shape}` has no capacity, they cost"
+        elif sooner and then and sooner[-1].capacity_type == POOL:
             next_, they = then, f"what {way(sooner[-1])} has no room for costs"
         so = facts(f"{they} {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))

@@ -120,9 +120,9 @@ def _told(
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
-    # The machines are what differs.
-    bare = [replace(each, shape="") if rule.what == "machines" else each for each in offers]
-    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in bare)
+    # Other machines are another shape, so that the old one is known.
+    known = [both[label][0] for label in at] if rule.what == "machines" else offers
+    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
     of_clusters = _of_clusters(rule.kind, offers, *catalogs)
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
