@@ -7,13 +7,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
 from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
-from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
+from slipway.authoring.packages.working_tree import IGNORES, MOST_BYTES, WorkingTree
 from slipway.authoring.stack.secrets import programs_with_keys
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, short
@@ -22,6 +22,9 @@ _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
 _SUBMODULE = re.compile(rb"(?m)^\s*path\s*=\s*(.+?)\s*$")
 _PATH = re.compile(r"(?:\.{1,2}/|/|~/)?[\w.-]+(?:/[\w.-]+)*")
+_FILE = re.compile(r"[\w-][\w./-]*\.(ya?ml|json|toml|cfg|ini|csv|tsv|txt|parquet|npz?|jsonl)")
+_WRITES = re.compile(r"out|save|log|write|dest|result|metric|dump")
+"""Flags whose file a command makes."""
 _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
 _SHELLS = frozenset({"bash", "sh"})
 _MAKERS = frozenset(
@@ -37,6 +40,7 @@ _NOT_READ = {
 _WRITTEN = frozenset({"runs/", "wandb/", "mlruns/", "lightning_logs/", "tb_logs/", "outputs/", "multirun/"})
 """Folders that TensorBoard, W&B, MLflow, Lightning and Hydra write into: code that names one reads nothing there."""
 _DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1")
+_IMPORT = re.compile(rb"(?m)^\s*(?:from|import)\s.*$")
 _OF_DVC = re.compile(rb"(?m)^\s*(?:-\s+)?path:\s*[\"']?(.+?)[\"']?\s*$")
 _OF_KERNEL = re.compile(rb"(?m)^\s*(?:\w+ = )?get_ipython\(\)")
 _MOST = 3
@@ -73,6 +77,9 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
         return ConfigError(
             lacking, why=f"{module} is a submodule that is not fetched", fix=_fetch(tree, folder, module)
         )
+    if above := _above(folder, script):
+        place = shlex.quote(os.path.relpath(above))
+        return ConfigError(lacking, why=f"it lies in {above.name}, above", fix=f"cd {place}; or --code {place}")
     names = [name for name in tree.files if PurePosixPath(name).suffix == PurePosixPath(script).suffix]
     bare = PurePosixPath(script).name
     elsewhere = next((name for name in names if name.endswith(f"/{script}")), "")
@@ -82,6 +89,12 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
         why=f"it has {join(names[:_MOST]) or 'no such script'}{' and others' if len(names) > _MOST else ''}",
         fix=f"did you mean {near}?" if near else "name a file of the folder, from its top",
     )
+
+
+def _above(folder: Path, script: str) -> Path | None:
+    """Return the folder further up in its checkout that has the script."""
+    checkout = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return next((each for each in folder.parents if each.is_relative_to(checkout) and (each / script).is_file()), None)
 
 
 def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
@@ -110,10 +123,11 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     code = b"\n".join(content for name, content in tree.files.items() if _names_files(PurePosixPath(name)))
     told = {name: _why_not(tree, folder, name) for name in named}
     read = _DEFAULT_OUTPUT.sub(b"", code) + b"".join(b"\nimport " + os.fsencode(each) for each in _modules(command))
+    text = _IMPORT.sub(b"", read)
     sought = (
         name
         for name in (*tree.ignored, *tree.links)
-        if name not in _WRITTEN and (_mentions(read, name) or _imports(read, folder, name))
+        if name not in _WRITTEN and (_mentions(text, name) or _imports(read, folder, name))
     )
     told |= {name: _why_not(tree, folder, name) for name in sought}
     told |= dict(foreign(tree, folder, command))
@@ -128,9 +142,10 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     elif rest := [
         name
         for name in (*(() if tree.source else tree.ignored), *tree.links)
-        if not PurePosixPath(name).name.startswith(".")
+        if not PurePosixPath(name).name.startswith(".") and not _ignores_itself(folder, name)
     ]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
+    yield from _lacking(tree, command)
     ways = {name: _fetch(tree, folder, name) for name in _unfetched(tree)}
     for way in dict.fromkeys(ways.values()):
         yield f"! {_listed(name for name in ways if ways[name] == way)}: a submodule that is not fetched: {way}"
@@ -151,6 +166,28 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! {script} calls get_ipython(), which only the kernel of a notebook has"
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
+
+
+def _lacking(tree: WorkingTree, command: str) -> Iterator[str]:
+    """Yield a line for each file that the command reads, by its name, and that neither the folder nor git has."""
+    for before, word in (pair for words in _commands(command) for pair in pairwise(words)):
+        flag, _, name = word.rpartition("=")
+        path = PurePosixPath(name)
+        if not _FILE.fullmatch(name) or str(path) in tree.files or _WRITES.search(flag or before):
+            continue
+        others = map(PurePosixPath, tree.files)
+        alike = [str(each) for each in others if (each.parent, each.suffix) == (path.parent, path.suffix)]
+        if near := nearest(str(path), alike, cutoff=0.9):
+            yield f"! {path} is not in the folder: did you mean {near}?"
+        elif alike and path.parent.name:
+            yield f"! {path} is not in the folder, which has {alike[0]} beside it"
+
+
+def _ignores_itself(folder: Path, name: str) -> bool:
+    """Tell whether a folder, or one above, ignores all that it has, as those do that `jobs download` makes."""
+    path = PurePosixPath(name)
+    lists = (folder / each / ".gitignore" for each in (path, *path.parents) if each.name)
+    return any(b"*" in file.read_bytes().splitlines() for file in lists if file.is_file())
 
 
 def _script(command: str) -> str:
@@ -310,7 +347,9 @@ def _has_modules(folder: Path) -> bool:
 
 
 def _is_small(path: Path) -> bool:
-    return path.is_file() or _has_modules(path)
+    """Tell whether a file, or a folder whose files come to less than a quarter of what is packed, may as well be."""
+    sizes = (each.lstat().st_size for each in path.rglob("*")) if path.is_dir() else ()
+    return all(total <= MOST_BYTES // 4 for total in accumulate(sizes))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -113,6 +113,69 @@ def test_what_the_command_or_the_code_names_and_git_ignores_is_told(folder: Path
 
 
 @pytest.mark.parametrize(
+    ("place", "fix"),
+    [("configs", "cd ..; or --code .."), ("a/b", "cd ../..; or --code ../..")],
+)
+def test_a_script_that_lies_further_up_in_the_checkout_is_found(
+    folder: Path, place: str, fix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Type `run train.py` in a folder below: near names there are no better guess."""
+    (folder / place / "more").mkdir(parents=True)
+    (folder / place / "more" / "train.py").touch()
+    (folder.parent / "outside.py").touch()
+    monkeypatch.chdir(below := folder / place)
+    with pytest.raises(ConfigError) as error:
+        require_named(read(below), below, "python train.py")
+    assert str(error.value.fix) == fix and error.value.why == "it lies in project, above"
+    with pytest.raises(ConfigError, match=r"has no outside.py") as error:
+        require_named(read(below), below, "python outside.py")
+    assert "--code" not in str(error.value.fix)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--config configs/bg.yaml", "! configs/bg.yaml is not in the folder: did you mean configs/big.yaml?"),
+        (
+            "--config=configs/prod.yaml",
+            "! configs/prod.yaml is not in the folder, which has configs/big.yaml beside it",
+        ),
+        ("--config bse.yaml", "! bse.yaml is not in the folder: did you mean base.yaml?"),
+        ("--config other.yaml", ""),
+        ("--config configs/other.json", ""),
+        ("--config configs/{name}.yaml", ""),
+        ("--config configs/big.yaml", ""),
+        ("--save-config configs/bg.yaml", ""),
+        ("--out=configs/bg.yaml", ""),
+    ],
+)
+def test_a_file_that_the_command_names_and_nobody_has_is_told(folder: Path, words: str, line: str) -> None:
+    (folder / "configs").mkdir()
+    (folder / "configs" / "big.yaml").touch()
+    (folder / "base.yaml").touch()
+    lines = told(folder, f"python train.py {words}").splitlines()
+    assert line in lines if line else not any("is not in the folder" in each for each in lines), lines
+
+
+def test_a_small_folder_that_git_ignores_may_be_packed_and_a_large_one_not(folder: Path) -> None:
+    assert "  to pack it: git add -f data/; data goes into a bucket" in told(folder, "python train.py")
+    with (folder / "data" / "large.bin").open("wb") as file:
+        file.truncate(40_000_000)
+    assert "git add" not in told(folder, "python train.py")
+
+
+def test_folders_that_ignore_themselves_are_no_news(folder: Path) -> None:
+    """`jobs download` makes such a folder for each job; git lists it and its files."""
+    (folder / "train.py").write_text("print(1)\n")
+    fetched = folder / "script-b7k2m4xa"
+    (fetched / "tb").mkdir(parents=True)
+    (fetched / "tb" / "events").touch()
+    (fetched / ".gitignore").write_text("*\n")
+    (line, *_) = told(folder, "python train.py").splitlines()
+    assert line == "not packed: data/ (git ignores it), local.yaml (git ignores it), secret.py (git ignores it)"
+
+
+@pytest.mark.parametrize(
     ("command", "why", "fix"),
     [
         ("./bare.sh", "does not begin with #!", "bash bare.sh"),
