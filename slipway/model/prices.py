@@ -161,6 +161,35 @@ def _attached(spec: MachineSpec) -> str:
     return accelerator(spec.accelerator).model if spec.accelerator in accelerators() else spec.accelerator
 
 
+_AREAS = (
+    ("asia-southeast2", "indonesia"),
+    ("us-", "northern-america"),
+    ("northamerica-", "northern-america"),
+    ("europe-", "europe"),
+    ("asia-", "asia"),
+    ("australia-", "oceania"),
+    ("me-", "middle-east"),
+    ("southamerica-", "latin-america"),
+    ("africa-", "africa"),
+)
+"""The beginnings of regions' names, and their areas in the price list of data transfer; the first one counts."""
+
+
+def per_gib(home: str, region: str) -> Decimal | None:
+    """Return USD a GiB of a bucket in region `home` that is read in another one; None where no list has it."""
+    bucket, reader = (next((area for start, area in _AREAS if name.startswith(start)), "") for name in (home, region))
+    return cell("transfer", bucket, reader)
+
+
+def crossing_price(home: str, regions: Iterable[str]) -> str:
+    """Return `at $0.02 a GB`, `at $0.02 to $0.08 a GB`: the price of what jobs in these regions read from `home`."""
+    prices = {per_gib(home, region) for region in regions}
+    if None in prices:
+        return "at a price by the gigabyte that no list here has"
+    low, high = (f"${price}" for price in (min(filter(None, prices)), max(filter(None, prices))))
+    return f"at {low if low == high else f'{low} to {high}'} a GB"
+
+
 def unpriced(machines: Iterable[MachineSpec]) -> str:
     """Return `without the T4s, whose price no list has` where `hourly` leaves accelerators out; else nothing."""
     names = dict.fromkeys(f"{name}s" for spec in machines if (name := _attached(spec)))

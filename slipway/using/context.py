@@ -22,6 +22,7 @@ from slipway.google.session import HttpPolicy
 from slipway.google.vertex import Vertex
 from slipway.model.agents import AGENT
 from slipway.model.catalog.model import Catalog
+from slipway.model.prices import crossing_price
 
 Found = TypeVar("Found")
 
@@ -176,7 +177,7 @@ class Context:
     def crossing(self, region: str) -> str:
         """Return the part that the price of a job there omits, reading from the stack's region; empty at home."""
         home = self.catalog.region
-        return f"what it reads from {home} crosses regions, at a price by the gigabyte" if region != home else ""
+        return f"what it reads from {home} crosses regions, {crossing_price(home, [region])}" if region != home else ""
 
     def cluster_name(self, cluster_id: str) -> str:
         """Return a cluster's display name; a retiring generation has its id."""

@@ -176,6 +176,10 @@ REFUSED: Mapping[str, str] = {
         env={f"V{i}": "1" for i in range(MOST_ENV)}
         waits={"pool": 0}
         waits={"flex-start": 9}
+        regions=("mars",)
+        regions=("us-east5", "us-east5")
+        regions=("us-east5",), capacity_types=("pool",), variants=()
+        regions=("us-east5",), tensorboard="1"
         secrets={"A B": "x"}
         secrets={"A": "not a name"}
         inputs={"Data": "gs://acme-data"}
@@ -408,4 +412,5 @@ def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, st
 
 def _choices(template: JobTemplate) -> object:
     parameters = [replace(parameter, help="") for parameter in template.parameters]
-    return parameters, template.waits, template.code_flag, [variant.refusal for variant in template.variants]
+    refusals = [variant.refusal for variant in template.variants]
+    return parameters, template.waits, template.regions, template.code_flag, refusals

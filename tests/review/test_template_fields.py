@@ -53,6 +53,10 @@ def scheduling(text: str) -> tuple[Edit, ...]:
     return imports("evals", "Scheduling"), more("evals", f"scheduling=Scheduling({text})")
 
 
+ELSEWHERE = (
+    stack("  slipway:policy:\n", "  slipway:regions: [us-east4]\n  slipway:policy:\n"),
+    stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
+)
 MACHINE = '"judge", "n1-standard-8", Disk("pd-ssd", 100), '
 GPU = EVALS(MACHINE, f'{MACHINE}accelerator="NVIDIA_TESLA_T4", accelerator_count=1, ')
 LAST = '"--batch=${batch}")),\n'
@@ -113,6 +117,7 @@ FIELDS = (
         imports("lora", "Shape"),
         more("lora", 'shapes=(Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),)),)'),
     ),
+    field(JobTemplate, "regions", more("evals", 'regions=("us-east4",)'), given=ELSEWHERE),
     field(JobTemplate, "secrets", EVALS('"judge-key"', '"other-key"')),
     field(JobTemplate, "inputs", DIGITS("/old", "/new"), given=(more("digits", 'inputs={"data": "gs://acme/old"}'),)),
     field(

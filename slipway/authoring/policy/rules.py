@@ -42,6 +42,9 @@ def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]
     for which, option in subject.options:
         if option.region and option.region not in allowed:
             yield f"cluster {option.name}{which}", f"{option.region}, allowed are {join(allowed)}"
+    for region in subject.catalog.work_elsewhere or ():
+        if region not in (*allowed, *(option.region for _, option in subject.options)):
+            yield "jobs on machines of their own", f"may run in {region}, allowed are {join(allowed)}"
 
 
 def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:

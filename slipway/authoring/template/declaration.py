@@ -195,6 +195,7 @@ class Declaration:
     waits: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
     shapes: tuple[Shape, ...] = ()
+    regions: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     nfs_mounts: tuple[NfsMount, ...] = ()

@@ -14,15 +14,15 @@ from slipway.authoring.template.declaration import Declaration, Shape, Variant, 
 from slipway.authoring.template.types import mistyped
 from slipway.authoring.template.worker_pool import Code, Image, WorkerPool, places
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join
-from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
+from slipway.base.formatting import join, nearest
+from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, PAID_ANYWAY, POOL
 from slipway.model.catalog import command_line
 from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.model.cluster import SERVICE_ACCOUNT
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import INPUT, INPUT_ADDRESS, RECORDS, RESERVED, SHAPE_VARIABLES, excess
-from slipway.model.machines.table import MachineError
+from slipway.model.machines.table import MachineError, regions
 from slipway.model.rules.code import ENV_NAME
 from slipway.model.rules.job import label_problems
 from slipway.model.rules.rule import twice
@@ -55,6 +55,8 @@ class JobTemplate(Declaration):
     - `shapes`: other machines of the same job, in order of preference after `worker_pools`. A submission tries all
       capacity types of one before the next. The code finds in SLIPWAY_SHAPE which it has, and in SLIPWAY_REPLICAS,
       SLIPWAY_GPUS (of a machine) and SLIPWAY_GPU_MEMORY_GB (of a GPU) what that is.
+    - `regions`: where it may have machines of its own after the stack's own region, in order: all capacity types of one
+      before the next. The stack file lists them under `slipway:regions`.
     - `timeout_s`, in seconds, ends the job. `idle` ends it where nobody uses its GPUs.
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
@@ -111,6 +113,7 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
     yield from _shapes(template, template.worker_pools, template.shapes)
+    yield from _regions(template)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
         for other, before in enumerate(template.variants[: number - 1], 1):
@@ -242,6 +245,20 @@ def _shapes(template: Declaration, first: tuple[WorkerPool, ...], shapes: tuple[
         if machines in named:
             yield f"shape {number}: the machines of shape {named.index(machines) + 1}, in the same numbers"
         named.append(machines)
+
+
+def _regions(template: Declaration) -> Iterator[str]:
+    for name in template.regions:
+        if name not in regions():
+            yield f"regions: {name!r} has no custom training; did you mean {nearest(name, regions()) or regions()[0]}?"
+    yield from (f"regions: {name} is listed twice" for name in twice(template.regions))
+    types = [*template.capacity_types]
+    types += [name for variant in template.variants for name in variant.capacity_types]
+    types += [name for shape in template.all_shapes for name in shape.capacity_types]
+    if template.regions and {*types} <= PAID_ANYWAY:
+        yield "regions: none of its capacity types has machines of its own, and a pool is where its cluster is"
+    if template.regions and template.at_home:
+        yield f"regions: its {template.at_home} is in the stack's own region, and so must its jobs be"
 
 
 def _machines_of(pools: tuple[WorkerPool, ...]) -> tuple[object, ...]:

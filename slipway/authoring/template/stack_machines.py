@@ -38,8 +38,16 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
     """Return the template with a stack's machines in place of their keys, and beside it that of each team which may
     submit it and has other machines.
 
-    Raises ConfigError for keys that the stack does not have, and for machines that the template can't have.
+    Raises ConfigError for keys and regions that the stack does not have, and for machines that the template can't have.
     """
+    here = (stack.region, *stack.other_regions)
+    if elsewhere := [region for region in template.regions if region not in here]:
+        listed = join([*stack.regions, *elsewhere])
+        raise ConfigError(
+            f"template {template.name} names {join(elsewhere)}, where stack {stack.name} has no bucket for its jobs",
+            why=f"jobs write their output in their own region; the stack is in {join(here)}",
+            fix=f"list it, which makes one: {stack.origin.key('slipway:regions')}: [{listed.replace(' and ', ', ')}]",
+        )
     keys = dict.fromkeys(pool.key for pool in template.all_pools if pool.key)
     if lacking := [key for key in keys if key not in stack.machines]:
         names, known = join(map(repr, lacking)), f"it has {join(stack.machines)}" if stack.machines else "it has none"

@@ -210,6 +210,7 @@ def template_entry(
         shared=tuple(dict.fromkeys(last_part(folder) for package in template.packages for folder in package.shared))
         or None,
         code_with_inputs=(takes_code and bool(template.inputs)) or None,
+        regions=template.regions or None,
     )
 
 

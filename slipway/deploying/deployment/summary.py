@@ -24,7 +24,7 @@ from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.images import ENDED_FIX
 from slipway.model.origin import Origin
-from slipway.model.prices import price_in_words, signed, total
+from slipway.model.prices import crossing_price, price_in_words, signed, total
 from slipway.model.state import State, is_adopted_bucket
 
 _OFFERS_TOLD = 3
@@ -178,8 +178,10 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
         price, usual = total((spec,), region), total((asked,), region)
         more = signed(price.floor.known - usual.floor.known)
         change = f" ({more} idle)" if price.complete and usual.complete else ""
-        crossing = f"; its jobs' results stay there, and what they read from {region} crosses regions, at a price"
-        far = crossing if spec.region else ""
+        far = ""
+        if spec.region:
+            moves = f"what they read from {region} crosses regions, {crossing_price(region, [spec.region])}"
+            far = f"; its jobs' results stay there, and {moves}"
         unfit = misfits(known, asked).get(spec.alternative, {})
         without = f"; not offered on it: {join(unfit)}" if unfit else ""
         where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"

@@ -22,7 +22,7 @@ from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import PreparedSubmission, prepare, price
 from slipway.using.submission.choice import Choice, never_runs
-from slipway.using.submission.costs import Spending, dearest, leaving, race_lines, run_total
+from slipway.using.submission.costs import Spending, dearest, leaving, region_lines, run_total
 from slipway.using.submission.parameters import waits
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
@@ -200,7 +200,7 @@ class _LogDisplay:
             _log.info(total.words)
         if not choice.taken.candidate.request.job.starts_once:
             _log.info(AT_LEAST_ONCE)
-        for line in race_lines(prepared, choice):
+        for line in region_lines(prepared, choice):
             _log.info(line)
         for judged in choice.hopeless:
             _log.info(never_runs(judged))

@@ -255,6 +255,8 @@ class Template:
     shared: tuple[str, ...] | None = None
     #: A folder's own code may replace the template's, beside a launcher that copies inputs: earlier versions pack none.
     code_with_inputs: bool | None = None
+    #: Where it may have machines of its own after the stack's own region, in order.
+    regions: Regions | None = None
     #: Its file and line in the catalog's commit: `templates/x.py:5`.
     source: str = ""
     #: The part that this version does not understand; then the template has neither parameters nor offers.

@@ -25,7 +25,7 @@ from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.own_settings import require_free_name, require_no_secret, require_settings
 from slipway.using.submission.parameters import resolve
-from slipway.using.submission.raced import raced
+from slipway.using.submission.raced import in_regions, raced
 from slipway.using.submission.replicas import on_replicas
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.submission_request import SubmissionRequest
@@ -180,9 +180,12 @@ def prepare(
     team: str = "",
     now: datetime | None = None,
     counts_for: str | None = None,
+    *,
+    elsewhere: bool = True,
 ) -> PreparedSubmission:
     """Prepare a submission. `team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
     `now`: the time where it is to be sent. `counts_for`: the team that it was sent for before, whatever is asked.
+    `elsewhere`: the template's other regions count.
 
     Raises ConfigError with all mistakes in the parameters, or with the one argument that does not fit.
     """
@@ -194,6 +197,8 @@ def prepare(
     own = team_of_submission(catalog, template, usual[0], asked.team, team) if counts_for is None else counts_for
     replicas = asked.overrides.settings.replicas
     offers = on_replicas(catalog, template, standing(template, kind, values, own), replicas)
+    if elsewhere and asked.race is None:
+        offers = in_regions(catalog, template, offers)
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
     require_free_name(catalog, asked.overrides.labels.get(NAME_LABEL, ""))
@@ -223,20 +228,21 @@ def prepare(
 def _ordered(
     catalog: Catalog, template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
 ) -> list[tuple[Offer, float | None]]:
-    """Put the offers in order, each with its wait: as the flags say, else as the template does, for one shape after the
-    other. `barred_pool`: whose the pool is that is asked for, where the submission's team may not use it."""
+    """Put the offers in order, each with its wait: as the flags say, else as the template does, for one shape in one
+    region after the other. `barred_pool`: whose the pool is that is asked for, where the submission's team may not use
+    it."""
     waits, then = asked.waits, asked.then
     if asked.race is not None:
         return raced(catalog, template, offers, asked)
-    shapes = list(dict.fromkeys(offer.shape for offer in offers))
+    places = list(dict.fromkeys(map(_place, offers)))
     if asked.pool:
         return [(offer, None) for offer in _on_pool(template, offers, asked, barred_pool)]
     if asked.capacity_type is not None:
         of_type = named(template, offers, asked.capacity_type)
-        if then or (set(waits) - WAIT_BY_THEMSELVES and of_type[0].shape == of_type[-1].shape):
+        if then or (set(waits) - WAIT_BY_THEMSELVES and _place(of_type[0]) == _place(of_type[-1])):
             raise nothing_after(asked)
         return [
-            (offer, waits.get(offer.capacity_type, None if offer.shape == of_type[-1].shape else offer.wait))
+            (offer, waits.get(offer.capacity_type, None if _place(offer) == _place(of_type[-1]) else offer.wait))
             for offer in of_type
         ]
     twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
@@ -249,9 +255,9 @@ def _ordered(
     chosen = [
         offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
     ]
-    chosen.sort(key=lambda offer: shapes.index(offer.shape))
-    last, last_shape = chosen[-1].capacity_type, chosen[-1].shape
-    if last in waits and last not in WAIT_BY_THEMSELVES and last_shape == chosen[0].shape:
+    chosen.sort(key=lambda offer: places.index(_place(offer)))
+    last, last_place = chosen[-1].capacity_type, _place(chosen[-1])
+    if last in waits and last not in WAIT_BY_THEMSELVES and last_place == _place(chosen[0]):
         others = [
             offer.capacity_type for offer in offers if offer.capacity_type in CAPACITY_TYPES.keys() - order.keys()
         ]
@@ -266,9 +272,14 @@ def _ordered(
             fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
     planned = [(offer, waits.get(offer.capacity_type, None if then else offer.wait)) for offer in chosen]
-    # Nothing comes after the last type of the last shape, so that only the service's own wait applies.
-    end = None if last in WAIT_BY_THEMSELVES else (last, last_shape)
-    return [(offer, None if (offer.capacity_type, offer.shape) == end else wait) for offer, wait in planned]
+    # Nothing comes after the last type of the last place, so that only the service's own wait applies.
+    end = None if last in WAIT_BY_THEMSELVES else (last, last_place)
+    return [(offer, None if (offer.capacity_type, _place(offer)) == end else wait) for offer, wait in planned]
+
+
+def _place(offer: Offer) -> tuple[str, str]:
+    """Return what all capacity types are tried of, before the next of it: its shape, in its region."""
+    return offer.shape, offer.region
 
 
 def _on_pool(

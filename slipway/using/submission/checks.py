@@ -35,6 +35,11 @@ class Checks:
             ledger = threads.submit(read_ledger, context.hurried.storage, context.selected.location.bucket)
         return cls(context, ledger, InputCheck.begin(context, prepared.candidates[0].offer, runs, threads))
 
+    @property
+    def most(self) -> int:
+        """The most bytes of inputs that a run reads, as far as was looked."""
+        return self.inputs.most if self.inputs else 0
+
     def check(
         self, candidates: Sequence[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None
     ) -> None:

@@ -55,6 +55,11 @@ class JudgedCandidate:
         """Tell whether its cluster takes no jobs now, and will again once it is mended, or its season begins."""
         return self.problem is not None or bool(self.candidate.offer.dormant and not self.candidate.edit)
 
+    def sentence(self, where: str = "") -> str:
+        """Return the verdict behind its label: `spot in us-east5: runs on 1 machine of its own`."""
+        text = self.verdict.text.removeprefix(f"{self.candidate.offer.capacity_type}: ")
+        return f"{self.candidate.label}{where}: {text}"
+
     @property
     def reasons(self) -> tuple[str, ...]:
         return self.verdict.why or (self.verdict.text,)

@@ -12,7 +12,7 @@ from slipway.base.errors import PolicyError
 from slipway.base.formatting import join, span
 from slipway.model.capacity import PAID_ANYWAY, POOL, WEEK
 from slipway.model.catalog.model import Catalog
-from slipway.model.prices import Price, dollars
+from slipway.model.prices import UNKNOWN_PRICE, Price, crossing_price, dollars, per_gib
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, price
 from slipway.using.submission.choice import Choice, JudgedCandidate
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times
 
 _CENT = Decimal("0.01")
-MOST_CROSSING_GB = 100
-"""The gigabytes of inputs that a race may read from another region without a question."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,16 @@ class Spending:
 
 @dataclass(frozen=True)
 class Crossing(Spending):
-    """Inputs that may cross regions, more than a race moves without being asked about."""
+    """Inputs that may cross regions, at a price for a whole run above the limit."""
 
     gigabytes: float = 0.0
 
     @property
     def words(self) -> str:
-        return (
-            f"{self.what}: each machine would read up to {self.gigabytes:,.0f} GB of inputs from another region, at a "
-            f"price by the gigabyte that no list here has; a race asks above {MOST_CROSSING_GB} GB"
-        )
+        costs = UNKNOWN_PRICE if self.price.unknown else f"{amount(self.price)} in all"
+        asks = f"above {amount(Price(Decimal(str(self.limit))))}" if self.limit else "about any cost"
+        moved = f"its machines would read up to {self.gigabytes:,.0f} GB of inputs from another region"
+        return f"{self.what}: {moved}, {costs}; stack {self.stack} asks {asks}"
 
     def within(self, agreed: Spending) -> bool:
         return isinstance(agreed, Crossing) and self.gigabytes <= agreed.gigabytes
@@ -76,29 +74,47 @@ class Crossing(Spending):
     def refusal(self) -> PolicyError:
         return PolicyError(
             f"nothing was sent: nobody has confirmed what {self.what} would move",
-            why=self.words,
-            fix=("add ", {"yes": True}, ", or race in regions that have copies of the inputs"),
+            why=f"{self.words} (slipway:workspace.confirmAbove)",
+            fix=("add ", {"yes": True}, ", or take regions that have copies of the inputs"),
         )
 
 
 def crossing(prepared: PreparedSubmission, candidates: Iterable[Candidate], input_bytes: int) -> Crossing | None:
-    """Return what a race on these candidates may move, all inputs being where the stack is; None where it is little."""
-    home, gigabytes = prepared.catalog.region, input_bytes / 10**9
-    away = [candidate.region for candidate in candidates if candidate.region != home]
-    if not away or gigabytes <= MOST_CROSSING_GB:
+    """Return what a submission on one of these candidates may move, all inputs being where the stack is and read by
+    each machine; None where that costs no more than the stack's limit."""
+    catalog, away = prepared.catalog, dict[Candidate, Decimal | None]()
+    for candidate in candidates:
+        if candidate.region != catalog.region and input_bytes:
+            rate = per_gib(catalog.region, candidate.region)
+            total = candidate.demand.machines * Decimal(input_bytes) / 2**30
+            away[candidate] = None if rate is None else (rate * total).quantize(_CENT)
+    costs = [cost for cost in away.values() if cost is not None]
+    if len(costs) == len(away) and max(costs, default=Decimal()) <= Decimal(str(catalog.confirm_above)):
         return None
-    what = f"{prepared.template.name} in {join(away, 'or')}"
-    return Crossing(what, Price(), prepared.catalog.stack, prepared.catalog.confirm_above, gigabytes=gigabytes)
+    price = Price(max(costs, default=Decimal()), complete=len(costs) == len(away))
+    return Crossing(
+        what=f"{prepared.template.name} in {join(dict.fromkeys(each.region for each in away), 'or')}",
+        price=price,
+        stack=catalog.stack,
+        limit=catalog.confirm_above,
+        most=price,
+        gigabytes=max(each.demand.machines for each in away) * input_bytes / 10**9,
+    )
+
+
+def possible(prepared: PreparedSubmission, choice: Choice) -> list[Candidate]:
+    """Return the chosen candidate and those that the submission may move to, or the legs of a race."""
+    if choice.legs:
+        return [leg.candidate for leg in choice.legs]
+    taken, hopeless = choice.taken.candidate, [judged.candidate for judged in choice.hopeless]
+    later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
+    return [taken, *(candidate for candidate in later if candidate not in hopeless)]
 
 
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
     """Return the spending on the chosen candidate and those it may move to, or on the legs of a race; None where
     nothing needs a yes."""
-    if choice.legs:
-        return spending(prepared, [leg.candidate for leg in choice.legs])
-    taken, hopeless = choice.taken.candidate, [judged.candidate for judged in choice.hopeless]
-    later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
-    return spending(prepared, [taken, *(candidate for candidate in later if candidate not in hopeless)])
+    return spending(prepared, possible(prepared, choice))
 
 
 def spending(prepared: PreparedSubmission, candidates: Iterable[Candidate]) -> Spending | None:
@@ -233,19 +249,19 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
     return f"leaves {left.candidate.label} for {taken.label}, which {costs}: {'; '.join(left.reasons)}"
 
 
-def race_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
-    """Yield what a race is, each other region with its verdict and price, and what crosses regions."""
-    if not choice.legs:
-        return
+def region_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
+    """Yield what a race is, each other region with its verdict and price; and what may cross regions, by a race or in
+    order."""
     home, legs = prepared.catalog.region, choice.legs
-    yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
+    if legs:
+        yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
     for leg in legs[1:]:
-        costs = price(prepared.catalog, leg.candidate)
-        yield f"  {leg.candidate.label}: {leg.verdict.text}, {dollars(costs)}"
-    if away := [leg.candidate.region for leg in legs if leg.candidate.region != home]:
+        yield f"  {leg.sentence()}, {dollars(price(prepared.catalog, leg.candidate))}"
+    regions = dict.fromkeys(each.region for each in possible(prepared, choice) if each.offer.region)
+    if away := [region for region in regions if region != home]:
         yield (
-            f"  in {join(away, 'or')} what it reads from {home} crosses regions once (package, inputs, image), at a "
-            "price by the gigabyte that no list here has; its output stays where it runs"
+            f"  in {join(away, 'or')} each machine reads package, inputs and image from {home}, "
+            f"{crossing_price(home, away)}; the output stays where it runs"
         )
 
 

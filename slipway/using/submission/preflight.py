@@ -35,6 +35,7 @@ from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
+from slipway.using.submission.region_ties import ties
 
 if TYPE_CHECKING:
     from slipway.using.submission.quota_verdict import LimitsReader
@@ -198,6 +199,8 @@ class Preflight:
 
     def _judged_alone(self, candidate: Candidate) -> JudgedCandidate:
         """Judge without what others may do."""
+        if tied := ties(candidate, self._catalog.region):
+            return JudgedCandidate(candidate, Verdict(Outcome.NEVER, f"can never run in {candidate.region}", tied))
         impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
         if impossible:
             return impossible

@@ -7,23 +7,21 @@ same command sends what is missing, unless a leg has begun or somebody has cance
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 from slipway.base.errors import AnswerUnknown, ConfigError, SlipwayError
 from slipway.google.failures import CloudError
-from slipway.model.machines.table import lacks
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
 from slipway.using.jobs.follower import TRANSIENT
 from slipway.using.jobs.race import decided, end
-from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.checks import Checks
-from slipway.using.submission.choice import Choice, JudgedCandidate, refusal
+from slipway.using.submission.choice import Choice, refusal
 from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import crossing, spending_of
 from slipway.using.submission.delivery import RetryPolicy
@@ -34,8 +32,6 @@ from slipway.using.submission.request import Request
 from slipway.using.submission.same_request import same
 from slipway.using.submission.sender import Attempt, Sender, cancelled
 from slipway.using.submission.submission_result import SubmissionDisplay, SubmissionResult
-
-_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,7 @@ class RaceSender:
             checks.check(candidates, self.show.note)
             if costs := spending_of(prepared, choice):
                 confirm(self.context, self.show, costs)
-            if costs := crossing(prepared, candidates, checks.inputs.most if checks.inputs else 0):
+            if costs := crossing(prepared, candidates, checks.most):
                 confirm(self.context, self.show, costs)
         # What takes none just now is tried again after the others, which it does not keep waiting.
         queue, again = deque(sorted(candidates, key=lambda each: each.region in unseen)), set(unseen)
@@ -185,40 +181,12 @@ def choose_legs(
 ) -> Choice:
     """Choose the legs that their regions can have, each by its own region's quota. Raises PolicyError where there is
     none, and CloudError."""
-    tied = {leg: _cannot_leave(leg, prepared.catalog.region) for leg in legs}
-    free = [leg for leg in legs if not tied[leg]]
-    preflight = Preflight(context, free, threads, prepared.template.name, all_at_once=True)
-    judged = dict(zip(free, preflight.judge(free), strict=True))
-    for leg in legs:
-        if tied[leg]:
-            judged[leg] = JudgedCandidate(leg, Verdict(Outcome.NEVER, f"can never run in {leg.region}", tied[leg]))
-    can = [judged[leg] for leg in legs if judged[leg].verdict.outcome is not Outcome.NEVER]
+    preflight = Preflight(context, legs, threads, prepared.template.name, all_at_once=True)
+    judged = list(preflight.judge(legs))
+    can = [leg for leg in judged if leg.verdict.outcome is not Outcome.NEVER]
     if not can:
-        raise refusal(prepared.template.name, [judged[leg] for leg in legs], [])
-    never = tuple(judged[leg] for leg in legs if judged[leg] not in can)
-    return Choice(can[0], legs=tuple(can), hopeless=never)
-
-
-def _cannot_leave(candidate: Candidate, home: str) -> tuple[str, ...]:
-    """Return the reasons why a job can't run in its candidate's region: what it names in the stack's own, `home`, and
-    accelerators that the region lacks."""
-    if candidate.region == home:
-        return ()
-    within = (f"/locations/{home}/", f"/regions/{home}/", f"/zones/{home}-")
-    tied = (f"its {field} is in {home}: {text[:_LONGEST]}" for field, text in _texts(candidate.body, within))
-    lacking = (lacks(candidate.region, part.machine.accelerator) for part in candidate.demand.parts)
-    return tuple(dict.fromkeys([*tied, *(why for why, _ in filter(None, lacking))]))
-
-
-def _texts(value: Any, within: tuple[str, ...], field: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, str) and any(place in value for place in within):
-        yield field, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _texts(item, within, str(key))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item, within, field)
+        raise refusal(prepared.template.name, judged, [])
+    return Choice(can[0], legs=tuple(can), hopeless=tuple(leg for leg in judged if leg not in can))
 
 
 def _not_known(request: Request, problem: SlipwayError) -> AnswerUnknown:

@@ -1,4 +1,4 @@
-"""The offers of a race: one of a template's, in each region where its jobs wait at once. Pure."""
+"""Offers of machines of a job's own in several regions: one after the other, or all at once in a race. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def raced(
     catalog: Catalog, template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest
 ) -> list[tuple[Offer, float | None]]:
     """Return the offer of a race in each of its regions, with its wait. Raises ConfigError."""
-    regions = _regions(catalog, asked.race or ())
+    regions = _regions(catalog, template, asked.race or ())
     own = [offer for offer in offers if offer.capacity_type not in PAID_ANYWAY]
     if asked.capacity_type is None and not own:
         raise ConfigError(
@@ -41,10 +41,28 @@ def raced(
             why="only custom jobs have a launcher that ends all but the first before their code",
             fix=({"kind": CUSTOM_JOB.name},) if CUSTOM_JOB.name in template.kinds else "leave --race out",
         )
-    return [(replace(offer, region=region), asked.waits.get(type_)) for region in regions]
+    return [(_in_region(offer, region, catalog.region), asked.waits.get(type_)) for region in regions]
 
 
-def _regions(catalog: Catalog, asked: tuple[str, ...]) -> tuple[str, ...]:
+def in_regions(catalog: Catalog, template: Template, offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
+    """Return the offers with those of the template's other regions: of each shape behind all at home."""
+    others = [region for region in template.regions or () if region != catalog.region]
+    in_order = list[Offer]()
+    for shape in dict.fromkeys(offer.shape for offer in offers) if others else ():
+        at_home = [offer for offer in offers if offer.shape == shape]
+        own = [offer for offer in at_home if offer.capacity_type not in PAID_ANYWAY]
+        in_order += at_home + [_in_region(offer, region, catalog.region) for region in others for offer in own]
+    return tuple(in_order) or offers
+
+
+def _in_region(offer: Offer, region: str, home: str) -> Offer:
+    """Return an offer in another region, whose quota the last deployment did not look at."""
+    if offer.lacks_quota and region != home:
+        return replace(offer, region=region, available=True, why="", lacks_quota=False)
+    return replace(offer, region=region)
+
+
+def _regions(catalog: Catalog, template: Template, asked: tuple[str, ...]) -> tuple[str, ...]:
     for region in asked:
         if region not in catalog.regions:
             raise ConfigError(
@@ -53,7 +71,8 @@ def _regions(catalog: Catalog, asked: tuple[str, ...]) -> tuple[str, ...]:
                 fix=nearest(region, catalog.regions)
                 or f"have it added: {catalog.origin.key('slipway:regions')}: [{region}]",
             )
-    regions = tuple(dict.fromkeys(asked or catalog.regions))
+    usual = (catalog.region, *template.regions) if template.regions else catalog.regions
+    regions = tuple(dict.fromkeys(asked or usual))
     if len(regions) < 2:
         raise ConfigError(
             f"a race needs two regions, and this one has {join(regions)} alone",

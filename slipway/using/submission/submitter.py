@@ -25,7 +25,7 @@ from slipway.using.submission.candidates import PreparedSubmission, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.confirming import confirm
-from slipway.using.submission.costs import spending, spending_of
+from slipway.using.submission.costs import crossing, possible, spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.using.submission.hold import HeldError, Hold
@@ -160,6 +160,8 @@ class Submitter:
                     checks.check([candidate], self.show.note)
                 if costs := spending_of(prepared, choice):
                     confirm(self.context, self.show, costs)
+                if checks and (costs := crossing(prepared, possible(prepared, choice), checks.most)):
+                    confirm(self.context, self.show, costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)
                 create_run(self.context, request, experiment.result)
                 claimed_now = sender.claim(request)
@@ -265,11 +267,14 @@ def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
     type_, clusters = job.labels.get(CAPACITY_TYPE_LABEL, ""), prepared.catalog.clusters
     offers = [candidate.offer for candidate in prepared.candidates]
     places = [
-        place for place, offer in enumerate(offers) if offer.capacity_type == type_ and offer.fits_shape(job.shape)
+        place
+        for place, offer in enumerate(offers)
+        if offer.capacity_type == type_ and offer.fits_shape(job.shape) and offer.region in ("", job.region)
     ]
     for place in places:
-        cluster = offers[place].cluster
-        if (clusters[cluster].id if cluster else "") == job.persistent_resource_id:
+        offer, cluster = offers[place], clusters.get(offers[place].cluster)
+        own = not job.persistent_resource_id and (offer.region or prepared.catalog.region) == job.region
+        if cluster.id == job.persistent_resource_id if cluster else own:
             return place
     return places[0] if places else len(offers) - 1
 

@@ -156,7 +156,9 @@ def plan_sweep(
     firsts: dict[tuple[Value | None, ...], PreparedSubmission] = {}
     for point, shape in zip(points, shapes, strict=True):
         if shape not in firsts:
-            firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
+            firsts[shape] = prepare(
+                catalog, replace(asked, params={**asked.params, **point.values}), user, team, elsewhere=False
+            )
     place = {shape: index for index, shape in enumerate(firsts)}
     of_group = tuple(place[shape] for shape in shapes)
     groups = tuple(firsts.values())

@@ -1,6 +1,6 @@
 """Shapes of one job: machines that a submission takes where those before them have no capacity."""
 
-from tests.review.case import Case, hurts, imports, more, tells, template
+from tests.review.case import Case, hurts, imports, more, stack, stops, tells, template
 
 LARGER = 'Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),))'
 SEVERAL = 'Shape((WorkerPool("tuner", "g2-standard-24", Disk("pd-ssd", 200), args=ARGS),), ("spot", "on-demand"))'
@@ -9,7 +9,42 @@ DEAR = LARGER.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 WITH_BOTH = (imports("lora", "Shape"), more("lora", f"shapes=({LARGER}, {SEVERAL})"))
 
+OTHERS = stack("  slipway:policy:\n", "  slipway:regions: [us-east4, europe-west4]\n  slipway:policy:\n")
+ALLOWED = stack("regions: [us-central1]", "regions: [us-central1, us-east4, europe-west4]")
+IN_BOTH = more("lora", 'regions=("us-east4", "europe-west4")')
+
 CASES = (
+    Case(
+        "A template's jobs may have machines in other regions",
+        (IN_BOTH,),
+        (
+            tells(
+                "offer-added",
+                "lora regions",
+                "in us-east4 or europe-west4, where us-central1 has none",
+                "crosses regions, at $0.02 to $0.05 a GB",
+            ),
+        ),
+        given=(OTHERS, ALLOWED),
+    ),
+    Case(
+        "A template's jobs are kept at home again",
+        (template("lora", '    regions=("us-east4", "europe-west4"),\n', ""),),
+        (hurts("offer-gone", "lora regions", "us-east4 or europe-west4", "they wait or fail"),),
+        given=(OTHERS, ALLOWED, IN_BOTH),
+    ),
+    Case(
+        "A template's other regions are tried in another order",
+        (template("lora", '("us-east4", "europe-west4")', '("europe-west4", "us-east4")'),),
+        (hurts("offer-order", "lora regions", "europe-west4 or us-east4, in this order"),),
+        given=(OTHERS, ALLOWED, IN_BOTH),
+    ),
+    Case(
+        "Jobs may run in a region that the policy does not allow",
+        (OTHERS,),
+        (stops("policy-violated", "", "jobs on machines of their own", "us-east4"),),
+        may=("preview-failed",),
+    ),
     Case(
         "A template gets other machines for times without capacity",
         WITH_BOTH,

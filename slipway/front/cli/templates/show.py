@@ -23,7 +23,7 @@ from slipway.model.catalog.model import Offer, Parameter, Study, Template, case_
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import inputs_in
-from slipway.model.prices import dollars, unpriced
+from slipway.model.prices import crossing_price, dollars, unpriced
 from slipway.using.context import Context
 from slipway.using.submission.parameters import describe
 from slipway.using.submission.request import new_request_id
@@ -82,6 +82,11 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     for cluster in dict.fromkeys(offer.cluster for offer in chosen.offers if offer.cluster):
         if crossing := context.crossing(context.catalog.region_of(cluster)):
             screen.prose(f"pool {cluster}: {crossing}")
+    if others := [region for region in chosen.regions or () if region != context.catalog.region]:
+        crossing = crossing_price(context.catalog.region, others)
+        screen.prose(
+            f"after these, machines of its own in {join(others, 'or')}: what it reads crosses regions, {crossing}"
+        )
     for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in chosen.offers if offer.note):
         screen.note(f"note: {note}")
     if not all(job.starts_once for job in jobs_of(chosen)):

@@ -23,7 +23,7 @@ from slipway.using.jobs.earliest_start import EarliestStart
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, likely, prepare
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, never_runs
-from slipway.using.submission.costs import crossing, spending_of
+from slipway.using.submission.costs import crossing, possible, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import new_request_id
@@ -182,19 +182,18 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> tuple[Choice, S
         else:
             preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
             choice = preflight.choice(prepared, prepared.candidates)
-    taken, text, checked = choice.taken.candidate, choice.taken.verdict.text, list[str]()
+    taken, checked = choice.taken.candidate, list[str]()
     sent = [leg.candidate for leg in choice.legs] or [taken]
     checks.check(sent, checked.append)  # A refusal is told alone, without machines that would start now.
-    place = "" if choice.legs else context.elsewhere(taken.region)  # Of a race the label names it.
-    verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{place}: {text}"
+    verdict = choice.taken.sentence("" if taken.offer.region else context.elsewhere(taken.region))
     for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
         screen.note(line)
-    for line in advising.result().lines:
+    for line in advising.result().lines if not choice.starts else ():
         screen.note(f"  {line}")
     for judged in choice.hopeless:
         screen.note(f"  {never_runs(judged)}")
-    most = checks.inputs.most if checks.inputs else 0
-    for costs in filter(None, (spending_of(prepared, choice), crossing(prepared, sent, most) if choice.legs else None)):
+    moved = crossing(prepared, possible(prepared, choice), checks.most)
+    for costs in filter(None, (spending_of(prepared, choice), moved)):
         screen.note(f"  {costs.words}")
     for line in checked:
         screen.note(line)

@@ -21,7 +21,7 @@ from slipway.using.jobs.earliest_start import compared
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
-from slipway.using.submission.costs import Spending, dearest, leaving, left_pool, race_lines, run_total
+from slipway.using.submission.costs import Spending, dearest, leaving, left_pool, region_lines, run_total
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
@@ -147,7 +147,9 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
         yield f"  {compared(choice.earliest)}"
     if total := run_total(catalog, dearest(catalog, choice)):
         yield f"  {total.words}"
-    yield from below_verdict(context, prepared, choice) if not prepared.races else race_lines(prepared, choice)
+    if not prepared.races:
+        yield from below_verdict(context, prepared, choice)
+    yield from region_lines(prepared, choice)
 
 
 def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
@@ -157,7 +159,8 @@ def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice
         yield f"  {AT_LEAST_ONCE}"
     if lacking := unpriced(part.machine for part in choice.taken.candidate.demand.parts):
         yield f"  prices are {lacking}"
-    if crossing := context.crossing(choice.taken.candidate.region):
+    on_cluster = not choice.taken.candidate.offer.region
+    if on_cluster and (crossing := context.crossing(choice.taken.candidate.region)):
         yield f"  {crossing}"
     pools, asked = choice.taken.candidate.offer.worker_pools, prepared.overrides
     if asked.of_folder:  # What reviewed code brings was judged when it was deployed.

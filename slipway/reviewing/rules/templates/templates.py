@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -12,6 +12,7 @@ from slipway.model.catalog.model import Template
 from slipway.model.catalog.placeholders import names
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
+from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
@@ -58,7 +59,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
-        parts = (_added,) if pair.is_new else (parameters, offers, requests, code, _kinds, _flags)
+        parts = (_added,) if pair.is_new else (parameters, offers, requests, code, _kinds, _flags, _regions)
         for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
             yield from part(pair)
     if before and change.old.trainer != change.new.trainer:
@@ -123,6 +124,21 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
             lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
             used = template.used if path == "codeFlag" and after is None else None
             yield template.tells(cast("RowName", row), part=rule.what, used=used, lost=lost)
+
+
+def _regions(template: TemplateChange) -> Iterator[Consequence]:
+    """Find other regions where machines of a job's own may be, or may be no more."""
+    old, new = (side.regions or () for side in (template.old, template.new))
+    home = template.becomes.region
+    more, less = [each for each in new if each not in old], [each for each in old if each not in new]
+    rows: tuple[tuple[RowName, Sequence[str]], ...] = (("regions-added", more), ("regions-gone", less))
+    if not more and not less and old != new:
+        rows = (("regions-order", new),)
+    for row, regions in rows:
+        if regions:
+            used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
+            price = crossing_price(home, regions)
+            yield template.tells(row, part="regions", used=used, regions=join(regions, "or"), home=home, price=price)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:

@@ -353,3 +353,11 @@ def test_shapes_name_machines_by_the_keys_of_the_stack() -> None:  # P2 N23
     with pytest.raises(ConfigError, match="is not well-formed") as same:
         on_stack(keyed, read(with_config(keys.format("n1-standard-8"))))
     assert "shape 2: the machines of shape 1" in same.value.why
+
+
+def test_a_template_names_regions_in_which_its_stack_has_buckets() -> None:  # N23
+    elsewhere = template(capacity_types=("spot",), regions=("us-east5", "us-central1"))
+    with pytest.raises(ConfigError, match="names us-east5, where stack prod has no bucket for its jobs") as raised:
+        on_stack(elsewhere, read(with_config("")))
+    assert "slipway:regions: [us-east5]" in str(raised.value.fix)
+    assert on_stack(elsewhere, read(with_config("slipway:regions: [us-east5]"))) == elsewhere
