@@ -59,6 +59,12 @@ class _OfTemplates(click.Command):
     metavar="[REGION,…]",
     help="Wait for machines in these regions at once, or in all of the stack's: the first that has them runs it.",
 )
+@word_option(
+    "--by",
+    metavar="TIME",
+    help='By when it should end, as "Fri 09:00": the cheapest capacity types that likely do, each for as long as the '
+    "next one still has time.",
+)
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @word_option(
     "--code",
@@ -125,6 +131,9 @@ def command(
         from slipway.using.jobs.notification import Notifier
 
         Notifier(context)  # An address that may not be told is refused before anything is sent.
+    places = (typed.wait_for, typed.then, typed.capacity_type, typed.pool, typed.race is not None, typed.urgent)
+    if typed.by is not None and (typed.sweep is not None or any(places)):
+        raise ConfigError("--by chooses capacity types for one job", fix="leave out what else chooses them, or --by")
     if typed.sweep is not None:
         if typed.urgent:
             raise ConfigError("--urgent is for one job", fix="leave it out, or submit without --sweep")

@@ -86,6 +86,7 @@ class SubmitArguments:
     name: str | None = None
     urgent: bool = False
     race: tuple[str, ...] | None = None
+    by: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -115,6 +116,7 @@ class SubmitArguments:
             ("--team", self.team),
             ("--note", self.note),
             ("--notify", self.notify),
+            ("--by", self.by),
             ("--catalog", self.catalog),
         ):
             words += [flag, value] if value else []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import PolicyError, SlipwayError
+from slipway.base.formatting import span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import send
@@ -65,6 +67,8 @@ def submit_one(
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
+    if typed.by is not None:
+        typed, prepared = _by(context, typed, typed.by, prepared)
     room = _room(context, prepared, typed, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
@@ -85,6 +89,29 @@ def submit_one(
         from slipway.using.submission.ending import require_success
 
         require_success(context, job)
+
+
+def _by(
+    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission
+) -> tuple[SubmitArguments, PreparedSubmission]:
+    """Return the submission with the waits that a deadline leaves in place of it, and tell them. Typed again, it has
+    the same waits, whenever that is."""
+    from slipway.using.submission.deadline import deadline, plan_by
+
+    ends = deadline(by, context.now)
+    plan = plan_by(context, prepared, ends)
+    waits = {rung.type: float(round(wait)) for rung, wait in plan if wait is not None}
+    last, alone = plan[-1][0].type, not waits
+    asked = replace(prepared.asked, waits=waits, then=() if alone else (last,), capacity_type=last if alone else None)
+    wait_for = tuple(f"{type_}={wait:.0f}s" for type_, wait in waits.items())
+    typed = replace(typed, by=None, wait_for=wait_for, then=asked.then, capacity_type=asked.capacity_type)
+    at, steps = context.now.astimezone(ends.tzinfo), list[str]()
+    for rung, wait in plan:
+        steps.append(f"{rung.type}{f' from {at:%a %H:%M}' if steps else ''}")
+        at += timedelta(seconds=wait or 0)
+    longest = span(max(rung.runs for rung, _ in plan))
+    screen.note(f"by {ends:%a %Y-%m-%d %H:%M %Z}: {', then '.join(steps)}; it runs at most {longest}, by what is known")
+    return typed, prepare(context.catalog, asked, context.user, now=context.now, counts_for=prepared.team)
 
 
 def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments, *, dry_run: bool) -> Room:

@@ -1,14 +1,17 @@
 """A job that waits falls back to the next offer: never two runs, none lost, none ended just after its start."""
 
+import re
 import shlex
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 
 from slipway.google.failures import Answer, Call, failure
+from slipway.using.submission import deadline
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import JournalEntry, SubmissionJournal
 from slipway.using.submission.request import attempt_id
@@ -46,6 +49,32 @@ def sent(stack: Stack, request_id: str) -> list[dict[str, Any]]:
 
 def gone(job: dict[str, Any]) -> bool:
     return job["state"] in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED") and "startTime" not in job
+
+
+@pytest.mark.journey
+def test_a_job_climbs_as_its_deadline_nears(full: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N24
+    packaged(full)
+    monkeypatch.setattr(deadline, "_SHORTEST_S", 1.0)
+    monkeypatch.setattr(deadline, "_MACHINES_S", 0.0)
+
+    def by(seconds: int) -> tuple[str, ...]:
+        ends = datetime.now(UTC) + timedelta(seconds=seconds)
+        return "submit", "hello", "--by", f"{ends:%Y-%m-%dT%H:%M:%SZ}", "--max-run", "5m"
+
+    late = full.run(*by(100))
+    assert (
+        late.code == 5 and "hello is not likely to end by" in late.err and "pool: starts in 0 s, runs 5 min" in late.err
+    )
+    assert full.run(*by(400), "--then", "spot").code == 2
+    assert re.search(
+        r"UTC: pool, then spot from \w+ ..:..; it runs at most 5 min", full.well(*by(400), "--dry-run").err
+    )
+    with full.faults(FETCHING):
+        done = full.well(*by(305), "--request-id", "r1")
+        first, second = sent(full, "r1")
+        assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
+        assert re.search(r"--wait-for pool=[1-5]s --then spot .*--request-id r1", done.err)
+    assert full.read("claims/r1") == b"moved"
 
 
 @pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])

@@ -1,0 +1,61 @@
+"""A deadline: the cheapest capacity types that likely end a job in time, and how long each is waited for. # N24"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.base.errors import ConfigError
+from slipway.using.submission.deadline import Rung, climb, deadline
+
+NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
+HOUR = 3600.0
+POOL, SPOT, DEAR = (
+    Rung("pool", 0.0, starts=0.0, runs=HOUR),
+    Rung("spot", 1.0, starts=2 * HOUR, runs=HOUR),
+    Rung("on-demand", 3.0, starts=600.0, runs=HOUR),
+)
+
+
+def told(left: float, *rungs: Rung) -> list[tuple[str, float | None]]:
+    return [(rung.type, None if wait is None else wait / HOUR) for rung, wait in climb(rungs, left * HOUR)]
+
+
+def test_it_climbs_as_time_shrinks() -> None:
+    assert told(8, DEAR, POOL, SPOT) == [("pool", 5.0), ("spot", pytest.approx(8 - 1 - 1 / 6 - 5)), ("on-demand", None)]
+    assert told(2.5, POOL, SPOT, DEAR) == [("pool", pytest.approx(2.5 - 1 - 1 / 6)), ("on-demand", None)]
+    assert told(1.1, POOL, SPOT, DEAR) == [("pool", None)], "it ends in time where it starts now, and nothing else does"
+    assert told(0.9, POOL, SPOT, DEAR) == []
+    assert told(8, SPOT) == [("spot", None)]
+
+
+@given(
+    st.lists(
+        st.builds(Rung, st.text(), st.floats(0, 9), starts=st.floats(0, 9 * HOUR), runs=st.floats(1, 9 * HOUR)),
+        max_size=5,
+    ),
+    st.floats(0, 24 * HOUR),
+)
+def test_each_is_sent_while_it_still_has_time_and_none_is_cheaper_than_the_one_before(
+    rungs: list[Rung], left: float
+) -> None:
+    begin, prices = 0.0, []
+    for rung, wait in climb(rungs, left):
+        assert rung.latest(left) >= begin - 1e-6
+        assert wait is None or wait >= 60
+        begin += wait or 0.0
+        prices.append(rung.price)
+    assert prices == sorted(prices)
+
+
+def test_a_time_is_the_next_one_of_that_name() -> None:
+    local = NOW.astimezone()
+    soon, over = local + timedelta(hours=2), local - timedelta(hours=2)
+    assert deadline(f"{soon:%a %H:%M}", NOW) == soon and deadline(f"{soon:%A %H:%M}", NOW) == soon
+    assert deadline(f"{over:%a %H:%M}", NOW) == over + timedelta(days=7)
+    assert deadline(f"{over:%H:%M}", NOW) == over + timedelta(days=1)
+    assert deadline("2026-11-27T09:00:00Z", NOW) == datetime(2026, 11, 27, 9, tzinfo=UTC)
+    for wrong, what in (("Freitag", "no time"), ("25:00", "no time"), ("2026-11-20", "over")):
+        with pytest.raises(ConfigError, match=what):
+            deadline(wrong, NOW)
