@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from slipway.base.errors import Timeout
 from slipway.base.formatting import last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.jobs import VertexJob
+from slipway.google.storage import Storage
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_number, claim_of, claim_text
@@ -24,7 +27,9 @@ from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 
 _LEAST_PAUSE_S = 2.0
-_STOPPING = "JOB_STATE_CANCELLING"
+_STOPPING, _SUCCEEDED = "JOB_STATE_CANCELLING", "JOB_STATE_SUCCEEDED"
+OUTRUN = "outrun"
+"""The outcome of a leg that had machines after another one's launcher had taken the claim: it ended at once."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,8 @@ class Race:
     def words(self) -> str:
         """Return `us-east5 won; us-central1 cancelled, europe-west4 does not answer`."""
         winner = self.winner
-        states = [f"{leg.region} {leg.outcome}" for leg in self.legs if leg is not winner]
+        ends = {_SUCCEEDED: OUTRUN} if winner else {}  # It has run nothing.
+        states = [f"{leg.region} {ends.get(leg.state, leg.outcome)}" for leg in self.legs if leg is not winner]
         others = ", ".join([*states, *(f"{region} does not answer" for region in self.silent)])
         return "; ".join(filter(None, (f"{winner.region} won" if winner else "", others)))
 
@@ -109,6 +115,17 @@ def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Ra
             why="it was deleted, most likely, so nobody can tell how it ended; the others are cancelled",
         )
     return race
+
+
+def outrun(storage: Storage, jobs: Iterable[VertexJob]) -> frozenset[str]:
+    """Return the names of the legs among these jobs that succeeded as another one had the claim."""
+    succeeded = [job for job in jobs if job.race and job.state == _SUCCEEDED]
+    names = set[str]()
+    for claim, legs in groupby(succeeded, claim_of):
+        with suppress(CloudError):
+            number = claim_number(claim_text(storage, claim))
+            names |= {leg.name for leg in legs if leg.id != number}
+    return frozenset(names)
 
 
 def end(context: Context, names: Iterable[str], tell: Callable[[str], None]) -> None:

@@ -26,6 +26,7 @@ from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs, with_parts
+from slipway.using.jobs.race import OUTRUN, outrun
 from slipway.using.jobs.results import Goal, varying_parameters
 from slipway.using.jobs.room import jobs_behind
 from slipway.using.sweeps.cancelling import unknown_sweep
@@ -118,6 +119,7 @@ def _look(
         return
     copy_names = copies(jobs, choose_job) if sweep else frozenset()
     behind = jobs_behind(context.connection.storage, jobs)
+    outcomes = dict.fromkeys(behind, "made room") | dict.fromkeys(outrun(context.connection.storage, jobs), OUTRUN)
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = [
@@ -151,8 +153,7 @@ def _look(
         Column(
             "STATE",
             lambda row: (
-                f"{'made room' if row.job.name in behind else row.job.outcome}"
-                f"{' (copy)' if row.job.name in copy_names else ''}"
+                f"{outcomes.get(row.job.name, row.job.outcome)}{' (copy)' if row.job.name in copy_names else ''}"
             ),
         ),
         Column("USER", lambda row: row.job.user or "–"),

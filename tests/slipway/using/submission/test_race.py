@@ -13,7 +13,7 @@ from slipway.google.failures import Answer, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
-from slipway.using.jobs.race import decided
+from slipway.using.jobs.race import decided, outrun, read_race
 from slipway.using.submission.candidates import prepare
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.submission_request import SubmissionRequest
@@ -95,6 +95,18 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled() -> N
     assert there.runs == [result.attempt.job.id]
     assert len({job.body["displayName"] for job in there.jobs}) == 1, "one name is one submission"
     assert any("us-east5 won" in note for note in show.notes), show.notes
+
+
+def test_a_leg_whose_machines_come_second_is_told_as_outrun() -> None:
+    """Such a leg succeeds at once, which reads as if two had run."""
+    there = service(starts=[2, 2, None])
+    result = race(there)
+    legs = [there.context.vertex.job(job.name) for job in there.jobs]
+    (second,) = (leg for leg in legs if leg.state == "JOB_STATE_SUCCEEDED" and leg.id != result.attempt.job.id)
+    winner = result.attempt.job
+    seen = read_race(there.context, winner)
+    assert f"{winner.region} won; {second.region} outrun, {WEST} cancelled" in seen.words, seen.words
+    assert outrun(there.context.connection.storage, legs) == {second.name}
 
 
 @given(
