@@ -16,7 +16,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import Price, hourly
 from slipway.using.jobs.demand import last_end, machines_on, on_pool
-from slipway.using.jobs.waiting import gets_ready
+from slipway.using.jobs.verdict import gets_ready
 
 RECENT = 300
 """The number of newest jobs among which a pool's last one is looked for."""

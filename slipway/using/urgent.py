@@ -20,7 +20,7 @@ from slipway.model.labels import SESSION_LABEL, SWEEP_LABEL, URGENT_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand, by_pool
 from slipway.using.jobs.room import last_checkpoint, round_of
-from slipway.using.jobs.waiting import gets_ready
+from slipway.using.jobs.verdict import gets_ready
 from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
 from slipway.using.submission.yielding import WITHIN_S, before, make_room

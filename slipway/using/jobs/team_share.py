@@ -12,7 +12,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import label_value
 from slipway.using.jobs.demand import Demand
-from slipway.using.jobs.waiting import gets_ready
+from slipway.using.jobs.verdict import gets_ready
 
 
 @dataclass(frozen=True)

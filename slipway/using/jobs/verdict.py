@@ -88,6 +88,11 @@ class Load:
         return Outcome.STARTS if self.asked + self.needs <= self.pool.replicas else Outcome.SCALES
 
 
+def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
+    """Tell whether the cluster of a waiting job has accepted it: then it waits for no machines."""
+    return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
+
+
 def on_cluster(
     name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[VertexJob] | None, now: datetime
 ) -> Verdict:

@@ -14,7 +14,7 @@ from slipway.google.quota.usage import usage
 from slipway.model.capacity import DAY, WAIT_BY_THEMSELVES
 from slipway.model.draw import Draw
 from slipway.using.jobs.demand import Demand
-from slipway.using.jobs.verdict import Outcome, holder, on_cluster, waiting
+from slipway.using.jobs.verdict import Outcome, gets_ready, holder, on_cluster, waiting
 
 _NAMED = 3
 
@@ -65,11 +65,6 @@ def wait_reason(
         also = waiting(sum(other.is_on(cluster) and other.waits for other in others))
         return f"{plain}: machines are free{also}" if also else plain
     return verdict.text
-
-
-def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
-    """Tell whether the cluster of a waiting job has accepted it: then it waits for no machines."""
-    return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
 
 
 def _earlier(other: VertexJob, job: VertexJob) -> bool:

@@ -111,7 +111,7 @@ def withheld_request(
 
 
 def of_others(jobs: Iterable[VertexJob], context: Context) -> list[VertexJob]:
-    """Return those of `jobs` that go on and are not the user's, or not sent by the agent that types, by their labels."""
+    """Return those of `jobs` that go on and are not the user's, or not sent by the agent that types, by labels."""
     own, agent = label_value(context.user), label_value(context.agent)
     going = [job for job in jobs if not job.ended]
     return [job for job in going if not (own and job.user == own and agent in ("", job.labels.get(AGENT_LABEL)))]

@@ -18,8 +18,8 @@ _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 def in_words(error: click.UsageError) -> str:
     """Return click's own sentence, and a possible correction. click alone compares the dashes too."""
     command = error.ctx.command if error.ctx else None
-    if command and isinstance(error, click.NoSuchOption):
-        return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), command)))
+    if error.ctx and isinstance(error, click.NoSuchOption):
+        return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), error.ctx)))
     extra = _EXTRA.fullmatch(error.message)
     if command and extra and _takes_parameters(command):
         return f"{error.message}{_as_parameters(extra[1])}"
@@ -33,7 +33,7 @@ def fix_of(error: click.UsageError, help: str) -> str:
         return _in_place_of_stack(error.ctx.command, help.removesuffix(" --help")) or help
     of_a_command = error.ctx and not (error.ctx.allow_interspersed_args or isinstance(error.ctx.command, click.Group))
     if isinstance(error, click.NoSuchOption) and error.ctx and of_a_command:
-        return _before_command(error.option_name, error.ctx.command, help)
+        return _before_command(error.option_name, error.ctx, help)
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -48,10 +48,10 @@ def fix_of(error: click.UsageError, help: str) -> str:
     return help
 
 
-def _before_command(flag: str, command: click.Command, help: str) -> str:
+def _before_command(flag: str, context: click.Context, help: str) -> str:
     """Return the correction of an unknown flag that stands before a command of the person's own."""
-    name, typed, known = flag.lstrip("-"), help.removesuffix(" --help"), _flags(command)
-    if _known_elsewhere(name, command):
+    name, typed, known = flag.lstrip("-"), help.removesuffix(" --help"), _flags(context.command)
+    if _known_elsewhere(name, context):
         return help
     if near := nearest(name, known):
         return f"{typed} {known[near]} …, or {typed} COMMAND {flag} … for the command's own"
@@ -66,11 +66,12 @@ def _in_place_of_stack(command: click.Command, typed: str) -> str:
     return "the stack is that of the catalog: slipway use, or --catalog gs://BUCKET" if "--catalog" in given else ""
 
 
-def _meant_by(name: str, command: click.Command) -> list[str]:
+def _meant_by(name: str, context: click.Context) -> list[str]:
     """Return a sentence for an unknown option; none without a likely meaning."""
+    command = context.command
     flags = _flags(command)
     arguments = [argument.name for argument in command.params if isinstance(argument, click.Argument) and argument.name]
-    if meant := _known_elsewhere(name, command):
+    if meant := _known_elsewhere(name, context):
         return [f"Did you mean {meant}?"]
     near = nearest(name, [*flags, *arguments])
     if near in arguments:
@@ -81,17 +82,18 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
     return [f"Did you mean {', or '.join(likely)}?"] if likely else []
 
 
-def _known_elsewhere(name: str, command: click.Command) -> str:
+def _known_elsewhere(name: str, context: click.Context) -> str:
     """Return what is meant by a flag of another tool, or at `run` by one of `submit`; empty if none is known."""
+    command = context.command
     if meant := flag_meant(name, [flag for option in command.params for flag in option.opts]):
         return meant
     if "--code" not in _flags(command).values() or not _takes_parameters(command):
         return ""
-    from slipway.front.cli.submit import command as submit
-
     if name == "like":
         return "slipway submit --like JOB"
-    return f"slipway submit script --code . -p command=… --{name}" if name in _flags(submit) else ""
+    root = context.find_root()
+    submit = root.command.get_command(root, "submit") if isinstance(root.command, click.Group) else None
+    return f"slipway submit script --code . -p command=… --{name}" if submit and name in _flags(submit) else ""
 
 
 def _flags(command: click.Command) -> dict[str, str]:
