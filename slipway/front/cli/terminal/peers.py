@@ -29,7 +29,7 @@ _FLAGS = (
     ("wait follow", "--detach", "no flag, as run follows the job without one"),
     (_NO_WAIT, "--detach", "--detach"),
     (_NO_WAIT, "--wait", "no flag, as nothing waits without --wait or --follow"),
-    ("env e", "--fresh", "'LR=1 python train.py', the variable in the command"),
+    ("env e", "--resume", "'LR=1 python train.py', the variable in the command"),
     ("n lines last", "--tail", "--tail"),
     ("n count last", "--limit", "--limit"),
     ("n name", "--session", "--session"),
