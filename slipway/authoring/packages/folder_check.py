@@ -10,27 +10,22 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
+from slipway.authoring.packages.command_script import commands, modules_of, script_of
 from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
+from slipway.authoring.packages.missing_modules import missing_modules
 from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
+from slipway.authoring.packages.submodules import unfetched, way_to_fetch
 from slipway.authoring.packages.working_tree import IGNORES, MOST_BYTES, WorkingTree
 from slipway.authoring.stack.secrets import programs_with_keys
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, short
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
-_SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
-_SUBMODULE = re.compile(rb"(?m)^\s*path\s*=\s*(.+?)\s*$")
 _PATH = re.compile(r"(?:\.{1,2}/|/|~/)?[\w.-]+(?:/[\w.-]+)*")
 _FILE = re.compile(r"[\w-][\w./-]*\.(ya?ml|json|toml|cfg|ini|csv|tsv|txt|parquet|npz?|jsonl)")
 _WRITES = re.compile(r"out|save|log|write|dest|result|metric|dump")
 """Flags whose file a command makes."""
-_INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
-_SHELLS = frozenset({"bash", "sh"})
-_MAKERS = frozenset(
-    {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
-)
-"""Programs that make the files that a later part of a shell's text starts."""
 _NOT_READ = {
     "environment.yml": "pip list --format=freeze > requirements.txt",
     "Pipfile": "pipenv requirements > requirements.txt",
@@ -48,7 +43,7 @@ _MOST = 3
 
 def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
     """Raise ConfigError where the command starts a script that is not packed: it would fail once it has a machine."""
-    script = _script(command)
+    script = script_of(command)
     if script in tree.files:
         _require_startable(tree, script, command)
     elif script and (not script.startswith("/") or Path(script).is_relative_to(folder) or script[1:] in tree.files):
@@ -73,9 +68,9 @@ def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
         why = "the folder is elsewhere in the job, and the command starts at its top"
         return ConfigError(f"the command starts {script}", why=why, fix=f"did you mean {script[1:]}?")
     lacking = f"{tree.source or f'the folder {folder.name}'} has no {script}, which the command starts"
-    if module := next((name for name in _unfetched(tree) if script.startswith(f"{name}/")), ""):
+    if module := next((name for name in unfetched(tree) if script.startswith(f"{name}/")), ""):
         return ConfigError(
-            lacking, why=f"{module} is a submodule that is not fetched", fix=_fetch(tree, folder, module)
+            lacking, why=f"{module} is a submodule that is not fetched", fix=way_to_fetch(tree, folder, module)
         )
     if above := _above(folder, script):
         place = shlex.quote(os.path.relpath(above))
@@ -100,7 +95,7 @@ def _above(folder: Path, script: str) -> Path | None:
 def _require_startable(tree: WorkingTree, script: str, command: str) -> None:
     """Raise ConfigError for a script that is packed, and that no machine can start so."""
     content, quoted_name = tree.files[script], shlex.quote(script)
-    direct = any(words[:1] and str(PurePosixPath(words[0])) == script for words in _commands(command))
+    direct = any(words[:1] and str(PurePosixPath(words[0])) == script for words in commands(command))
     why, fix = "", ""
     if script.endswith(".ipynb"):
         why = "it is a notebook, which Python does not run"
@@ -118,11 +113,11 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     """Yield lines about what is not packed, of the command's files or others; about files that Git LFS has not fetched;
     about packages that are not installed; about keys in programs; and about a script that this machine's Python can't
     read, which may be another than the image's."""
-    words = [word for words in _commands(command) for word in _without_program(words)]
+    words = [word for words in commands(command) for word in _without_program(words)]
     named = dict.fromkeys(word for word in words if _names_file(tree, folder, word))
     code = b"\n".join(content for name, content in tree.files.items() if _names_files(PurePosixPath(name)))
     told = {name: _why_not(tree, folder, name) for name in named}
-    read = _DEFAULT_OUTPUT.sub(b"", code) + b"".join(b"\nimport " + os.fsencode(each) for each in _modules(command))
+    read = _DEFAULT_OUTPUT.sub(b"", code) + b"".join(b"\nimport " + os.fsencode(each) for each in modules_of(command))
     text = _IMPORT.sub(b"", read)
     sought = (
         name
@@ -146,9 +141,14 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     ]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
     yield from _lacking(tree, command)
-    ways = {name: _fetch(tree, folder, name) for name in _unfetched(tree)}
+    ways = {name: way_to_fetch(tree, folder, name) for name in unfetched(tree)}
     for way in dict.fromkeys(ways.values()):
         yield f"! {_listed(name for name in ways if ways[name] == way)}: a submodule that is not fetched: {way}"
+    reasons = (*tree.ignored, *tree.left_out, *tree.links, *ways)
+    known = tuple(f"{each.removesuffix('.py').rstrip('/')}/" for each in reasons)
+    missing = (pair for pair in missing_modules(tree.files) if not f"{pair[0]}/".startswith(known))
+    if modules := [f"{module} (by {name})" for module, name in missing]:
+        yield f"! {_listed(modules)}: imported, and not in {tree.source or 'the folder'}"
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         fix = "git lfs install, then this again" if tree.source else "git lfs pull"
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
@@ -161,7 +161,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! what {beside[0]} lists is not installed: {_way_in(tree, folder, beside[0])}"
     if keys := programs_with_keys(tree.files):
         yield f"! {_listed(keys)}: what looks like a key is in it, and others can read it: --secret NAME=SECRET"
-    script = _script(command)
+    script = script_of(command)
     if _OF_KERNEL.search(tree.files.get(script, b"")):
         yield f"! {script} calls get_ipython(), which only the kernel of a notebook has"
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
@@ -170,7 +170,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
 
 def _lacking(tree: WorkingTree, command: str) -> Iterator[str]:
     """Yield a line for each file that the command reads, by its name, and that neither the folder nor git has."""
-    for before, word in (pair for words in _commands(command) for pair in pairwise(words)):
+    for before, word in (pair for words in commands(command) for pair in pairwise(words)):
         flag, _, name = word.rpartition("=")
         path = PurePosixPath(name)
         if not _FILE.fullmatch(name) or str(path) in tree.files or _WRITES.search(flag or before):
@@ -188,51 +188,6 @@ def _ignores_itself(folder: Path, name: str) -> bool:
     path = PurePosixPath(name)
     lists = (folder / each / ".gitignore" for each in (path, *path.parents) if each.name)
     return any(b"*" in file.read_bytes().splitlines() for file in lists if file.is_file())
-
-
-def _script(command: str) -> str:
-    """Return the first script that a command starts, from the folder's top; empty for none, and for one that an earlier
-    part of a shell's text makes."""
-    place, before = "", ""
-    for words in _commands(command):
-        program, rest = next(iter(words), ""), " ".join(words)
-        if name := _started(words):
-            return "" if PurePosixPath(name).name in before else os.path.normpath(PurePosixPath(place, name))
-        if program in _MAKERS or (program == "cd" and not re.fullmatch(r"[\w./ -]+", rest)):
-            return ""
-        place = os.path.join(place, *words[1:2]) if program == "cd" else place  # noqa: PTH118 - no path of this disk
-        before += rest
-    return ""
-
-
-def _commands(command: str) -> Iterator[list[str]]:
-    """Yield the words of a command, and of each command in the text that it hands to a shell."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return
-    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
-    if flag and words[0] in _SHELLS and words[flag + 1 :]:
-        for part in re.split(r"&&|\|\||[|;&\n]", words[flag + 1]):
-            yield from _commands(part)
-    else:
-        yield words
-
-
-def _modules(command: str) -> list[str]:
-    """Return the modules that a command runs by `-m`."""
-    return [name for words in _commands(command) for flag, name in pairwise(words) if flag == "-m"]
-
-
-def _started(words: list[str]) -> str:
-    """Return the script that a command starts; empty for none."""
-    if words[:1] and _SCRIPT.fullmatch(words[0]) and re.search(r"[/\\]|ipynb$", words[0]):
-        return str(PurePosixPath(words[0]))
-    if not words[:1] or not _INTERPRETERS.fullmatch(PurePosixPath(words[0]).name):
-        return ""
-    place = next((place for place, word in enumerate(words) if place and not word.startswith("-")), 0)
-    takes_no_file = not place or {"-m", "-c"} & {*words[:place]}
-    return str(PurePosixPath(words[place])) if not takes_no_file and _SCRIPT.fullmatch(words[place]) else ""
 
 
 def _without_program(words: list[str]) -> list[str]:
@@ -264,31 +219,6 @@ def _of_dvc(tree: WorkingTree) -> list[str]:
         if name.endswith(".dvc")
         for path in _OF_DVC.findall(content.partition(b"outs:")[2])
     ]
-
-
-def _unfetched(tree: WorkingTree) -> list[str]:
-    lists = [name for name in tree.files if PurePosixPath(name).name == ".gitmodules"]
-    named = [
-        str(PurePosixPath(name).parent / path.decode(errors="replace"))
-        for name in lists
-        for path in _SUBMODULE.findall(tree.files[name])
-    ]
-    every = dict.fromkeys((*tree.unfetched, *named))
-    return [path for path in every if not any(name.startswith(f"{path}/") for name in tree.files)]
-
-
-def _fetch(tree: WorkingTree, folder: Path, module: str) -> str:
-    if tree.source:
-        return "--code https://HOST/REPOSITORY.git@COMMIT, which brings them"
-    place = folder / module
-    lists = ((top, top / ".gitmodules") for top in place.parents)
-    if any(
-        os.fsencode(place.relative_to(top)) in _SUBMODULE.findall(file.read_bytes())
-        for top, file in lists
-        if file.is_file()
-    ):
-        return "git submodule update --init --recursive"
-    return f"git clone ADDRESS {shlex.quote(module)}, as no .gitmodules has one"
 
 
 def _why_not(tree: WorkingTree, folder: Path, name: str) -> str:

@@ -72,7 +72,14 @@ class GitAddress:
         self._git(into, *_STALLS, "fetch", "--quiet", "--depth=1", "--no-tags", "origin", self.revision or "HEAD")
         self._git(into, "checkout", "--quiet", "--detach", "FETCH_HEAD")
         if (into / ".gitmodules").is_file():
-            self._git(into, *_STALLS, "submodule", "--quiet", "update", "--init", "--recursive", "--depth=1")
+            try:
+                self._git(into, *_STALLS, "submodule", "--quiet", "update", "--init", "--recursive", "--depth=1")
+            except ConfigError as problem:
+                raise ConfigError(
+                    f"can't fetch the submodules of {self.url}",
+                    why=problem.why.replace(f"{into}/", ""),
+                    fix=f"git clone --recursive {shlex.quote(self.url)}, and --code with that folder",
+                ) from problem
         folder = (into / self.folder).resolve()
         if not folder.is_dir() or not folder.is_relative_to(into.resolve()):
             tops = sorted(path.name for path in into.iterdir() if path.is_dir() and path.name != ".git")

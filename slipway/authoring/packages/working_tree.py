@@ -59,7 +59,9 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
         fix: Fix = ({"code": near}, ", the file's folder") if near else ({"code": "./src"}, ", for example")
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=fix)
     folder, shown = folder.resolve(), source or str(folder.resolve())
-    seen = _every_file(folder) if source else _at_once(folder) if reviewed else _as_git_sees(folder)
+    seen = (
+        _every_file(folder, fetched=bool(commit)) if source else _at_once(folder) if reviewed else _as_git_sees(folder)
+    )
     out = _left_out(folder, (*seen.tracked, *seen.new))
     out_folders = tuple(each for each in out if each[-1] == "/")
     kept = {name for name in (*seen.tracked, *seen.new) if not name.startswith(out_folders)}
@@ -83,7 +85,9 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
     files = {name: _content(folder / path) for name, path in names.items() if name in sizes}
     revision = Revision(commit, dirty=not commit)
     if seen.inside:
-        changed = seen.new or _git(folder, "status", "--porcelain", "-z", "--untracked-files=no", "--", ".")
+        # Of submodules new files count as well, which git tells only with those of the checkout itself.
+        changes = _listed(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+        changed = seen.new or any(not each.startswith("?? ") for each in changes)
         revision = Revision(_commit(folder), bool(changed))
     return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), seen.unfetched, source)
 
@@ -140,11 +144,14 @@ def _at_once(folder: Path) -> _Seen:
     return _Seen(_code(folder, [name for name in names if name])) if any(names) else _as_git_sees(folder)
 
 
-def _every_file(folder: Path) -> _Seen:
-    """Return what a folder made of a source has. Whatever settings of git came with it are not followed."""
+def _every_file(folder: Path, *, fetched: bool = False) -> _Seen:
+    """Return what a folder made of a source has. Whatever settings of git came with it are not followed; where git has
+    `fetched` it, they are this machine's."""
     paths = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
     names = [path.relative_to(folder) for path in paths]
-    return _Seen(_code(folder, [name.as_posix() for name in names if ".git" not in name.parts]))
+    listed = _listed(folder, "ls-files", "-z", "--cached") if fetched else []
+    unfetched = tuple(name for name in listed if _is_empty_submodule(folder / name))
+    return _Seen(_code(folder, [name.as_posix() for name in names if ".git" not in name.parts]), unfetched=unfetched)
 
 
 def _listed(folder: Path, *arguments: str) -> list[str]:

@@ -391,7 +391,7 @@ def test_a_submodule_is_told_below_the_top_of_a_checkout_and_within_another(fold
     git(folder, "submodule", "--quiet", "deinit", "-f", "scripts/lib")
     assert "! lib: a submodule that is not fetched" in told(folder / "scripts", "bash run.sh")
     (folder / "third").mkdir()
-    (folder / "third" / ".gitmodules").write_text('[submodule "deep"]\n\tpath = deep\n')
+    (folder / "third" / ".gitmodules").write_text('[submodule "deep"]\n\tpath = deep\n\turl = ../deep\n')
     assert "! scripts/lib, third/deep: a submodule that" in told(folder, "nvidia-smi")
 
 
@@ -407,6 +407,38 @@ def test_a_submodule_that_has_no_address_is_told_so(folder: Path) -> None:  # li
     (fix,) = re.findall(r"a submodule that is not fetched: (.*), as no \.gitmodules", told(folder, "python train.py"))
     typed(folder, fix.replace("ADDRESS", "../elsewhere"))
     assert "submodule" not in told(folder, "python train.py")
+
+
+def test_a_download_without_submodules_is_told_the_address(folder: Path) -> None:  # Daikenan/LTMU 13
+    shutil.rmtree(folder / ".git")
+    (folder / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n')
+    assert "! lib: a submodule that is not fetched: --code https://" in told(folder, "python train.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "module"),
+    [
+        ("train.py", "from app.third_party.net import f", "app/third_party/net"),  # tub-rip/event_based_bos 5
+        ("app/main.py", "from .third_party.net import f", "app/third_party/net"),
+        ("app/main.py", "from ..outer import f", "outer"),
+        ("train.py", "import app.net", "app/net"),
+        ("train.py", "from app.model import f", ""),
+        ("train.py", "from app import anything", ""),
+        ("train.py", "from lib.net import f", ""),
+        ("train.py", "from app.kept.net import f", ""),
+        ("train.py", "try:\n    from app.net import f\nexcept ImportError: ...", ""),
+        ("app/tests/test_x.py", "from app.net import f", ""),
+    ],
+)
+def test_a_module_of_an_own_package_that_is_nowhere_is_told(folder: Path, name: str, line: str, module: str) -> None:
+    for made in ("app/__init__.py", "app/main.py", "app/model.so", "app/kept/net.py", "app/tests/__init__.py"):
+        (folder / made).parent.mkdir(exist_ok=True, parents=True)
+        (folder / made).touch()
+    (folder / ".gitignore").write_text("kept/\n")
+    (folder / name).write_text(f"{line}\n")
+    lines = told(folder, "python train.py")
+    assert (f"! {module} (by {name}): imported, and not in the folder" in lines) == bool(module), lines
+    assert ("imported, and" in lines) == bool(module)
 
 
 def test_what_dvc_keeps_and_has_not_fetched_is_told(folder: Path) -> None:

@@ -1,11 +1,13 @@
 """A repository's address: as people paste it, and fetched by their own git without a question. # N11 # N25"""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from slipway.authoring.packages.git_address import GitAddress
+from slipway.authoring.packages.working_tree import read
 from slipway.base.errors import ConfigError
 from tests.checkouts.git import git
 
@@ -112,6 +114,29 @@ def test_a_submodule_comes_along(repository: Path, tmp_path: Path, monkeypatch: 
     (tmp_path / "e").mkdir()
     folder, _ = GitAddress(f"file://{outer}", "main").fetch(tmp_path / "e")
     assert (folder / "lib" / "jobs" / "train.py").is_file()
+
+
+def test_a_submodule_that_can_t_be_fetched_is_told(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # dstackai/dstack 598, mlcommons/training 485, 10XGenomics/lariat 1
+    for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    outer = tmp_path / "outer"
+    shutil.copytree(repository, outer / "lib")
+    git(outer, "init", "-q", "-b", "main")
+    git(outer, "add", "lib")
+    git(outer, "commit", "-qm", "lib")
+    (tmp_path / "e").mkdir()
+    folder, commit = GitAddress(f"file://{outer}", "main").fetch(tmp_path / "e")
+    assert read(folder, "its address", commit).unfetched == ("lib",)
+    (outer / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = file:///nowhere\n')
+    git(outer, "add", ".gitmodules")
+    git(outer, "commit", "-qm", "private")
+    (tmp_path / "f").mkdir()
+    with pytest.raises(ConfigError, match="can't fetch the submodules of") as error:
+        GitAddress(f"file://{outer}", "main").fetch(tmp_path / "f")
+    assert f"git clone --recursive file://{outer}, and --code" in str(error.value.fix)
+    assert "'file:///nowhere' into submodule path 'lib' failed" in error.value.why
 
 
 def test_git_never_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,20 @@ def test_what_the_folder_s_own_list_names_is_left_out_tracked_or_not(checkout: P
     assert set(read(checkout).files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
 
 
+def test_a_new_file_of_a_submodule_is_no_part_of_the_commit(checkout: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q")
+    git(library, "commit", "-q", "--allow-empty", "-m", "one")
+    git(checkout, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-qm", "lib")
+    assert not read(checkout).revision.dirty
+    (checkout / "lib" / "new.py").touch()
+    tree = read(checkout)
+    assert "lib/new.py" in tree.files and tree.revision.dirty
+
+
 @pytest.mark.parametrize("top", ["", "legacy/\n"])
 def test_a_list_in_a_folder_holds_for_that_folder(checkout: Path, top: str) -> None:  # skypilot-org/skypilot 7262
     for name in ("legacy/a.py", "digits/a.csv", "digits/deep/a.csv", "digits/deep/kept.csv", "a.csv"):

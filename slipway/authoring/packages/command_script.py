@@ -1,0 +1,63 @@
+"""The script and the modules that a command starts, also in the text that it hands to a shell. Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+_SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
+_INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
+_SHELLS = frozenset({"bash", "sh"})
+_MAKERS = frozenset(
+    {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
+)
+"""Programs that make the files that a later part of a shell's text starts."""
+
+
+def script_of(command: str) -> str:
+    """Return the first script that a command starts, from the folder's top; empty for none, and for one that an earlier
+    part of a shell's text makes."""
+    place, before = "", ""
+    for words in commands(command):
+        program, rest = next(iter(words), ""), " ".join(words)
+        if name := _started(words):
+            return "" if PurePosixPath(name).name in before else os.path.normpath(PurePosixPath(place, name))
+        if program in _MAKERS or (program == "cd" and not re.fullmatch(r"[\w./ -]+", rest)):
+            return ""
+        place = os.path.join(place, *words[1:2]) if program == "cd" else place  # noqa: PTH118 - no path of this disk
+        before += rest
+    return ""
+
+
+def commands(command: str) -> Iterator[list[str]]:
+    """Yield the words of a command, and of each command in the text that it hands to a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return
+    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
+    if flag and words[0] in _SHELLS and words[flag + 1 :]:
+        for part in re.split(r"&&|\|\||[|;&\n]", words[flag + 1]):
+            yield from commands(part)
+    else:
+        yield words
+
+
+def modules_of(command: str) -> list[str]:
+    """Return the modules that a command runs by `-m`."""
+    return [name for words in commands(command) for flag, name in pairwise(words) if flag == "-m"]
+
+
+def _started(words: list[str]) -> str:
+    """Return the script that a command starts; empty for none."""
+    if words[:1] and _SCRIPT.fullmatch(words[0]) and re.search(r"[/\\]|ipynb$", words[0]):
+        return str(PurePosixPath(words[0]))
+    if not words[:1] or not _INTERPRETERS.fullmatch(PurePosixPath(words[0]).name):
+        return ""
+    place = next((place for place, word in enumerate(words) if place and not word.startswith("-")), 0)
+    takes_no_file = not place or {"-m", "-c"} & {*words[:place]}
+    return str(PurePosixPath(words[place])) if not takes_no_file and _SCRIPT.fullmatch(words[place]) else ""
