@@ -83,7 +83,7 @@ def change_of(case: Case) -> Change:
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
             forgetting=forgetting(alone),
             code={
-                file: job_file(file, text(file, (*case.given, *case.edits)))
+                file: job_file(text(file, (*case.given, *case.edits)))
                 for file in dict.fromkeys((*_JOBS, *(file for file in alone if file.endswith(".py"))))
             },
             pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},

@@ -36,12 +36,8 @@ PLACE, SAVING = "place", "saving"
 class JobFile:
     """A file of a job's code, as far as its text tells."""
 
-    #: The lines that report metrics, by their places.
-    reports: Mapping[str, str] = field(default_factory=dict)
     #: What its lines have of what checkpoints need.
     keeps: frozenset[str] = frozenset()
-    #: It names the folder whose files are uploaded as a model.
-    exports: bool = False
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
     #: The arguments that it requires, each by its spellings.

@@ -11,14 +11,12 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import PLACE, SAVING, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
-_REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
 _KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
 _SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
 _VARIABLE = re.compile(r"""["']([A-Z][A-Z0-9_]+)["'](?:\s*,\s*["']?([^"'(),]*)["']?\s*\))?""")
-_EXPORTS = re.compile(r"""AIP_MODEL_DIR|["'/]model(/|["'])""")
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
@@ -83,23 +81,16 @@ def _keeps(text: str) -> frozenset[str]:
     return frozenset(what for what, pattern in needs.items() if any(map(pattern.search, lines)))
 
 
-def job_file(file: str, text: str) -> JobFile:
+def job_file(text: str) -> JobFile:
     """Return what a file of a job's code names. It is not parsed, as most files of a repository are not edited."""
-    lines = [line[:_WIDEST] for line in text[:_MOST_READ].splitlines()]
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
     # Arguments of a subcommand are asked of nobody else.
     required = _REQUIRED.finditer(text[:_MOST_READ]) if "add_subparsers" not in text else ()
     variables: dict[str, set[str]] = {}
-    for match in _VARIABLE.finditer("\n".join(lines)):
+    for match in _VARIABLE.finditer(text[:_MOST_READ]):
         variables.setdefault(match[1], set()).add(match[2] or "")
     return JobFile(
-        reports={
-            f"{file}:{number}": f"`{bare(line.strip(), longest=_LONGEST)}`"
-            for number, line in enumerate(lines, 1)
-            if _REPORTS.search(line)
-        },
         keeps=_keeps(text),
-        exports=any(_EXPORTS.search(line.partition("#")[0]) for line in lines),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
         required=tuple(tuple(_FLAG.findall(match[1])) for match in required),
         variables={name: frozenset(values) for name, values in variables.items()},

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from slipway.base.formatting import all_of, counted, join
+from slipway.base.formatting import counted, join
 from slipway.google.advice import SpotNeed
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
+from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.labels import TEMPLATE_LABEL
@@ -222,24 +222,6 @@ def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
         who = f"jobs of `{template.name}`{whose([offer], template)}"
         lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
     yield from lines
-
-
-def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog) -> Iterator[tuple[int, str]]:
-    """Yield from which value on a submission holds all machines of a pool, and who goes elsewhere meanwhile, up to a
-    higher maximum."""
-    if not (old.max and new.max and new.max > old.max) or new.kind.item:
-        return
-    usual, one = usual_values(template), "study" if template.study else "job"
-    for offer in usual_offers(template):
-        values, cluster = range(int(old.max), int(new.max) + 1), catalog.clusters.get(offer.cluster)
-        taken = [takes(offer, {**usual, new.name: value}) for value in (values[0], values[-1])]
-        others = [line for line in without_cluster(catalog, offer.cluster) if f"`{template.name}`" not in line]
-        for pool in cluster.pools if cluster else ():
-            if taken[0][pool.name] < pool.max <= taken[1][pool.name]:
-                with_all = next(n for n in values if takes(offer, {**usual, new.name: n})[pool.name] >= pool.max)
-                machines = f"{all_of(pool.max, 'machine')} of `{offer.cluster}/{pool.name}`"
-                so = f"with {with_all} one {one} asks for {machines}, and others wait"
-                yield with_all, f"{so}; meanwhile {'; '.join(others)}" if others else so
 
 
 def secret_in(reference: str) -> str:

@@ -155,8 +155,8 @@ CASES = (
             hurts(
                 "default-changed",
                 "lora parameter model",
+                "while pool `h100` has idle machines",
                 "on top of the reservation (2 machines)",
-                "an empty pool `h100` takes 4: 2 cost nothing more, 2 others up to $101.14/h each",
             ),
         ),
         may=("run-cost",),
@@ -205,7 +205,7 @@ CASES = (
     Case(
         "Jobs prefer Spot, whose quota is enough for one of them",
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "pool", "on-demand")'),),
-        (hurts("offer-order", "digits", "one such job takes 36 of 40 preemptible vCPUs"),),
+        (hurts("offer-order", "digits", "try Spot before pool `cpu`"),),
         may=("run-cost",),
         world=World(limits={"preemptible_cpus": 40}),
         accident="a quota of CPUs that stopped the job",

@@ -24,7 +24,7 @@ CASES = (
                 "machines-changed", "pools in pool cpu", "run on `workers` of their cluster instead of `head, workers`"
             ),
             hurts("pool-unused", "cpu/head"),
-            hurts("minimum-below-default", "cpu/workers", "`digits` with its largest values needs 17 of 16"),
+            hurts("minimum-below-default", "cpu/workers", "from 4 to 5 machines"),
         ),
         may=("machines-changed",),
         never=("nothing of their cluster",),
@@ -121,9 +121,7 @@ CASES = (
         "A usual job of all machines of a pool that another template has alone",
         (template("digits", "default=4, min=1, max=16", "default=16, min=1, max=16"),),
         (
-            hurts(
-                "minimum-below-default", "cpu/workers", "takes all 16 machines", "jobs of `tune` can go nowhere else"
-            ),
+            hurts("minimum-below-default", "cpu/workers", "one job of `digits` takes the whole pool"),
             hurts("default-changed", "digits", "`16` instead of `4`"),
         ),
         may=("run-cost",),
@@ -137,8 +135,8 @@ CASES = (
             hurts(
                 "default-changed",
                 "tune",
-                "none is chosen by what another found",
-                "fewer than 8 trials are refused unless they set it",
+                "they take 8 instead of 2 machines",
+                "1 round of trials instead of 4",
             ),
         ),
         may=("bounds-widened", "minimum-below-default"),

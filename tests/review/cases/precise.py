@@ -65,7 +65,7 @@ CASES = (
             template("tune", 'Metric("accuracy")', 'Metric("f1")'),
             Edit("jobs/tune/task.py", 'hyperparameter_metric_tag="accuracy"', 'hyperparameter_metric_tag="f1"'),
         ),
-        (hurts("study-changed", "tune", "the largest `f1`"),),
+        (hurts("study-changed", "tune", "by `f1 MAXIMIZE`"),),
         may=("code-changed",),
         never=("change the template's metric", "sees no result"),
         given=(
@@ -147,7 +147,7 @@ CASES = (
         "A model is uploaded under one id for ever, from a folder that no code writes",
         (imports("lora", "ModelUpload"), more("lora", 'kinds=("training-pipeline", "custom-job")', MODEL)),
         (
-            hurts("request-changed", "lora", "nothing in its code names `AIP_MODEL_DIR`", "model id `lora`"),
+            hurts("request-changed", "lora", "fails at its end without files for it"),
             tells("kind-added", "lora"),
         ),
         world=BUSY,
@@ -156,7 +156,7 @@ CASES = (
     Case(
         "A package from a branch: what a restart installs",
         (Edit("jobs/lora/requirements.txt", "peft==0.13.0", "peft @ git+https://github.com/huggingface/peft@main"),),
-        (hurts("requirements-changed", "lora", "may be unable to read its checkpoint", "fails every job"),),
+        (hurts("requirements-changed", "lora", "each start and restart installs what was pushed last"),),
         world=BUSY,
         accident="a branch that broke on a day without any edit",
     ),

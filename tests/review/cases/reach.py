@@ -110,7 +110,7 @@ CASES = (
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "took 12", "$2.74/h on Spot"),
+            hurts("capacity-lower-maximum", "cpu/workers", "`digits` may ask for 16", "on Spot"),
             tells("capacity-raised", "cpu/workers", "always keeps more"),
         ),
         may=ANEW,

@@ -112,7 +112,7 @@ CASES = (
             "torch==2.5.0rc1\npeft @ https://x.example/peft.whl\nsafetensors[all]==0.4.5\n"
             'accelerate==1.0.0; python_version < "3.10"\n'
         ),
-        hurts("requirements-changed", "lora", "lies there", "nothing pins", "no finished", "does not hold"),
+        hurts("requirements-changed", "lora", "lies there", "2.5.0rc1", "safetensors[all]", "python_version"),
         given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n"),),
     ),
     asks(

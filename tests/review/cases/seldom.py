@@ -199,7 +199,7 @@ CASES = (
     Case(
         "A study judges by a second metric, of which less is better",
         (template("tune", METRIC, F1.replace("f1", "val_loss")),),
-        (hurts("study-changed", "tune", "the worst trial counts as the best", '"minimize"'),),
+        (hurts("study-changed", "tune", "`val_loss` too", "goal MAXIMIZE"),),
     ),
     Case(
         "A study does not judge by its second metric any more",
@@ -212,21 +212,21 @@ CASES = (
         "a wheel for another Python",
         "dask==2025.1.0",
         'dask==2025.1.0 ; python_version < "3.11"',
-        "condition",
+        "results may differ",
     ),
     requires(
         "A requirement gets an extra",
         "an extra that pulled in another framework",
         "dask==2025.1.0",
         "dask[distributed]==2025.1.0",
-        "nothing pins",
+        "results may differ",
     ),
     requires(
         "A release candidate is required",
         "a pre-release that was withdrawn",
         "dask==2025.1.0",
         "dask==2025.2.0rc1",
-        "no finished version",
+        "results may differ",
     ),
     requires(
         "A large step of a package",

@@ -58,7 +58,7 @@ CASES = (
     Case(
         "A study that has just begun may run a tenth of the time",
         (template("lora", "timeout_s=86_400", "timeout_s=8640"),),
-        (stops("timeout-changed", "lora", "none has ended yet"),),
+        (stops("timeout-changed", "lora", "not known: how long they take"),),
         world=World(jobs=(Job("tune-9b", capacity_type="spot", hours=0.1),)),
     ),
     Case(
@@ -66,7 +66,7 @@ CASES = (
         (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 12 }"),),
         (
             hurts("cluster-new-generation", "cpu"),
-            hurts("capacity-lower-maximum", "cpu/workers", "2 of `digits`, as before"),
+            hurts("capacity-lower-maximum", "cpu/workers", "more than 12 machines"),
         ),
         may=("generations-overlap", "capacity-found-anew"),
         accident="a limit lowered on the wrong pool",

@@ -108,7 +108,7 @@ CASES = (
         (template("lora", SPARE, SPARE.replace("spot", "on-demand")),),
         (
             hurts(
-                "offer-gone", "lora spot on g2-standard-24", "where `a2-highgpu-1g` has no capacity, they cost $2.35/h"
+                "offer-gone", "lora spot on g2-standard-24", "with `a2-highgpu-1g` has no capacity, they cost $2.35/h"
             ),
         ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),

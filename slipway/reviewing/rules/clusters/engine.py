@@ -9,14 +9,14 @@ from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import distinct
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import NAMES
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
-from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
-from slipway.model.prices import UNKNOWN, Price, dollars, per_hour
+from slipway.model.prices import Price, per_hour
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
@@ -121,32 +121,21 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
     itself, cluster = Subject("cluster", id_), catalog.cluster_named(id_)
     if id_ in change.after.kept:
         return
-    try:
-        asked = PersistentResource.read(step.becomes)
-    except MISREAD:
-        asked = None
     if cluster is None:
-        pools = asked.pools if asked else ()
-        groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
-        cost = per_hour(groups, str(step.becomes.get("location") or catalog.region)) if pools else UNKNOWN
-        yield by_row(
-            "unsaid-made",
-            itself,
-            adopted=step.fate is Fate.ADOPTED,
-            known=bool(pools),
-            machines=machines(groups),
-            cost_of=dollars(cost),
-            cost=cost,
-        )
+        yield by_row("unsaid-made", itself, adopted=step.fate is Fate.ADOPTED)
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)
-    else:
-        sides = (
-            (cluster.region or catalog.region, step.becomes.get("location")),
-            (catalog.project, step.becomes.get("project")),
-        )
-        differing = departures(cluster, asked.spec, catalog.stack) if asked else ()
-        # A cluster that it takes over keeps its names.
-        edits = [each for each in differing if not (step.fate is Fate.ADOPTED and each.key.startswith(NAMES))]
-        if asked is None or edits or any(was != becomes for was, becomes in sides):
-            yield by_row("cluster-unsaid", itself, edits=[Edit(each.key, each.before, each.after) for each in edits])
+    elif not _as_said(step, cluster, catalog):
+        yield by_row("cluster-unsaid", itself)
+
+
+def _as_said(step: Touched, cluster: Cluster, catalog: Catalog) -> bool:
+    try:
+        asked = PersistentResource.read(step.becomes).spec
+    except MISREAD:
+        return False
+    place = (cluster.region or catalog.region, catalog.project)
+    # A cluster that it takes over keeps its names.
+    kept = NAMES if step.fate is Fate.ADOPTED else ()
+    differing = [each for each in departures(cluster, asked, catalog.stack) if not each.key.startswith(kept)]
+    return not differing and place == (step.becomes.get("location"), step.becomes.get("project"))

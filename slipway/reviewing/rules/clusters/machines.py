@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from slipway.base.formatting import join, span, usd
@@ -99,43 +98,29 @@ def time_left(cluster: ClusterChange, change: Change) -> float:
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
-    """Find the possible alternatives of a cluster to be made; and for another one, a change of the list."""
-    new = cluster.new
-    if new is None or new.alternative:
+    """Tell of another list of alternatives, of which a cluster may be made, now or later."""
+    new, was = cluster.new, cluster.old or cluster.dormant_before
+    before = was.alternatives if was else ()
+    made = not (cluster.new_in_cloud or cluster.stays)
+    if new is None or new.alternative or not (made or cluster.stays) or alike(new.alternatives, before):
         return
-    name, listed, before = cluster.name, new.alternatives, cluster.old.alternatives if cluster.old else ()
-    if not listed:
-        if cluster.old and (before or cluster.old.alternative):
-            yield of_cluster("alternatives-gone", name, key="alternatives")
+    if not new.alternatives:
+        yield of_cluster("alternatives-gone", cluster.name, key="alternatives")
         return
-    made = not cluster.new_in_cloud and (cluster.gone or not cluster.stays)
-    if not (made or (cluster.stays and listed != before)):
-        return
-    # Of a cluster that stays, those that were listed before are no news.
-    fresh = tuple(other for other in listed if not any(map(partial(_same, other), before)))
-    listed = listed if made else fresh or listed
-    templates = change.new.templates.values()
-    asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
-    types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
+    asked = {kind for each in change.new.templates.values() for offer in each.offers for kind in machine_types(offer)}
+    types = dict.fromkeys(pool.machine.type for other in new.alternatives for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
-    most = max((price(other) for other in listed), key=lambda price: price.known)
+    most = max((price(other) for other in new.alternatives), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
-    regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
+    regions = join(dict.fromkeys(other.region for other in new.alternatives if other.region), "or")
     of = join(f"`{kind}`" for kind in types if kind not in own)
-    lost = machines(cluster.held) if cluster.is_replaced else ""
-    was, dearer = change.old.clusters.get(name) or cluster.dormant_before, Price(most.known - price(new).known)
-    warns = (
-        made
-        or lacking
-        or (fresh and regions and not any(other.region for other in before))
-        or (not before and dearer.known > 0)
-    )
+    lost, dearer = machines(cluster.held) if cluster.is_replaced else "", Price(most.known - price(new).known)
+    far = regions and not any(other.region for other in before)
+    warns = made or lacking or far or (not before and dearer.known > 0)
     yield of_cluster(
-        "cluster-may-still-become" if made and was and alike(listed, was.alternatives) else "cluster-may-become",
-        name,
+        "cluster-may-become",
+        cluster.name,
         others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or"),
-        back=not (lacking or regions),
-        later=(lacking and not lost) or (regions and not lacking),
         lacking=lacking,
         most=dollars(most),
         lost=lost,
@@ -143,7 +128,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,
         key="alternatives",
-        cost=dearer if made else None,
+        cost=dearer,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.base.formatting import all_of, join
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
@@ -18,12 +18,11 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import barred, compete, cost, largest, misfits, taken, takes, without_cluster
+from slipway.reviewing.change.usual import barred, compete, largest, misfits, taken, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.templates.replay import again
-from slipway.reviewing.rules.words import machines, named, owned
+from slipway.reviewing.rules.words import machines, named
 
 _MUCH = 10
 """USD an hour from which machines without GPUs are grave, too."""
@@ -82,7 +81,6 @@ def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Cons
         old=pool.max,
         hits=named(map("`{}`".format, names)),
         edits=(Edit(pool.name, machines_in_words(pool), ", ".join(map(machines_in_words, parts))),),
-        details=_too_large(names, place, change),
     )
 
 
@@ -114,7 +112,6 @@ def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),
             grows=new.autoscaled,
-            room=_room(change, place, old.min, new.min),
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -136,60 +133,21 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
-    seen = tuple(_too_large(hit, place, change))
-    # A job that was seen has its own price.
-    ways = [
-        line
-        for line in without_cluster(change.new, place[0])
-        if not hit or (not seen and any(f"`{name}`" in line for name in hit))
-    ]
+    ends = without_cluster(change.new, place[0])
+    ways = [line for line in ends if not hit or any(f"`{name}`" in line for name in hit)]
     yield _of_pool(
         "lower-maximum-hits" if hit else "capacity-lower-maximum",
         place,
         templates=named(map("`{}`".format, hit)),
         most=new.max,
         old=old.max,
-        seen=next(iter(seen), ""),
         edits=_both(old, new),
         details=(
             *(say("pool-asked", name=name, most=most) for name, most in hit.items()),
-            *seen[1:],
-            *filter(None, [_room(change, place, old.max, new.max)]),
             *(say("pool-beyond", most=f"{new.max}", usual=bool(hit), goes=line) for line in ways),
         ),
         key=_size(new, "max"),
     )
-
-
-def _room(change: Change, place: _Place, old: int, new: int) -> str:
-    """Return `room for usual jobs at once: 1 of `digits` (2 before)`; empty where no usual job takes such a pool."""
-    jobs = []
-    for name, template in change.new.templates.items():
-        counts = {pool: count for (cluster, pool), count in taken(template).items() if cluster == place[0]}
-        if place[1] in counts:
-            now, before = (
-                _at_once(counts, change.new.clusters[place[0]].pools, {place[1]: most}) for most in (new, old)
-            )
-            jobs.append(say("pool-holds", now=f"{now}", name=name, before=f"{before}" if now != before else ""))
-    return say("pool-room", jobs=join(jobs, "or"))
-
-
-def _at_once(counts: Mapping[str, int], pools: Iterable[Pool], most: Mapping[str, int]) -> int:
-    """Return how many jobs that take these machines of each pool have room. `most`: maxima that differ."""
-    return min(most.get(pool.name, pool.max) // counts[pool.name] for pool in pools if counts.get(pool.name))
-
-
-def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Iterator[str]:
-    """Yield recent jobs that would no longer fit, and where they would go."""
-    cluster, pool = place
-    for name in templates:
-        new = change.new.templates[name]
-        old = change.old.templates.get(name, new)
-        for job in change.jobs_by_template.get(name, ()):
-            before, after = again(job, old, change.old), again(job, new, change.new, old)
-            if before and before.cluster == cluster and not (after and after.cluster == cluster):
-                costs, took = cost(after, change.new) if after else "", takes(before, {})[pool]
-                yield say("pool-took", job=owned([job], ""), took=f"{took}", costs=costs)
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
@@ -253,26 +211,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             min=pool.min,
             grows=dollars(growth),
             dearer=with_month(growth),
-            beyond="; ".join(_beyond(place, pool, needs_of, change)),
+            filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
             key=_size(pool, "min") if pool.min < was.min else "",
         )
-
-
-def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Change) -> Iterator[str]:
-    """Yield what finds no room beside a usual job, where others go that find all taken, and whose largest jobs fit the
-    pool no more."""
-    for name, needs in needs_of.items():
-        if needs < pool.max < 2 * needs:
-            yield say("pool-second", name=name, needs=needs, most=pool.max)
-        if needs == pool.max:
-            others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
-            yield "; ".join((say("pool-filled", name=name, all=all_of(needs, "machine")), *others))
-        before, most = (largest(side.templates[name], *place) for side in (change.old, change.new))
-        if before <= pool.max < most:
-            yield say("pool-too-small", name=name, most=most, max=pool.max)
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:

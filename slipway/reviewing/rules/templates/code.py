@@ -57,9 +57,6 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             yield _installed(template, field)
         if indexes(old.requirements) != indexes(new.requirements):
             yield _elsewhere(template, field)
-    for metric, _ in new.study.metrics if new.study and edited else ():
-        if template.reports_no(metric):
-            yield template.tells("metric-unreported", part="metric", metric=metric, details=template.reports)
     yield from _arguments(template, edited)
     if unpacked := sorted({*(old.shared or ())} - {*(new.shared or ())}):
         yield template.tells("code-unshared", part="shared", folders=join(f"`jobs/{root}`" for root in unpacked))
@@ -132,7 +129,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     image = _image(template.new)
     brings = _IN_IMAGES.get(image["framework"], ()) if image else ()
     moves = {
-        name: _direction(before.get(name, ""), after.get(name, ""), name, of_image=name in brings)
+        name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
@@ -144,17 +141,12 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         part="requirements",
         before=lines[0] or "none",
         after=lines[1],
+        moving=any(not _COMMIT.search(after.get(name, "")) for name in alike),
+        saves=any(name in _SAVES for name in alike),
         field=field,
         edits=[
             Edit(f"{move.split('-')[1]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
             for name, move in moves.items()
-        ],
-        details=[
-            *(
-                f"`{_shown(after[name])}`: {ROWS[direction]['so']}"
-                for name, direction in moves.items()
-                if direction != worst and name in after
-            ),
         ],
     )
 
@@ -182,10 +174,10 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     )
 
 
-def _direction(before: str, after: str, name: str, *, of_image: bool) -> RowName:
+def _direction(before: str, after: str, *, of_image: bool) -> RowName:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
     if after and "git+" in after:
-        return "requirement-git" if _COMMIT.search(after) else "requirement-moving"
+        return "requirement-git"
     if "://" in after:
         return "requirement-url"
     if not after:
@@ -214,20 +206,14 @@ def _direction(before: str, after: str, name: str, *, of_image: bool) -> RowName
         return "requirement-local"
     if not before:
         return "requirement-new"
-    if str(old.marker) != str(new.marker):
-        return "requirement-marker" if new.marker else "requirement-other"
-    if old.extras != new.extras or old.url:
-        return "requirement-extras" if new.extras - old.extras else "requirement-other"
+    if str(old.marker) != str(new.marker) or old.extras != new.extras or old.url:
+        return "requirement-other"
     if was and now:
-        if now[0].is_prerelease:
-            return "requirement-unfinished"
-        saves = name in _SAVES and was[0].release[:2] != now[0].release[:2]
         if was[0].major < now[0].major < _CALENDAR:
-            return "requirement-major-saves" if saves else "requirement-major"
+            return "requirement-major"
         if was[0] < now[0]:
-            return "requirement-newer-saves" if saves else "requirement-newer"
-        older: RowName = "requirement-older-saves" if saves else "requirement-older"
-        return older if now[0] < was[0] else "requirement-other"
+            return "requirement-newer"
+        return "requirement-older" if now[0] < was[0] else "requirement-other"
     if was:
         return "requirement-loosened"
     return "requirement-pinned" if now and old.specifier.contains(now[0], prereleases=True) else "requirement-other"

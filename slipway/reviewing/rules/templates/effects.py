@@ -25,7 +25,6 @@ from slipway.reviewing.change.usual import (
     secrets_of,
     variables,
     way,
-    whole,
 )
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
@@ -35,7 +34,6 @@ from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, addr
 from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
-_LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
 
@@ -217,10 +215,8 @@ def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
-        row: RowName = "timeout-longer-pool" if held else "timeout-longer"
-        if new >= 2 * old:
-            row = "timeout-much-longer-pool" if held else "timeout-much-longer"
-        return follows(row, pools=join(held), new=span(new), old=span(old))
+        grade = Grade.NOTE if new < 2 * old else None
+        return follows("timeout-longer", grade=grade, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
     ran = [
         ((end - job.start_time).total_seconds(), owned([job], ""), job.ended)
@@ -229,21 +225,20 @@ def timeout(difference: Difference) -> Effect:
     ]
     longer = sum(seconds > new for seconds, *_ in ran)
     longest, whose, ended = max(ran, default=(0.0, "", True))
-    known = sum(has_ended for *_, has_ended in ran)
-    took = f"none of the last {known} took longer" if known > 1 else "the last one took no longer"
-    took = took if known else f"not known: how long they take, as none {'has ended yet' if ran else 'ran lately'}"
+    known = any(has_ended for *_, has_ended in ran)
+    took = "none took longer lately" if known else "not known: how long they take"
     if longer:
         took = f"{whose} {'took' if ended else 'has run for'} {span(longest)}"
         took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
-        "timeout-shorter-restarts" if difference.template.new.checkpoints else "timeout-shorter",
+        "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
         took="not known: how long a trial takes" if trials else took,
         are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
-        least=f", or more than {span(longest)}" if longer and ended else "",
+        saves=difference.template.new.checkpoints,
     )
 
 
@@ -275,31 +270,4 @@ def team(difference: Difference) -> Effect:
         unknown=new and new not in {*catalog.teams, *limits, *groups},
         becomes=f"team `{counts}`" if counts else "no team",
         said=not counts and old in groups,
-    )
-
-
-def goal(difference: Difference) -> Effect:
-    """Say what trials are judged by. A trial whose code does not report the metric has no result."""
-    of, template = difference.of, difference.template
-    sides = [f"{of} {side}".strip() for side in (difference.before, difference.after)]
-    metric = sides[1].partition(" ")[0]
-    was, best = (
-        f"the {'smallest' if side.endswith('MINIMIZE') else 'largest'} `{side.partition(' ')[0]}`" for side in sides
-    )
-    if of and difference.before:
-        trials = template.new.study and whole(template.new.study.max_trials, template.new)
-        paid, goal = f"{trials or 'all'} trials a study", str(difference.before).lower()
-        return follows("goal-turned", after=best, before=was.partition(" `")[0], paid=paid, goal=goal)
-    turned = not sides[1].endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
-    unreported = template.reports and (template.reports_no(metric) or not template.names(metric))
-    row: RowName = "metric-other" if difference.before else "metric-new"
-    if turned:
-        row = "metric-other-turned" if difference.before else "metric-new-turned"
-    return follows(
-        row,
-        grade=Grade.BLOCKING if unreported else Grade.WARNING,
-        details=template.reports,
-        metric=metric,
-        best=best,
-        was=was,
     )

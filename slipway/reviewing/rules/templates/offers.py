@@ -11,6 +11,8 @@ from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
+from slipway.model.catalog.placeholders import fill
+from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
@@ -31,14 +33,12 @@ from slipway.reviewing.change.usual import (
     way,
     whole_way,
     whose,
-    without_cluster,
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.replay import breaches, is_case
 from slipway.reviewing.rules.templates.shapes import shapes_added, shapes_gone
-from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, unproven, why_not
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
+from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
 
 _FEW = 2
@@ -84,13 +84,22 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
     was, becomes = template.was.reservations, template.becomes.reservations
     for path, listed in becomes.items() if was != becomes else ():
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
-            fits, fails = (breaches(offer, usual_values(template.new), side) for side in (was, becomes))
-            if fails and not fits:
+            failed, fails = (_breaks(offer, template.new, side) for side in (was, becomes))
+            if fails and not failed:
                 rest = [each for each in template.new.offers if compete(each, offer) and each.available]
                 rest = [each for each in rest if each is not offer]
                 holds = f"{listed.machines} `{listed.machine}`"
                 more = {"costs": costs(rest, template.becomes), "grade": None if rest else Grade.BLOCKING}
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
+
+
+def _breaks(offer: Offer, template: Template, reserved: Mapping[str, Reservation]) -> bool:
+    """Tell whether a usual submission breaks rules of the service, but for what only sending fills in."""
+    from slipway.model.rules.table import check
+
+    request = fill(offer.request, usual_values(template))
+    breaches = check(offer.kind, offer.capacity_type, request, reserved=reserved)
+    return any("${" not in breach.text for breach in breaches)
 
 
 def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:
@@ -189,22 +198,14 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     shut = takewhile(lambda each: not each.available, rivals if left else ())
     so, sooner = "", list[Offer]()
     if left and offer.available:
-        ranks = list(before.values())
-        place = ranks.index(offer)
-        was_last = not any(label in after and compete(each, offer) for label, each in [*before.items()][place + 1 :])
-        ends = ""
-        if was_last and left[1:] and patience(left[-1]) is not None:
-            ends = f"{by(left[-1])} {ends_at(template, left[-1], after)}"
-        elif was_last and patience(left[-1]) is None:
-            ends = after_wait(left[-1], after, template.becomes)
-        sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
-        next_, they = left, "they cost"
+        labels = list(before)
+        place = labels.index(next(label for label, each in before.items() if each is offer))
+        sooner = [after[label] for label in labels[:place] if after.get(label) in left]
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
-        if sooner and then and then[0].shape != sooner[-1].shape:
-            next_, they = then, f"where `{sooner[-1].shape}` has no capacity, they cost"
-        elif sooner and then and sooner[-1].capacity_type == POOL:
-            next_, they = then, f"what {way(sooner[-1])} has no room for costs"
-        so = facts(f"{they} {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
+        next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
+        was_last = not any(label in after and compete(before[label], offer) for label in labels[place + 1 :])
+        ends = after_wait(left[-1], after, template.becomes) if was_last else ""
+        so = facts(f"{where}they cost {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
     spare = offer.capacity_type == POOL and not used.jobs and any(each.capacity_type == POOL for each in sooner)
@@ -254,11 +255,10 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     paid, ends = cost(offer, template.becomes), ends_at(template, offer, after)
     rivals = [each for each in after.values() if compete(each, offer)]
     if rivals[1:] and rivals[0] is offer:
-        beside, then = _beside(offer, template), rivals[1]
-        cluster, so = template.becomes.clusters.get(offer.cluster), facts(unproven(offer, template), paid, beside, ends)
-        free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
-        values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "details": no_second(offer, template)}
-        return _tells(template, "offer-added-first", offer, so=so, grade=free, **values)
+        then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
+        so = facts(unproven(offer, template), paid, ends)
+        free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
+        return _tells(template, "offer-added-first", offer, next=way(then), type=then.capacity_type, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
@@ -266,14 +266,10 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 
-def _beside(offer: Offer, template: TemplateChange) -> str:
-    """Return the ends of other templates' jobs while the pools that an offer shares with them are full, waits first."""
-    others = [each for each in template.becomes.templates.values() if each.name != template.new.name]
-    shared = [each.name for each in others if any({*offer.pools} & {*other.pools} - {""} for other in each.offers)]
-    ends = without_cluster(template.becomes, offer.cluster)
-    theirs = [line for line in ends if any(f"`{name}`" in line for name in shared)]
-    theirs.sort(key=lambda line: "$" in line)
-    return f"shared: while it is full, {'; '.join(theirs)}" if theirs else ""
+def _is_shared(offer: Offer, template: TemplateChange) -> bool:
+    others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
+    theirs = (other for each in others for other in each.offers if other.available and other.cluster == offer.cluster)
+    return any({*offer.pools} & {*other.pools} - {""} for other in theirs)
 
 
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
@@ -307,19 +303,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         if overtaken:
             sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
             then, paid = after[overtaken[0]], costs([offer], template.becomes)
-            yield _tells(
-                template,
-                "offer-order",
-                offer,
-                next=way(then),
-                type=then.capacity_type,
-                part="order",
-                so=facts(
-                    "" if offer.available else why_not(offer, template),
-                    f"{GRANTED * offer.lacks_quota}{paid}",
-                    ends_at(template, offer, after, tries=""),
-                ),
-                details=no_second(offer, template),
-                edits=(Edit("capacity_types", *sides),),
-            )
+            ends = ends_at(template, offer, after, tries="")
+            values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "part": "order"}
+            values |= {"so": facts(paid, ends) if offer.available else why_not(offer, template)}
+            yield _tells(template, "offer-order", offer, edits=(Edit("capacity_types", *sides),), **values)
             return

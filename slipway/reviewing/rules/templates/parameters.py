@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import POOL
 from slipway.model.catalog.boxes import Box, divided_by
-from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Parameter, Template
-from slipway.model.catalog.parameter_types import Scalar, Value
+from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Template
+from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import placeholder, render
-from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import (
-    costs,
-    crowded,
-    largest_values,
-    machine_types,
-    rounds,
-    takes,
-    usual_values,
-    way,
-)
+from slipway.reviewing.change.usual import costs, machine_types, rounds, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.replay import first_way
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.words import owned
 
 _TEXT = re.compile(r"'[^']*'")
 """A text of a request that is written as Python's."""
@@ -108,7 +93,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     elif was.required and not new.required:
         yield _tells(template, "default-added", name, has=has)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
-        grade, why = _follows(template, was.default, replace(new, name=former))
+        grade, why = _follows(template, replace(new, name=former))
         yield _tells(
             template,
             "default-changed",
@@ -124,9 +109,9 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         yield from _bounds(template, was, new)
 
 
-def _follows(template: TemplateChange, before: Value | None, parameter: Parameter) -> tuple[Grade | None, str]:
-    """Return the grade of another default where it is not the usual one, and its effect: other machines, or a study of
-    another length."""
+def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | None, str]:
+    """Return the grade of another default where it is not the usual one, and its effect: other machines, another number
+    of them, or a study of another length."""
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
@@ -138,54 +123,14 @@ def _follows(template: TemplateChange, before: Value | None, parameter: Paramete
         was_paid, paid = (side[0].price_per_hour for side in (former, latter))
         # A price that is not known may be any.
         dearer = not paid.complete or was_paid.known < paid.known
-        runs = f"{machines} instead of {was}{_in_pool(template, new, latter)}"
+        runs = f"{machines} instead of {was}; they cost {costs(latter, template.becomes)}"
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     pairs = ((old, former), (new, latter))
-    had, has = (takes(some[0], usual_values(side)) if some else Counter[str]() for side, some in pairs)
-    more = _of_pool(template, latter[0], had, has) if former and latter and had.total() != has.total() else ""
+    had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
+    more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
     longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
-    if rounds(new) == 1 < rounds(old):
-        longer = facts(longer, "they start at once, so none is chosen by what another found")
-    # More at once take more machines.
-    if new.study and new.study.parallel_trials == placeholder(parameter.name) and had.total() <= has.total():
-        more = facts(f"those with fewer than {parameter.default} trials are refused unless they set it", more)
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
-    after = parameter.default
-    if parameter.type == "int" and isinstance(before, int) and isinstance(after, int) and after > before > 0:
-        longer_by = f"a run may take {after / before:,.3g} times as long, within its timeout of {template.limit}"
-        unknown = f"{longer_by}; not known: whether memory suffices; results don't compare"
     return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
-
-
-def _of_pool(template: TemplateChange, offer: Offer, was: Counter[str], now: Counter[str]) -> str:
-    """Return how many machines jobs take, and of how many where they differ in one pool."""
-    cluster, differ = template.becomes.clusters.get(offer.cluster), [name for name in now if now[name] != was[name]]
-    pool = next((pool for pool in cluster.pools if [pool.name] == differ), None) if cluster else None
-    if pool is None:
-        return f"they take {now.total()} instead of {was.total()} machines"
-    sooner = ", so others there wait sooner" if was[pool.name] < now[pool.name] else ""
-    of = f"the {pool.max} machines of `{offer.cluster}/{pool.name}`"
-    return f"they take {now[pool.name]} instead of {was[pool.name]} of {of}{sooner}"
-
-
-def _in_pool(template: TemplateChange, new: Template, ways: Sequence[Offer]) -> str:
-    """Return what jobs cost that try a pool first, how many it takes, and what they cost beyond that."""
-    cluster, counts = template.becomes.clusters.get(ways[0].cluster), takes(ways[0], usual_values(new))
-    pools = [pool for pool in cluster.pools if counts[pool.name]] if cluster and not cluster.adopted else []
-    if not pools:
-        return f"; they cost {costs(ways, template.becomes)}"
-    most, paid = (min(getattr(pool, end) // counts[pool.name] for pool in pools) for end in ("max", "min"))
-    grown = (
-        [f"{most - paid}{' others' * bool(paid)} up to {dollars(ways[0].price_per_hour)} each"] if most > paid else []
-    )
-    each = ", ".join([*[f"{paid} cost{'s' * (paid == 1)} nothing more"] * bool(paid), *grown])
-    there = template.was.clusters.get(ways[0].cluster)
-    on_it = owned(template.change.jobs_on(there.id), "") if there else ""
-    now = f"; on it now: {on_it}" if on_it else ""
-    teams = join(f"`{team}`" for team in template.becomes.owners(ways[0].cluster))
-    only, beyond = (f", of team {teams} alone", "others") if teams else ("", "beyond that they")
-    beyond = f"{beyond} cost {costs(ways[1:], template.becomes)}" if ways[1:] else "others wait"
-    return f"; an empty pool `{ways[0].cluster}` takes {most}{only}: {each}{now}; {beyond}"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -204,51 +149,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             used=refused,
         )
     if widened:
-        full, waits = next(crowded(template.new, old, new, template.becomes), (0, ""))
-        takes_more = facts(_at_most(template, old, new), waits)
-        unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
-        keep = f"keep its `max` {f'below {full}, so that others find room' if full else f'at {plain(old.max or 0)}'}"
-        row: RowName = "bounds-reach" if takes_more else "bounds-widened"
-        instead = keep if takes_more else ""
-        yield _tells(template, row, new.name, values=join(widened), so=takes_more or unknown, instead=instead)
-
-
-def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
-    """Return how a submission of the largest value runs, where it takes another way or price than before."""
-    if old.max is None or new.max is None or new.max <= old.max or new.kind.item:
-        return ""
-    sides = ((template.old, template.was), (template.new, template.becomes))
-
-    quota = template.change.after.quota.lines.values()
-
-    def runs(value: float, side: Template, catalog: Catalog, lines: Iterable[QuotaLine] = quota) -> Offer | None:
-        # Some rules hold for several values together.
-        name = old.name if side is template.old else new.name
-        values = ({**others(side), name: new.kind.python(value)} for others in (usual_values, largest_values))
-        return next(filter(None, (first_way(some, side, catalog, lines=lines) for some in values)), None)
-
-    was, now = (runs(each.max or 0, *side) for each, side in zip((old, new), sides, strict=True))
-    before, after = (
-        costs([each] if each else [], catalog) for each, (_, catalog) in zip((was, now), sides, strict=True)
-    )
-    stays = was and now and now.capacity_type == POOL and way(was) == way(now)
-    if before == after or stays:
-        return ""
-    leaves = was and was.capacity_type == POOL and (now is None or now.capacity_type != POOL)
-    sizes = range(int(new.max) + 1 if new.type == "int" else 0)
-
-    def goes(size: int) -> bool:
-        by_way = runs(size, *sides[1])
-        return not by_way or bool(now and leaves and by_way.capacity_type != POOL)
-
-    first = bisect_left(sizes, 1, int(old.max), key=goes) if sizes else 0
-    begins = f"from {first} on" if first else f"with {plain(new.max)}"
-    if not now:
-        return f"{begins} no capacity type has room for them, and they can't start"
-    free = runs(new.max, *sides[1], ())
-    lacks = f"; quota for {way(free)} is too small" if free and free.capacity_type != now.capacity_type else ""
-    full = f"{begins} they fit pool `{was.cluster}` only if its `max` is raised too; " if was and leaves else ""
-    return f"{full}with {plain(new.max)} they cost {after}{lacks}"
+        yield _tells(template, "bounds-widened", new.name, values=join(widened), limit=template.limit)
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

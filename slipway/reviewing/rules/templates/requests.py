@@ -49,13 +49,13 @@ SILENT = re.compile(
 )
 """Paths that each deployment sets anew, that follow from another one, or that `offers.py` tells of."""
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
+_ONE = re.compile(r"(studySpec/parameters/[^/]+)/.*")
+"""Groups of values that are told as one."""
 _WHOLE = (
     re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
-    re.compile(r"(studySpec/(?:metrics|parameters)/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
-    re.compile(r"(studySpec/parameters/[^/]+/(?:conditionalParameterSpecs/[^/]+|\w+ValueSpec))/.*"),
+    re.compile(r"(studySpec/metrics/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
 )
-"""Groups of values that come and go as one, each within those before it."""
-_VALUES = re.compile(r"\w+ValueSpec$")
+"""Those that come and go as one."""
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
@@ -199,12 +199,11 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
 
 
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
-    """Return the values with those groups as one that only one side has; one metric in the place of another is a
-    single difference."""
-    sides = before, after
+    """Return the values with their groups as one; one metric in the place of another is a single difference."""
+    sides = _whole(before, _ONE), _whole(after, _ONE)
     for whole in _WHOLE:
         groups = [{match[1] for path in side if (match := whole.fullmatch(path))} for side in sides]
-        sides = _whole(sides[0], whole, groups[0] - groups[1]), _whole(sides[1], whole, groups[1] - groups[0])
+        sides = _whole(sides[0], whole, groups[1]), _whole(sides[1], whole, groups[0])
     goals = [[path for path in side if _GOAL.fullmatch(path)] for side in sides]
     if len(goals[0]) == len(goals[1]) == 1:
         for side, (path,) in zip(sides, goals, strict=True):
@@ -213,13 +212,14 @@ def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     return sides
 
 
-def _whole(leaves: Leaves, group: re.Pattern[str], groups: set[str]) -> Leaves:
+def _whole(leaves: Leaves, group: re.Pattern[str], others: Collection[str] = ()) -> Leaves:
+    """Return the values with those of each group as one, but for groups that the other side has too."""
     whole: Leaves = {}
     for path, leaf in leaves.items():
         match = group.fullmatch(path)
-        if match and match[1] in groups:
+        if match and match[1] not in others:
             values = " ".join(leaf) if isinstance(leaf, tuple) else str(leaf)
-            text, name = f"{last_part(path)} {values}", _VALUES.sub("values", match[1])
+            text, name = f"{last_part(path)} {values}", match[1]
             whole[name] = f"{whole[name]}, {text}" if name in whole else text
         else:
             whole[path] = leaf

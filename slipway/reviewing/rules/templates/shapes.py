@@ -11,8 +11,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
 from slipway.reviewing.change.usual import compete, costs, whose
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.replay import is_case
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from slipway.base.formatting import all_of, join
+from slipway.base.formatting import all_of
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Template
-from slipway.model.catalog.placeholders import names
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.model.prices import crossing_price
@@ -153,13 +152,9 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             )
     for kind in new.kinds:
         if kind not in old.kinds:
-            so = _does(template, kind) if kind != new.kind else ""
+            so = _DOES.get(kind, "") if kind != new.kind else ""
             yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=so)
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
-        was, now = (names(str([each.request for each in side.offers if each.kind == side.kind])) for side in (old, new))
-        now += tuple(name for offer in new.offers for name in offer.when)
-        mute = [f"`{each.name}`" for each in new.parameters if each.name in was and each.name not in now]
-        idle = f"{join(mute)} may still be set, and change{'s' * (len(mute) == 1)} nothing any more" if mute else ""
         yield template.tells(
             "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
             part="kind",
@@ -167,8 +162,7 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
-            so=facts(_LOSES.get(old.kind, ""), idle, _does(template, new.kind)) or _PLAIN,
-            details=template.reports if new.kind == TUNING_JOB.name else (),
+            so=facts(_LOSES.get(old.kind, ""), _DOES.get(new.kind, "")) or _PLAIN,
         )
 
 
@@ -176,24 +170,11 @@ _LOSES = {
     PIPELINE.name: "nothing uploads the model: it stays in the job's output, and whoever serves it gets none",
     TUNING_JOB.name: "nothing is searched: one job runs with the code's own defaults",
 }
+_DOES = {
+    PIPELINE.name: "each uploads the model that its template names, and fails at its end without files for it",
+    TUNING_JOB.name: "each makes trials, and one whose code reports no metric is paid and has no result",
+}
 _PLAIN = "one job runs, which uploads no model and makes no trials"
-
-
-def _does(template: TemplateChange, kind: str) -> str:
-    if kind == TUNING_JOB.name:
-        return "each makes trials, and one whose code reports no metric is paid and has no result"
-    if kind != PIPELINE.name:
-        return ""
-    if uploads := [offer.request for offer in template.new.offers if "modelToUpload" in offer.request]:
-        folder = str(uploads[0]["modelToUpload"].get("artifactUri") or "model").rstrip("/").rpartition("/")[2]
-        unwritten = folder == "model" and template.code and not any(file.exports for file in template.code)
-        fixed = str(uploads[0].get("modelId") or "${")
-        return facts(
-            *["nothing in its code names `AIP_MODEL_DIR`: each upload fails, all paid"] * bool(unwritten),
-            f"each uploads what it left in `{folder}/` of its output, and fails at its end without files there",
-            *([] if "${" in fixed else [f"model id `{fixed}` can be made once: each later upload fails"]),
-        )
-    return "without `model` in its file it uploads none"
 
 
 def _words(kind: str) -> str:

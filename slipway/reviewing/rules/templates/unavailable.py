@@ -71,13 +71,6 @@ def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int,
     yield from (draw for draw in drawn if draw[2] < draw[1])
 
 
-def no_second(offer: Offer, template: TemplateChange) -> Iterator[str]:
-    """Yield the quota of which a usual job leaves too little for another one."""
-    for metric, need, limit in _drawn(offer, template):
-        if need <= limit < 2 * need:
-            yield f"one such job takes {need:,} of {limit:,} {in_words(metric)}: a second one beside it finds none"
-
-
 def mend(offer: Offer, template: TemplateChange) -> str:
     """Return what makes an offer available again."""
     others = any(each.available and compete(each, offer) for each in template.new.offers)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,8 @@ from slipway.base.formatting import counted, few, span
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import OF_TEAM, Catalog, Template
+from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
@@ -90,11 +90,6 @@ class TemplateChange:
         """The timeout of its jobs: `24 h`."""
         return span(timeout_of(self.new))
 
-    @property
-    def reports(self) -> tuple[str, ...]:
-        """The lines of its code that report metrics, to be read."""
-        return tuple(f"to read: `{at}` {line}" for file in self.code for at, line in file.reports.items())
-
     @cached_property
     def code(self) -> tuple[JobFile, ...]:
         """The files of its code's folder, as they become."""
@@ -105,15 +100,6 @@ class TemplateChange:
         """Tell whether its code names these arguments."""
         flags = frozenset[str]().union(*(code.flags for code in self.code))
         return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
-
-    def reports_no(self, metric: str) -> bool:
-        """Tell whether the metrics that its code reports are written in it, and this is none of them."""
-        literals = {name for line in self.reports for name in re.findall(r"""["']([\w.-]+)["']""", line)}
-        return bool(literals) and metric not in literals
-
-    def names(self, metric: str) -> bool:
-        """Tell whether a line of its code that reports something has this metric's name."""
-        return any(metric in line for line in self.reports)
 
     @property
     def keeps_nothing(self) -> bool:
@@ -151,6 +137,12 @@ class TemplateChange:
             details = (*details, used.words(did))
             grade = grade if used.jobs or used.unread else min(grade, Grade.WARNING)
         return by_row(row, Subject("template", self.new.name, part), details=details, grade=grade, **values)
+
+
+def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+    """Tell whether a job is of a case, as far as its record has the values."""
+    values = {**(job.parameters or {}), OF_TEAM: job.team}
+    return all(name not in values or values[name] in wanted for name, wanted in case.items())
 
 
 def folders(template: Template) -> frozenset[str]:

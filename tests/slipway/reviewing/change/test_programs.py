@@ -59,7 +59,7 @@ def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lo
     ],
 )
 def test_what_code_takes_without_a_variable(text: str, takes: set[str]) -> None:
-    assert job_file("jobs/lora/task.py", text).variables == {"PACE": takes}
+    assert job_file(text).variables == {"PACE": takes}
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_what_code_takes_without_a_variable(text: str, takes: set[str]) -> None:
     ],
 )
 def test_what_arguments_code_requires(text: str, required: tuple[tuple[str, ...], ...]) -> None:
-    assert job_file("jobs/lora/task.py", text).required == required
+    assert job_file(text).required == required
