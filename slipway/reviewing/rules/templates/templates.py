@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from slipway.base.formatting import all_of
+from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Template
 from slipway.model.findings.finding import Grade, Subject
