@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -182,16 +183,21 @@ def _dry_run(
             screen.note(f"not sent; {before}")
             show(first)
             return
+    forecast: list[str] = []
     try:
-        choice, spot = _forecast(context, prepared)
+        choice, spot = _forecast(context, prepared, forecast.append)
     except SlipwayError:
         show(offline_candidate(prepared))
         raise
-    show(choice.taken.candidate, choice.earliest, spot)
+    else:
+        show(choice.taken.candidate, choice.earliest, spot)
+    finally:
+        for line in forecast:  # Below the request, which is longer than most terminals.
+            screen.note(line)
 
 
-def _forecast(context: Context, prepared: PreparedSubmission) -> tuple[Choice, SpotReport]:
-    """Print the forecast on stderr. Return the choice that would be made, and Google's advice on Spot machines in it.
+def _forecast(context: Context, prepared: PreparedSubmission, tell: Callable[[str], None]) -> tuple[Choice, SpotReport]:
+    """Tell the forecast. Return the choice that would be made, and Google's advice on Spot machines in it.
     Raises the errors before a sending."""
     needs = [
         SpotNeed.of(candidate.region, part.machine, part.machines)
@@ -214,14 +220,14 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> tuple[Choice, S
     checks.check(sent, checked.append)  # A refusal is told alone, without machines that would start now.
     verdict = choice.taken.sentence("" if taken.offer.region else context.elsewhere(taken.region))
     for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
-        screen.note(line)
+        tell(line)
     for line in advising.result().lines if not choice.starts else ():
-        screen.note(f"  {line}")
+        tell(f"  {line}")
     for judged in choice.hopeless:
-        screen.note(f"  {never_runs(judged)}")
+        tell(f"  {never_runs(judged)}")
     moved = crossing(prepared, possible(prepared, choice), checks.most)
     for costs in filter(None, (spending_of(prepared, choice), moved)):
-        screen.note(f"  {costs.words}")
+        tell(f"  {costs.words}")
     for line in checked:
-        screen.note(line)
+        tell(line)
     return choice, advising.result()
