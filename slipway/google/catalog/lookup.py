@@ -164,9 +164,9 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
     return read(content, str(location))
 
 
-def find_template(catalog: Catalog, name: str) -> Template:
-    """Return a template by its name. Raises ConfigError for an unknown name, with a suggestion, and for a template that
-    this version does not understand."""
+def find_template(catalog: Catalog, name: str, verb: str = "") -> Template:
+    """Return a template by its name. Raises ConfigError for an unknown name, with a suggestion for `verb` or to submit
+    it, and for a template that this version does not understand."""
     template = catalog.templates.get(name)
     if template and template.unread:
         raise ConfigError(
@@ -181,7 +181,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
     raise ConfigError(
         f"template {quoted(name)} not found in catalog {catalog.stack}{commit}",
         why=f"the catalog has {', '.join(sorted(catalog.templates)) or 'no templates'}",
-        fix=({"template": near},) if near else "slipway templates",
+        fix=(f"{verb} {near}" if verb else ({"template": near},)) if near else "slipway templates",
     )
 
 

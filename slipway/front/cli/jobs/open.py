@@ -16,7 +16,9 @@ import click
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job
+from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location
 from slipway.using.context import Context
 from slipway.using.jobs.web_access import page_of
 
@@ -60,7 +62,9 @@ def command(
         lines: tuple[str, ...] = (link,)
     else:
         browsed = "storage" not in context.connection.endpoints.overrides
-        lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
+        project = context.catalog.project if browsed else ""
+        logs = what != "tensorboard" or _has_logs(context, target)
+        lines, link = place_of(target, what, context.console_link(target), project, logs=logs)
     if output == "json":
         screen.out_json("place", {"job": target.name, "what": what, "lines": lines, "link": link or None})
         return
@@ -70,9 +74,19 @@ def command(
         screen.note("no browser could be opened; the link is above")
 
 
-def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[str, ...], str]:
+def _has_logs(context: Context, job: VertexJob) -> bool:
+    """Tell whether a job has curves where Vertex AI's variable says, and not elsewhere in its output."""
+    logs = Location.parse(f"{job.output.rstrip('/')}/logs/") if job.output else None
+    try:
+        return logs is None or next(iter(context.connection.storage.objects(logs)), None) is not None
+    except CloudError:
+        return True
+
+
+def place_of(job: VertexJob, what: str, page: str, project: str, *, logs: bool = True) -> tuple[tuple[str, ...], str]:
     """Return lines to copy, and the link that a browser opens or none. `page` is the job's in the console, `project`
-    that of its bucket; both empty where the console has none. Raises ResourceError for a job that has none of them."""
+    that of its bucket; both empty where the console has none. `logs`: the output has a folder of that name. Raises
+    ResourceError for a job that has none of them."""
     if not (page if what == "console" else job.output):
         noun, why = "output directory", "its request names none"
         if what == "console":
@@ -83,8 +97,8 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[
     output = job.output.rstrip("/")
     if what == "tensorboard":
         # Each trial writes under its own number; TensorBoard finds them all below the job's directory.
-        logs = output if job.kind.has_trials else f"{output}/logs"
-        return (f"tensorboard --logdir {shlex.quote(logs)}",), ""
+        curves = output if job.kind.has_trials or not logs else f"{output}/logs"
+        return (f"tensorboard --logdir {shlex.quote(curves)}",), ""
     if not project:
         return (output,), ""
     link = f"{_CONSOLE}/storage/browser/{quote(output.removeprefix('gs://'))}?project={project}"

@@ -36,7 +36,7 @@ from slipway.using.submission.request import new_request_id
 def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:
     check_format(format_, ("--output json", output == "json"), dry_run=True)
     context = Context(catalog, in_season=True)
-    chosen = find_template(context.catalog, template)
+    chosen = find_template(context.catalog, template, "slipway templates show")
     if format_ is not None:
         from slipway.using.submission.candidates import prepare
         from slipway.using.submission.preflight import offline_candidate

@@ -197,9 +197,9 @@ class Stack:
         """Put the catalog, or other content, into its bucket."""
         self.put("catalog.json", json.dumps(self.catalog).encode() if content is None else content)
 
-    def put(self, name: str, content: bytes) -> None:
-        """Put an object into the catalog's bucket."""
-        path = f"/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name={quote(name, safe='')}"
+    def put(self, name: str, content: bytes, bucket: str = "c") -> None:
+        """Put an object into the catalog's bucket, or into the work bucket `w`."""
+        path = f"/upload/storage/v1/b/{bucket}-{self.name}/o?uploadType=media&name={quote(name, safe='')}"
         self.cloud.call("POST", path, content_type="application/json", data=content).raise_for_status()
 
     def offer(self, template: str = "hello", place: int = 0) -> dict[str, Any]:

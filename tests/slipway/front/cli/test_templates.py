@@ -202,3 +202,7 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     assert 'args=("--model=2b",)' in back.out and "became the code in jobs/lora\n" in back.err
     both = lora.run("submit", "lora", "--dry-run", "--format", "gcloud", "--output", "json")
     assert both.code == 2 and "don't go together" in both.err
+
+
+def test_an_unknown_template_is_shown_by_its_near_name(stack: Stack) -> None:
+    assert "\n  fix: slipway templates show hello\n" in stack.run("templates", "show", "helo").err

@@ -186,6 +186,9 @@ def test_it_prints_where_nobody_sits_before_a_terminal(past: Past) -> None:
     name, output = past.fine, past.stack.shown(past.fine)["output"]
     assert past.run("jobs", "open", name, "--what", "output").out == f"{output}\n"
     shown = past.run("jobs", "open", name, "--what", "tensorboard", "--print")
+    assert shown.out == f"tensorboard --logdir {output}\n", "curves may lie anywhere in it"
+    past.stack.put(f"{output.split('/', 3)[3]}/logs/events.out.tfevents.1", b"", "w")
+    shown = past.run("jobs", "open", name, "--what", "tensorboard", "--print")
     assert shown.out == f"tensorboard --logdir {output}/logs\n"
     document = past.run("jobs", "open", name, "--what", "output", "--output", "json").json
     assert document["kind"] == "place" and document["lines"] == [output] and document["link"] is None
