@@ -5,14 +5,12 @@ People submit on: their commands wait, and are told who paused it and why. What 
 
 from __future__ import annotations
 
-import shlex
-
 import click
 
 from slipway.base.errors import PolicyError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, word_option
-from slipway.front.cli.terminal.submission import confirm
+from slipway.front.cli.terminal.submission import confirm_for_others
 from slipway.using.context import Context
 from slipway.using.jobs.pause import pause
 
@@ -24,13 +22,13 @@ from slipway.using.jobs.pause import pause
 @catalog_and_output
 def command(*, cluster: str | None, why: str | None, yes: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    what = f"cluster {cluster}" if cluster else f"all of stack {context.catalog.stack}"
     if not yes and not context.agent:
-        words = ["slipway", "pause", *([cluster] if cluster else []), *(["--why", why] if why else [])]
-        again = shlex.join([*words, *(["--catalog", catalog] if catalog else []), "--yes"])
-        refusal = PolicyError(f"nobody else's job starts on {what} then", why="that is confirmed first", fix=again)
-        with screen.interruptible("nothing is paused", "slipway pools"):
-            confirm(f"Nobody's job starts on {what} until it is resumed. Pause?", refusal)
+        what = f"cluster {cluster}" if cluster else f"stack {context.catalog.stack}"
+        theirs = PolicyError(
+            f"nobody's new job starts on {what} until it is resumed", why="it concerns others", fix="--yes"
+        )
+        words = ["pause", *([cluster] if cluster else []), *(["--why", why] if why else [])]
+        confirm_for_others(theirs, "Pause", words, catalog, "nothing is paused")
     paused = pause(context, cluster or "", why or "")
     if output == "json":
         screen.out_json("pause", paused.document)

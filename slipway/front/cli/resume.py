@@ -5,15 +5,13 @@ Without a cluster, that of the whole stack.
 
 from __future__ import annotations
 
-import shlex
-
 import click
 
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output
-from slipway.front.cli.terminal.submission import confirm
+from slipway.front.cli.terminal.submission import confirm_for_others
 from slipway.using.context import Context
 from slipway.using.jobs.pause import read_pauses, resume
 
@@ -32,10 +30,8 @@ def command(*, cluster: str | None, yes: bool, catalog: str | None, output: str)
         others = "\n".join(each.resume for each in pauses.values())
         raise ResourceError(f"{what} is not paused", fix=others or "slipway pools")
     if paused.by != context.user and not (yes or context.agent):
-        again = shlex.join([*paused.resume.split(), *(["--catalog", catalog] if catalog else []), "--yes"])
-        said = paused.words(stack)
-        with screen.interruptible("nothing is resumed", "slipway pools"):
-            confirm(f"{said}. Resume?", PolicyError(said, why="somebody else paused it", fix=again))
+        theirs = PolicyError(paused.words(stack), why="somebody else paused it", fix="--yes")
+        confirm_for_others(theirs, "Resume", paused.resume.split()[1:], catalog, "nothing is resumed")
     resume(context, paused)
     if output == "json":
         screen.out_json("resumption", paused.document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Protocol
 
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
@@ -12,7 +11,7 @@ from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.choice import JudgedCandidate
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.later_offers import LaterOffers
-from slipway.using.submission.waiting_attempt import FOR_EVER
+from slipway.using.submission.waiting_attempt import FOR_EVER, FallbackDisplay
 
 PAUSE_LOOK_S = 10.0
 
@@ -25,14 +24,10 @@ class HeldError(Exception):
         self.judged = judged
 
 
-class Noting(Protocol):
-    def note(self, text: str) -> None: ...
-
-
 class Hold:
     """The waits of one submission; each reason is told once."""
 
-    def __init__(self, show: Noting, policy: RetryPolicy) -> None:
+    def __init__(self, show: FallbackDisplay, policy: RetryPolicy) -> None:
         self._show, self._policy = show, policy
         self._noted = ""
         #: When the wait planned for a candidate is over, by its label, on the monotonic clock.

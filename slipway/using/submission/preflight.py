@@ -30,7 +30,6 @@ from slipway.using.jobs.earlier_jobs import (
 )
 from slipway.using.jobs.earliest_start import EarliestStart, compared
 from slipway.using.jobs.pause import STACK, pause_of, read_pauses
-from slipway.using.jobs.team_share import team_share
 from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
@@ -266,6 +265,8 @@ class Preflight:
         jobs = _or_none(self._jobs[candidate.region]) if shares else None
         if not shares or cluster is None or jobs is None or URGENT_LABEL in job.labels:
             return ""
+        from slipway.using.jobs.team_share import team_share  # Few stacks have shares.
+
         return team_share(name, shares, cluster, jobs, job.team).keeps_out(candidate.demand.machines)
 
     def _beside(self, candidate: Candidate) -> Verdict:

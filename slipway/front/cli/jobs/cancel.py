@@ -5,7 +5,6 @@ Their machines are freed once they have been cancelled. Whether to cancel somebo
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 
 import click
@@ -15,7 +14,7 @@ from slipway.base.formatting import join
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.documents import out_jobs
 from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, word_option
-from slipway.front.cli.terminal.submission import confirm
+from slipway.front.cli.terminal.submission import confirm_for_others
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
@@ -89,11 +88,8 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
 
 
 def _confirm(theirs: PolicyError, words: list[str], catalog: str | None) -> None:
-    """Ask on the terminal whether to cancel what `words` name. Raises PolicyError where there is none, and Interrupted
-    where the answer is no."""
-    again = ["slipway", "jobs", "cancel", *words, *(["--catalog", catalog] if catalog else []), "--yes"]
-    with screen.interruptible("nothing is cancelled", "slipway jobs list"):
-        confirm(f"{theirs.what}. Cancel?", PolicyError(theirs.what, why=theirs.why, fix=shlex.join(again)))
+    """Ask on the terminal whether to cancel what `words` name. Raises the errors of `confirm_for_others`."""
+    confirm_for_others(theirs, "Cancel", ["jobs", "cancel", *words], catalog, "nothing is cancelled")
 
 
 def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: bool, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slipway.base.errors import SlipwayError
+from slipway.base.errors import PolicyError, SlipwayError
 from slipway.base.formatting import clock, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
@@ -180,6 +181,14 @@ def confirm(question: str, refusal: SlipwayError) -> None:
         agreed = False
     if not agreed:
         raise KeyboardInterrupt
+
+
+def confirm_for_others(theirs: PolicyError, asks: str, words: Sequence[str], catalog: str | None, state: str) -> None:
+    """Ask on the terminal about what concerns others, as `theirs` tells. Raises PolicyError, with these words and
+    `--yes` as its fix, where there is none, and Interrupted, with the `state` of things, where the answer is no."""
+    again = ["slipway", *words, *(["--catalog", catalog] if catalog else []), "--yes"]
+    with screen.interruptible(state, f"slipway {'jobs list' if words[0] == 'jobs' else 'pools'}"):
+        confirm(f"{theirs.what}. {asks}?", PolicyError(theirs.what, why=theirs.why, fix=shlex.join(again)))
 
 
 def sent_words(job: VertexJob) -> tuple[str, str]:

@@ -31,6 +31,8 @@ def test_people_submit_on_and_it_is_sent_once_somebody_resumes(small: Stack) -> 
     assert f"held: {paused}" in small.well("submit", "hello", "--capacity", "pool", "--dry-run").err
     assert f"{paused}; what was sent before starts all the same" in small.well("jobs", "show", waits).out
     assert f"{paused}\n  fix: slipway resume cpu" in small.well("pools").err
+    found = small.run("doctor", "-o", "json").json["findings"]
+    assert [finding["sentence"] for finding in found if finding["id"] == "paused"] == [paused]
     assert small.well("pools", "-o", "json").json["pauses"][0]["why"] == "disks are replaced"
     words = ("submit", "hello", "--capacity", "pool", "-p", f"code={SLEEP}")
     with small.started(*words, SLIPWAY_USER="bob") as process:
