@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from slipway.authoring.packages.working_tree import WorkingTree
 
 OF_PEOPLE = ("/home/", "/Users/", "~/")
-OUTSIDE = "of this machine, outside of the folder"
+_OUTSIDE = "of this machine, outside of the folder"
 _MOST_READ = 2**20
 _COMMENT = re.compile(r"(?m)^\s*#.*")
 _DISKS = "home|Users|Volumes|data|datasets|fsx|lustre|media|mnt|nfs|scratch|shared|work"
@@ -53,8 +53,9 @@ _BY_SUFFIX = {".py": _IN_CODE, **dict.fromkeys((".sh", ".yaml", ".yml", ".toml")
 
 def foreign(tree: WorkingTree, folder: Path, command: str) -> Iterator[tuple[str, str]]:
     """Yield each path or variable, and why no job has it. Tests are no part of a job."""
-    of_command = _named(_IN_SHELL.finditer(command), tree, folder, folder)
-    yield from ((path, why) for path, why in of_command if why != OUTSIDE)  # Its words are looked at as files.
+    # The words of a command are looked at as files by themselves.
+    of_command = (found for found in _IN_SHELL.finditer(command) if found.lastgroup != "outer")
+    yield from _named(of_command, tree, folder, folder)
     for name, content in tree.files.items():
         if not (pattern := _BY_SUFFIX.get(PurePosixPath(name).suffix)) or _is_test(PurePosixPath(name)):
             continue
@@ -85,7 +86,7 @@ def _named(found: Iterable[re.Match[str]], tree: WorkingTree, folder: Path, at: 
 def of_this_machine(path: str, folder: Path) -> str:
     """Return why no job has a path of this disk."""
     place = Path(path)
-    return f"of this machine: {place.relative_to(folder)} in the job" if place.is_relative_to(folder) else OUTSIDE
+    return f"of this machine: {place.relative_to(folder)} in the job" if place.is_relative_to(folder) else _OUTSIDE
 
 
 def _has_flag(command: str, flag: str) -> bool:

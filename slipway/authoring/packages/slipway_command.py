@@ -25,7 +25,7 @@ FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
 SCRIPTS = re.compile(r"^\[ *(?:project|tool\.poetry)\.scripts *\](.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
-ENTRY = re.compile(r"""^\s*["']?([\w.-]+)["']?\s*=\s*["']([\w.]+)\s*:\s*((\w+)[\w.]*)""", re.MULTILINE)
+ENTRY = re.compile(r"""^\s*["']?(\w[\w.-]*)["']?\s*=\s*["']([\w.]+)\s*:\s*((\w+)[\w.]*)""", re.MULTILINE)
 KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 

@@ -239,7 +239,8 @@ class Session:
     def lost_before(self) -> tuple[int, str]:
         """Return the run that an earlier start of the job lost, and its command; 0 for none."""
         before = self.number - 1
-        ends = [name for name in self.exchange.names("runs") if name.startswith(ended_name(before, ""))]
+        names = self.exchange.names("runs") if before else ()
+        ends = [name for name in names if name.startswith(ended_name(before, ""))]
         packed = self.exchange.read(request_name(before)) if ends else None
         if packed is None or not any(Part.read(self.exchange.read(name) or b"{}").lost == LOST for name in ends):
             return 0, ""

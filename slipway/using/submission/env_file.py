@@ -47,16 +47,15 @@ def _variables(text: str, environ: Mapping[str, str], wrong: list[str]) -> Itera
             wrong.append(f"line {number} is not NAME=value, or its quotes stay open")
             continue
         name, value = found["name"], found["value"] or ""
-        literal = value.startswith("'")
-        if value[:1] in ("'", '"'):
-            value = (
-                value[1:-1]
-                if literal
-                else _ESCAPED.sub(lambda escaped: _MEANT.get(escaped[1], escaped[1]), value[1:-1])
-            )
         if not found["given"] and name not in environ:
             wrong.append(f"line {number}: {quoted(name)} has no value, and is no variable of this shell")
-        elif not literal and _EXPANSION.search(found["value"] or ""):
+        elif not value.startswith("'") and _EXPANSION.search(value):
             wrong.append(f"line {number}: {name} names another variable, which nothing fills in here")
         else:
-            yield name, value if found["given"] else environ[name]
+            yield name, _unquoted(value) if found["given"] else environ[name]
+
+
+def _unquoted(value: str) -> str:
+    if value.startswith('"'):
+        return _ESCAPED.sub(lambda escaped: _MEANT.get(escaped[1], escaped[1]), value[1:-1])
+    return value[1:-1] if value.startswith("'") else value

@@ -99,6 +99,7 @@ def test_what_is_written_for_several_places_is_not_told(folder: Path, name: str,
         "python train.py --data=s3://mine/x",
         "bash -c 'python train.py --data \"s3://mine/x\"'",
         "bash -c 'DATA=s3://mine/x python train.py'",
+        "python train.py --out=$PWD/.. --data s3://mine/x",
     ],
 )
 def test_what_the_command_names_is_told_once(folder: Path, command: str) -> None:
