@@ -54,8 +54,10 @@ _STANDS_FOR = {
     "dask-digits-7k2p3f9a": "{first}",
     "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
     "--sweep ID": "--sweep {sweep}",
+    "slipway pause h100": "slipway pause cpu --yes",
+    "slipway resume h100": "slipway resume cpu",
 }
-"""The jobs, sweeps and stacks that pages name, as this stack has them."""
+"""The jobs, sweeps, clusters and stacks that pages name, as this stack has them."""
 _TYPED_ELSEWHERE = {
     "slipway init ": "it asks a person",
     "slipway use ": "it is typed before the pages",
