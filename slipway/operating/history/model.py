@@ -70,6 +70,8 @@ class PastJob:
     sweep: str = ""
     run: str = ""
     request_id: str = ""
+    #: The regions where its submission waited at once; none where it waited in one.
+    race: tuple[str, ...] = ()
     error: str = ""
     #: The seconds that `cost` covers, at `per_hour`, with trials as if all machines had been at work together.
     busy: float | None = None

@@ -74,6 +74,7 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         sweep=job.labels.get(SWEEP_LABEL, ""),
         run=job.labels.get(RUN_LABEL, ""),
         request_id=job.request_id,
+        race=job.race,
         error=job.error,
         busy=account.busy,
         preemptions=tuple(event.at for event in events.of("preemption") if event.at) if events else (),

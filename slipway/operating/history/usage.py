@@ -13,6 +13,7 @@ from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, shown_name
 from slipway.model.prices import Price, Usd
 from slipway.operating.history.charges import IdleRow, JobCharge, idle_charges, job_charges
 from slipway.operating.history.model import History, MachinesUsed, PastJob
+from slipway.operating.history.races import RaceUsage, lost_legs, race_usage
 from slipway.operating.history.timeline import timelines
 from slipway.operating.history.waits import Waits
 
@@ -57,6 +58,8 @@ class Usage:
     idle: tuple[IdleRow, ...]
     #: Of all jobs, and of idle machines, as far as they are known.
     total: UsageRow
+    #: The races of regions among the jobs, each of which counts as one; None without any.
+    races: RaceUsage | None = None
     unread: tuple[str, ...] = ()
 
 
@@ -87,8 +90,9 @@ def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
     since, until = history.since, history.until
     charges = tuple(job_charges(history.jobs, since, until, until))
     idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until, until)))
-    sent = [job for job in history.jobs if job.created and job.created >= since]
-    jobs = {job.name: job for job in (*(charge.job for charge in charges), *sent)}
+    lost = lost_legs(history.jobs)
+    sent = [job for job in history.jobs if job.created and job.created >= since and job.name not in lost]
+    jobs = {job.name: job for job in (*(charge.job for charge in charges), *sent) if job.name not in lost}
     total = _row("", tuple(jobs.values()), charges, since, idle, all_read=not history.jobs_unread)
     return {
         grouping: Usage(
@@ -96,9 +100,10 @@ def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
             since=since,
             until=until,
             by=grouping,
-            rows=_rows(name_of, charges, sent, since),
+            rows=_rows(name_of, charges, sent, since, lost),
             idle=idle,
             total=total,
+            races=race_usage(jobs.values(), charges, lost),
             unread=history.unread,
         )
         for grouping, name_of in groupings.items()
@@ -106,15 +111,18 @@ def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
 
 
 def _rows(
-    name_of: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime
+    name_of: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime, lost: frozenset[str]
 ) -> tuple[UsageRow, ...]:
-    """Return a row for each name, the dearest first. `sent`: the jobs sent within the time, whatever their end."""
+    """Return a row for each name, the dearest first. `sent`: the jobs sent within the time, whatever their end. `lost`:
+    legs of races that count as no jobs, though as costs."""
     charges_of: dict[str, list[JobCharge]] = {}
     jobs_of: dict[str, dict[str, PastJob]] = {}
     for charge in charges:
         name = name_of(charge.job, charge.machines)
         charges_of.setdefault(name, []).append(charge)
-        jobs_of.setdefault(name, {})[charge.job.name] = charge.job
+        known = jobs_of.setdefault(name, {})
+        if charge.job.name not in lost:
+            known[charge.job.name] = charge.job
     for job in sent:
         for name in {name_of(job, machines) for machines in job.machines} or {name_of(job, None)}:
             jobs_of.setdefault(name, {})[job.name] = job

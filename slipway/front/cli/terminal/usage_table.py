@@ -11,7 +11,9 @@ from slipway.front.cli.terminal import screen
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
 from slipway.operating.history.charges import IdleRow
+from slipway.operating.history.races import RaceUsage
 from slipway.operating.history.usage import LABEL, Usage, UsageRow
+from slipway.operating.history.waits import Waits
 
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""
@@ -38,6 +40,8 @@ def show(usage: Usage, owners: Mapping[str, str], sessions: UsageRow | None = No
         screen.table(table.heads, shown, right=table.heads[1:-1], wraps=(table.heads[-1],))
         if sessions:
             screen.out(f"of these, {table.brief(sessions)}")
+        if usage.races:
+            screen.out(f"of these, {table.of_races(usage.races)}")
     for words in _notes(usage, shown):
         screen.note(words)
 
@@ -90,15 +94,28 @@ class _Table:
         yield self._row("total", self._usage.total)
 
     def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
-        hours, p50, p95 = map(_hours, self._amounts(row)), row.waits.median, row.waits.p95
-        waits = "–" if p50 is None or p95 is None else f"{span(p50)} / {span(p95)}"
+        hours = map(_hours, self._amounts(row))
         money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
-        return (name, f"{row.jobs:,}", *hours, waits, *money, "")
+        return (name, f"{row.jobs:,}", *hours, self._waits(row.waits), *money, "")
 
     def brief(self, row: UsageRow) -> str:
         """Return `sessions: 3 jobs, 2.1 machine hours, $0.97`."""
         hours = f"{_hours(row.machine_hours)} machine hours"
         return f"{row.name}: {counted(row.jobs, 'job')}, {hours}, ${self._money(row.cost)}"
+
+    def of_races(self, races: RaceUsage) -> str:
+        """Return `4 races: won 3 in us-east5, 1 in us-central1, after 12 min / 40 min (p50 / p95); $35.10, the other
+        regions $0.12`."""
+        won = join(f"{count:,} in {region}" for region, count in races.won.items())
+        after = f", after {self._waits(races.waits)} (p50 / p95)" if races.waits.jobs else ""
+        costs = f"${self._money(races.cost)}, the other regions {self._late(races.late_cost)}"
+        return f"{counted(races.races, 'race')}: {f'won {won}{after}; ' if won else ''}{costs}"
+
+    def _late(self, cost: Price) -> str:
+        return "nothing" if cost == Price() else f"${self._money(cost)}"
+
+    def _waits(self, waits: Waits) -> str:
+        return "–" if waits.median is None or waits.p95 is None else f"{span(waits.median)} / {span(waits.p95)}"
 
     def _owned(self, pool: str) -> str:
         """Return `h100/workers (vision)`, the pool alone where it is everybody's."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError
+from slipway.front.cli.terminal import usage_table
 from slipway.model.cluster import Adoption
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.model.prices import Price, hourly, per_hour
@@ -174,3 +175,37 @@ def test_what_nothing_can_be_counted_by_is_refused_with_what_was_meant() -> None
     assert "--by team" in refused.value.render()
     with pytest.raises(ConfigError):
         usage(month(), "label:")
+
+
+def test_a_race_is_one_job_and_tells_who_won_after_what_wait_and_what_came_too_late(
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # N23
+    regions = ("us-central1", "us-east5")
+
+    def leg(race: str, region: str, waited: float | None, run: float | None) -> PastJob:
+        made = job(f"{race}-{region}", 0, waited, run, capacity_type="spot", machines=(MachinesUsed(CPU, 1),))
+        return replace(told(made) if run else made, request_id=race, race=regions, region=region)
+
+    legs = (
+        leg("r1", "us-central1", None, None),
+        leg("r1", "us-east5", 600, HOUR),
+        leg("r2", "us-central1", 660, 36),
+        leg("r2", "us-east5", 1200, HOUR),
+        leg("r3", "us-central1", 60, HOUR),
+        leg("r3", "us-east5", None, None),
+    )
+    single = told(job("s", 0, 30, HOUR, capacity_type="spot", machines=(MachinesUsed(CPU, 1),)))
+    found = usage(history((*legs, single), (), days=1))
+    assert found.total.jobs == found.rows[0].jobs == 4
+    assert found.total.waits.jobs == 4
+    races = found.races
+    assert races is not None and races.races == 3
+    assert races.won == {"us-east5": 2, "us-central1": 1}
+    assert (races.waits.median, races.waits.p95) == (600, 1200)
+    assert float(races.late_cost.known) == pytest.approx(float(hourly(CPU, "us-central1", "spot").known) / 100)
+    assert float((races.cost + races.late_cost).known) < float(found.total.cost.known)
+    usage_table.show(found, {})
+    said = " ".join(capsys.readouterr().out.split())
+    assert "of these, 3 races: won 2 in us-east5 and 1 in us-central1, after 10 min / 20 min (p50 / p95); $" in said
+    assert "the other regions $<0.01" in said
+    assert usage(history((single,), (), days=1)).races is None
