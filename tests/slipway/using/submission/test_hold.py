@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.jobs import job
 
-from .fallback_command import Told, command
+from .fallback_command import STARTS, Told, command
 from .service import N1, Service
+from .test_fallback import CALLS, typed_until_it_is_done
 
 STACK, CLUSTER = "gs://work/pauses/1", "gs://work/pauses/cpu/1"
 PAUSE = json.dumps({"by": "bob", "why": "disks are replaced"})
@@ -73,6 +76,24 @@ def test_what_waits_at_the_service_is_not_moved_on_before_the_end() -> None:
     command(service, again=False, show=Told(agrees=True))
     first, second = service.jobs
     assert second.created >= 900 and (first.ran, second.ran) == (False, True)
+
+
+WHEN = st.tuples(st.sampled_from([STACK, CLUSTER]), st.integers(0, 300), st.integers(1, 900))
+
+
+@given(st.lists(WHEN, max_size=3), st.fixed_dictionaries(CALLS), STARTS, st.sampled_from([0.0, 20.0]), st.booleans())
+def test_it_runs_once_whatever_is_paused_and_whatever_befalls_it(  # N3, N7
+    pauses: list[tuple[str, int, int]], faults: dict[str, list[str]], starts: list[int | None], lag: float, full: bool
+) -> None:
+    service = Paused(launcher=True, starts=[*starts, 0], lag=lag, faults=faults, busy=9 if full else 1)
+    for pause, begin, length in pauses:
+        service.then.append((begin, lambda service, pause=pause: service.stored.update({pause: PAUSE})))  # type: ignore[misc]
+        service.then.append((begin + length, resumed(pause)))
+    service.then.sort(key=lambda event: event[0])
+    done = typed_until_it_is_done(service)
+    assert done is not None and len(service.runs) <= 1
+    service.end_of_days()
+    assert len(service.runs) == 1 and service.ended_runs == []
 
 
 class Waiting(Paused):

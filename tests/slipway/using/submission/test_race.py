@@ -97,6 +97,15 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled() -> N
     assert any("us-east5 won" in note for note in show.notes), show.notes
 
 
+def test_no_leg_is_sent_to_a_paused_stack_and_those_that_wait_go_on() -> None:  # N24
+    there, show = service(starts=[None, 2, None], stored={"gs://work/pauses/1": "{}"}), Told()
+    show.note = lambda text: there.stored.update({"gs://work/pauses/1.resumed": "bob"})
+    assert race(there, show=show).attempt.job.region == EAST
+    assert len(there.jobs) == 3 and {job.created for job in there.jobs} >= {10.0}
+    del there.stored["gs://work/pauses/1.resumed"]
+    assert race(there, again=True).attempt.job.region == EAST and len(there.jobs) == 3
+
+
 def test_a_leg_whose_machines_come_second_is_told_as_outrun() -> None:
     """Such a leg succeeds at once, which reads as if two had run."""
     there = service(starts=[2, 2, None])
