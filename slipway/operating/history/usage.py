@@ -28,6 +28,7 @@ class UsageRow:
 
     #: Empty for jobs without a name.
     name: MaybeText
+    #: Jobs of one name, as of a race or of one that has made room, count once.
     jobs: int
     machine_hours: float
     accelerator_hours: float
@@ -166,7 +167,7 @@ def _row(
     cost = of_pools + beside
     return UsageRow(
         name=name,
-        jobs=len(jobs),
+        jobs=len({job.display_name if job.request_id else job.name for job in jobs}),
         machine_hours=sum(charge.hours for charge in charges) + sum(row.machine_hours for row in idle),
         accelerator_hours=sum(charge.hours * charge.machines.machine.accelerator_count for charge in charges)
         + sum(row.accelerator_hours for row in idle),

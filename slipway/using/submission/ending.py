@@ -104,7 +104,8 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
             fix=f"slipway submit --like {job.typed} --max-run TIME, up to the template's own limit\n{logs}",
         )
     if job.state == "JOB_STATE_CANCELLED":
-        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
+        way_on = "\nto go on from what it has kept: docs/full-pool.md#when-the-job-behind-was-cancelled"
+        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs + (way_on if job.after else ""))
     word = {
         "JOB_STATE_EXPIRED": "expired: it did not get its machines, or did not finish, in time",
         "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",

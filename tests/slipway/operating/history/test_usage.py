@@ -43,6 +43,15 @@ def day(**more: object) -> History:
     return replace(history((), (GROWING, FIXED), days=1), **more)  # type: ignore[arg-type]
 
 
+def test_the_jobs_of_one_submission_count_once() -> None:
+    """As the legs of a race, and one that has made room for another and goes on behind it."""
+    first, behind = (
+        replace(job(name, 0, 0, 60), display_name="tune-1", request_id=name) for name in ("first", "behind")
+    )
+    strangers = tuple(replace(job(name, 0, 0, 60), display_name="x", request_id="") for name in ("a", "b"))
+    assert usage(day(jobs=(first, behind, *strangers))).total.jobs == 3
+
+
 def test_a_sample_holds_until_the_next_or_for_two_hours_and_a_fixed_pool_needs_none() -> None:
     assert (spans(day(), WORKERS), spans(day(), HEAD)) == ([(0, 24, None)], [(0, 24, 2)])
     stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})

@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -122,6 +123,28 @@ def test_where_the_one_behind_was_ended_elsewhere_another_goes_on(small: Stack) 
         f"JOB_STATE_{x}" for x in ("SUCCEEDED", "CANCELLED", "SUCCEEDED")
     ]
     assert small.read(f"jobs/{name}/checkpoint.txt") == b"80" and small.well("jobs", "wait", name).code == 0
+
+
+@pytest.mark.journey
+def test_after_a_cancel_in_the_console_another_submission_goes_on_from_what_was_kept(small: Stack) -> None:
+    counting(small)
+    name, waits = begun(small, 80), waiting(small)
+    small.well("jobs", "yield", name, "--to", waits, "--within", "1s")
+    small.until(lambda: "endTime" in of(small, name)[0])
+    small.cloud.cancel(of(small, name)[1]["name"])
+    small.all_end()
+    ended = small.run("jobs", "wait", name)
+    assert ended.code == 8 and "docs/full-pool.md#when-the-job-behind-was-cancelled" in ended.err
+    like = ("submit", "--like", name, "--request-id", "tune-2")
+    place = small.well(*like, "--dry-run", "-o", "json").json["request"]["jobSpec"]["baseOutputDirectory"]
+    other = place["outputUriPrefix"].rpartition("/")[2]
+    objects = f"w-{small.name}/o"
+    for kept in small.cloud.every(f"/storage/v1/b/{objects}?prefix=jobs/{name}/", "items"):
+        source, target = (quote(text, safe="") for text in (kept["name"], kept["name"].replace(name, other)))
+        small.cloud.rest("POST", f"/storage/v1/b/{objects}/{source}/rewriteTo/b/{objects}/{target}", {})
+    small.well(*like, "--wait")
+    assert small.read(f"jobs/{other}/checkpoint.txt") == b"80"
+    assert "begins at 0" not in small.well("jobs", "logs", other).out
 
 
 @pytest.mark.journey
