@@ -162,5 +162,5 @@ def _scores(answer: Json) -> tuple[float | None, float | None]:
 
 
 def _rates(answer: Json) -> tuple[float, ...]:
-    """Return the rates of the days that have one. A day without preemptions has 0, which JSON may leave out."""
+    """Return the rate of each day; JSON may leave out a 0."""
     return tuple(float(day.get("preemptionRate", 0)) for day in answer.get("preemptionHistory", ()))

@@ -68,7 +68,7 @@ class Crossing(Spending):
         return f"{self.what}: {moved}, {costs}; stack {self.stack} asks {asks}"
 
     def within(self, agreed: Spending) -> bool:
-        return isinstance(agreed, Crossing) and self.gigabytes <= agreed.gigabytes
+        return isinstance(agreed, Crossing) and self.gigabytes <= agreed.gigabytes and super().within(agreed)
 
     @property
     def refusal(self) -> PolicyError:
@@ -80,11 +80,11 @@ class Crossing(Spending):
 
 
 def crossing(prepared: PreparedSubmission, candidates: Iterable[Candidate], input_bytes: int) -> Crossing | None:
-    """Return what a submission on one of these candidates may move, all inputs being where the stack is and read by
-    each machine; None where that costs no more than the stack's limit."""
+    """Return what a submission on one of these candidates may move to machines of its own, all inputs being where the
+    stack is and read by each machine; None where that costs no more than the stack's limit."""
     catalog, away = prepared.catalog, dict[Candidate, Decimal | None]()
     for candidate in candidates:
-        if candidate.region != catalog.region and input_bytes:
+        if candidate.offer.region not in ("", catalog.region) and input_bytes:
             rate = per_gib(catalog.region, candidate.region)
             total = candidate.demand.machines * Decimal(input_bytes) / 2**30
             away[candidate] = None if rate is None else (rate * total).quantize(_CENT)

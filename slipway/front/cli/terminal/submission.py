@@ -40,7 +40,7 @@ class TerminalDisplay:
         self._context, self._json, self._again, self._yes = context, json, again, yes
         self._tell = screen.note if json else screen.out
         self.any_sent = False
-        self._agreed: Spending | None = None
+        self._agreed = dict[type[Spending], Spending]()
         self._never: tuple[str, ...] | None = None
         self._plain: PlainDisplay | None = None
 
@@ -92,9 +92,10 @@ class TerminalDisplay:
 
     def confirm(self, costs: Spending) -> None:
         # A deployment meanwhile may have made dearer what it moves on to.
-        if not self._yes and not (self._agreed and costs.within(self._agreed)):
+        agreed = self._agreed.get(type(costs))
+        if not self._yes and not (agreed and costs.within(agreed)):
             confirm(f"{costs.words}. Send it?", costs.refusal)
-            self._agreed = costs
+            self._agreed[type(costs)] = costs
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"

@@ -151,5 +151,7 @@ def test_inputs_that_cost_more_than_the_stacks_limit_are_asked_about() -> None:
     assert "up to 23 GB of inputs from another region, $1.05 in all; stack local asks above $1.00" in costs.words
     with pytest.raises(PolicyError, match="confirmed what digits in us-east5 or europe-west4 would move"):
         raise costs.refusal
+    away = prepare(catalog(launcher=True, pool_region=EAST), ASKED, "ada")
+    assert crossing(away, away.candidates[:1], 500 * gigabyte) is None, "whoever deployed a cluster there has agreed"
     agents = prepare(replace(made, confirm_above=0.0), ASKED, "ada")
     assert crossing(agents, agents.candidates, gigabyte), "an agent is asked about any cost"
