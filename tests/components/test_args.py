@@ -160,6 +160,7 @@ def workspace(**changed: Any) -> Callable[[], object]:
         (workspace(work_bucket="UPPER"), "Workspace ml: work_bucket: 'UPPER' can't be a bucket's name"),
         (workspace(submitters=["ada"]), r"Workspace ml: submitters\[0\]: is not an IAM member"),
         (workspace(teams={"vision": TeamArgs(budget=-1)}), "Workspace ml: teams.vision.budget: can't be -1"),
+        (workspace(shares={"research": {"vision": 0}}), "Workspace ml: shares.research.vision: a share can't be 0"),
         (workspace(project="-"), "Workspace ml: project: "),
         (lambda: slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(mode="ask")), "QuotaCheck quota: mode: can't be"),
         (
@@ -293,7 +294,10 @@ def test_alternatives_without_a_workspace_are_refused_before_anything_is_made() 
 
 def test_what_depends_on_the_rest_of_the_program_is_not_refused_at_once() -> None:
     def program() -> None:
-        workspace(teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["research"])})()
+        workspace(
+            teams={"vision": TeamArgs(submitters=["group:v@acme.example"], clusters=["research"])},
+            shares={"research": {"vision": 1}},
+        )()
         cluster()()
 
     declared(program)
