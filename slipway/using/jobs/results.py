@@ -18,7 +18,7 @@ from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
-from slipway.model.labels import RUN_LABEL, own_labels
+from slipway.model.labels import RUN_LABEL, SESSION_LABEL, own_labels
 from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.metrics import Metrics
@@ -76,6 +76,8 @@ class ResultRow:
     #: Its machines are a pool's, so that `cost` is no separate bill.
     paid_anyway: bool
     note: str = ""
+    #: The name that its submitter chose.
+    chosen_name: str = ""
     #: The labels that people gave.
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -144,6 +146,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "template": row.template,
             "user": row.user,
             "note": row.note or None,
+            "chosen_name": row.chosen_name or None,
             "state": row.state.removeprefix("JOB_STATE_").lower(),
             "best": row.best if results.goal else None,
             **{f"params.{name}": _flat(row.parameters.get(name)) for name in results.parameters},
@@ -218,8 +221,10 @@ def _named(values: Mapping[str, Value]) -> set[str]:
 
 
 def _given(job: VertexJob) -> Mapping[str, Value]:
-    """Return the parameters of a job that its trials do not choose. Those that only a command names are recorded as
-    texts, and are numbers here where they read so."""
+    """Return the parameters of a job that its trials do not choose; none of a session, whose runs have their own. Those
+    that only a command names are recorded as texts, and are numbers here where they read so."""
+    if SESSION_LABEL in job.labels:
+        return {}
     values = {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
     named = _named(values)
     return {
@@ -259,6 +264,7 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         cost=account.cost,
         paid_anyway=account.paid_anyway,
         note=job.note,
+        chosen_name=job.chosen_name,
         labels=own_labels(job.labels),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,13 +30,12 @@ class SessionRow:
     def holds(self) -> str:
         """Return `8 H100`, or `2 n1-standard-8` where its machines have no accelerators."""
         models = {accelerator.name: accelerator.model for accelerator in all_accelerators()}
-        groups = ((group.count, group.machine) for group in self.session.job.machines)
-        return join(
-            f"{count * machine.accelerator_count} {models.get(machine.accelerator, machine.accelerator)}"
-            if machine.accelerator
-            else f"{count} {machine.type}"
-            for count, machine in groups
-        )
+        held = Counter[str]()
+        for group in self.session.job.machines:
+            machine = group.machine
+            what = models.get(machine.accelerator, machine.accelerator) if machine.accelerator else machine.type
+            held[what] += group.count * (machine.accelerator_count if machine.accelerator else 1)
+        return join(f"{count} {what}" for what, count in held.items())
 
     @property
     def agent(self) -> str:

@@ -39,6 +39,12 @@ def _require_program(word: str, place: Path, *, alone: bool) -> None:
             why="a command begins with the program to run",
             fix="slipway run --help" if word in ("-h", "--help") else f"python {short(word)} …, for example",
         )
+    if not alone and " " in word and not word.startswith("/") and not place.is_file():
+        raise ConfigError(
+            f"{quoted(word)} is no program",
+            why="what follows a line in quotes is none of it",
+            fix=f"{quoted(f'{word} …')}, all of it in quotes",
+        )
     if place.is_dir() and word and (alone or "/" in word) and not is_of_project(word, place.parent):
         main = (place / "__main__.py").is_file()
         raise ConfigError(

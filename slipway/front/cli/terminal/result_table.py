@@ -80,7 +80,8 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     starred, noted = results.goal is not None, any(row.note for row in results.rows)
     several = len({row.template for row in results.rows}) > 1
     labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
-    heads = [*([""] if starred else []), "JOB", *(["TEMPLATE"] if several else [])]
+    called = any(row.chosen_name for row in results.rows)
+    heads = [*([""] if starred else []), *(["NAME"] if called else []), "JOB", *(["TEMPLATE"] if several else [])]
     heads += [*map(short, results.parameters), *labels, *(["NOTE"] if noted else [])]
     arrows = {sort.metric: " ↓" if sort.maximize else " ↑"} if sort else {}
     measured = [*(f"{short(name).upper()}{arrows.get(name, '')}" for name in names), "RUN TIME", "COST"]
@@ -88,6 +89,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     for row in results.rows:
         cells = [
             *(["★" if row.best else " "] if starred else []),
+            *([row.chosen_name or "–"] if called else []),
             row.name,
             *([row.template or "–"] if several else []),
         ]
@@ -96,7 +98,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
         cells += [short(row.note) or "–"] if noted else []
         rows.append([*cells, *(_cells(row, names) or [_instead(row)])])
     numbers = [short(name) for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
-    screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=2 if starred else 1)
+    screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=1 + starred + called)
     for line in _notes(results, names):
         screen.note(line)
 

@@ -49,6 +49,8 @@ def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
 
     head, row = mine.run("jobs", "list").out.splitlines()
     assert head.split()[:2] == ["NAME", "JOB"] and row.split()[:2] == ["lr-01", name]
+    head, row = mine.run("jobs", "list", "--metric", "x").out.splitlines()
+    assert head.split()[:2] == ["NAME", "JOB"] and row.split()[0] == "lr-01"
     shown = mine.run("jobs", "show", "lr-01")
     assert "settings   LR=0.1, DATA from secret token, at most 2 min" in shown.out.splitlines()
     assert f"lr-01 is the name of {name}" in shown.err

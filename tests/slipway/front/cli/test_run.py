@@ -124,6 +124,7 @@ def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
         ("--", "--help"): "fix: slipway run --help",
         ("--", "--lr", "0.1"): "--lr stands in the place of a command",
         ("src/",): "fix: slipway run --code src/ COMMAND",
+        ("train.py > out", "--lr", "1"): "fix: 'train.py > out …', all of it in quotes",
         ("src",): "src is a folder, and no program",
         ("app/", "--lr", "1"): "fix: slipway run python app/",
         ("nb.ipynb",): "fix: --code nb.ipynb, and python nb.py as the command",

@@ -16,7 +16,7 @@ from slipway.using.jobs.comparison import ComparedField, compare_jobs
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.description import JobDescription
 from slipway.using.jobs.metrics import Metrics
-from slipway.using.jobs.results import Goal, Results, goal_of, result_rows, varying_parameters
+from slipway.using.jobs.results import Goal, Results, flat_rows, goal_of, result_rows, varying_parameters
 from tests.builders import jobs
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -52,6 +52,16 @@ def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
     )
     assert (first.wait_seconds, first.run_seconds) == (60, 1800) and first.cost and first.cost.known > 0
     assert table.best == () and not first.best, "nobody said what is better"
+
+
+def test_a_row_has_the_name_that_people_chose_and_a_session_no_command() -> None:  # N25
+    called, session = job(1, command="python train.py"), job(2, command="python -m slipway_session --at gs://b/o")
+    called = replace(called, labels={**called.labels, "slipway-name": "lr-01"})
+    session = replace(session, labels={**session.labels, "slipway-session": "s"})
+    table = results((called, {}), (job(3, command="ls"), {}), (session, {}))
+    assert [row.chosen_name for row in table.rows] == ["lr-01", "", ""]
+    assert [row.parameters.get("command") for row in table.rows] == ["python train.py", "ls", None]
+    assert [row["chosen_name"] for row in flat_rows(table)] == ["lr-01", None, None]
 
 
 def test_only_what_succeeded_is_best() -> None:  # N19
