@@ -133,11 +133,16 @@ class Pipeline:
         return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
 
     @property
+    def bodies(self) -> tuple[tuple[str, Json], ...]:
+        """The tasks of all its graphs by name, as the file has them."""
+        graphs = (self.spec.get("root", {}), *self.spec.get("components", {}).values())
+        return tuple(task for graph in graphs for task in graph.get("dag", {}).get("tasks", {}).items())
+
+    @property
     def bounded(self) -> bool:
         """Tell whether `groups` are the most that may run: no loop over what a run alone knows, and no such need."""
-        graphs = (self.spec.get("root", {}), *self.spec.get("components", {}).values())
-        tasks = [task for graph in graphs for task in graph.get("dag", {}).get("tasks", {}).values()]
-        loops = [task[key] for task in tasks for key in ("parameterIterator", "artifactIterator") if key in task]
+        keys = ("parameterIterator", "artifactIterator")
+        loops = [task[key] for _, task in self.bodies for key in keys if key in task]
         executors = self.spec.get("deploymentSpec", {}).get("executors", {}).values()
         needs = (each["container"].get("resources") for each in executors if "container" in each)
         return all("raw" in loop.get("items", {}) for loop in loops) and not any("{{$" in str(need) for need in needs)

@@ -59,6 +59,12 @@ def _counts(name: str, team: str) -> Edit:
 
 CASES = (
     Case(
+        "People may bring no code any more, and the template for commands stays on the list",
+        (stack("    code: true\n", ""),),
+        (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        given=_SCRIPT,
+    ),
+    Case(
         "Urgent jobs are allowed to a group that is no submitter",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
         (hurts("urgent-jobs", "group:sales@acme.example", "itself is no submitter"),),

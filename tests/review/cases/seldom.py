@@ -34,6 +34,12 @@ PIPELINE = (
     stack("    - evals\n", "    - evals\n    - train\n"),
 )
 
+SECOND = Edit(
+    PIPELINE[0].file,
+    '"taskInfo": {"name": "a"}}',
+    '"taskInfo": {"name": "a"}}, "b": {"componentRef": {"name": "comp-a"}, "dependentTasks": ["a"]}',
+)
+
 
 def requires(says: str, accident: str, before: str, after: str, *words: str) -> Case:
     """Return a case in which one requirement of `digits` becomes another."""
@@ -277,6 +283,27 @@ CASES = (
         may=("run-cost",),
         given=PIPELINE,
         accident="a pipeline whose file had grown a GPU for each of its tasks",
+    ),
+    Case(
+        "A pipeline's task waits no longer for the one before it, and results of earlier runs are reused",
+        (
+            Edit(PIPELINE[0].file, ', "dependentTasks": ["a"]', ""),
+            Edit(
+                PIPELINE[0].file,
+                '"taskInfo": {"name": "a"}',
+                '"taskInfo": {"name": "a"}, "cachingOptions": {"enableCache": true}',
+            ),
+        ),
+        (
+            hurts(
+                "request-changed", "train", "run at once what was `b after a`", "may read what an earlier run has left"
+            ),
+            hurts("request-changed", "train", "reuse results of earlier runs in `a`"),
+            hurts("request-changed", "train", "another version"),
+        ),
+        may=("machines-changed", "run-cost"),
+        given=(*PIPELINE, SECOND),
+        accident="a training that read the data of the night before",
     ),
     Case(
         "A pipeline's tasks run in another image",

@@ -198,7 +198,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
             was, pool = old_pools.get(place), pools.get(place)
-            if was and pool and place in before and needs > pool.min and before[place] <= was.min:
+            if was and pool and place in before and pool.min < needs <= pool.max and before[place] <= was.min:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
         growth = pool.price_per_hour * (max(needs_of.values()) - pool.min)

@@ -33,6 +33,9 @@ _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "A
 
 
 def people(change: Change) -> Iterator[Consequence]:
+    # Needed only where code of one's own changes: importing it costs time.
+    from slipway.authoring.packages.packing import runs_any_folder
+
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     read = secrets(change.new, change.new.trainer)
     so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
@@ -44,7 +47,8 @@ def people(change: Change) -> Iterator[Consequence]:
             on, off = _SWITCHES[key]
             row: RowName = "notify-moved" if was and now else on if now else off
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
-            values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former}
+            script = off == row == "code-off" and any(map(runs_any_folder, change.old.templates.values()))
+            values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former, "script": script}
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from slipway.base.formatting import counted
+from slipway.base.formatting import counted, join
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
@@ -81,8 +81,14 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
         own = {name: beside.pop(name) for name in tuple(beside) if name in PIPELINE_JOB.kept}
         pipeline = Pipeline(spec)
-        needs = [f"{group.at_once} × {_type(group.machine)}" for group in pipeline.groups if group.at_once]
-        spec = {"images": list(pipeline.images), "tasks": needs, "pipeline": digest, **own}
+        after = {name: join(body.get("dependentTasks", ())) for name, body in pipeline.bodies}
+        told = {
+            "tasks": [f"{group.at_once} × {_type(group.machine)}" for group in pipeline.groups if group.at_once],
+            "order": [f"{name} after {others}" for name, others in after.items() if others],
+            "cached": [name for name, body in pipeline.bodies if body.get("cachingOptions", {}).get("enableCache")],
+        }
+        joined = {name: join(words) for name, words in told.items() if words}
+        spec = {"images": list(pipeline.images), **joined, "pipeline": digest, **own}
     leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
