@@ -122,6 +122,20 @@ def test_on_another_file_system_only_a_shared_image_is_not_copied(
     assert not (target / "ready").exists()
 
 
+def test_copies_have_the_image_s_own_bytecode_and_go_without_it(tmp_path: Path) -> None:
+    home, _ = pulled(tmp_path / "a", tmp_path / "shelf", Uv())
+    bytecode = home / "lib" / "__pycache__"
+    bytecode.mkdir()
+    (bytecode / "module.cpython-311.pyc").touch()
+    first, second, of_first = (tmp_path / name for name in ("first", "second", "of-first"))
+    for image, copy in ((home, first), (home, second), (first, of_first)):
+        cache.copied(image, copy, lasting=True)
+    assert {(copy / "lib" / "__pycache__").readlink() for copy in (first, second, of_first)} == {bytecode}
+    assert len({(copy / "lib" / "__pycache__").lstat().st_ino for copy in (first, second, of_first)}) == 1
+    cache.remove(first)
+    assert [*bytecode.iterdir()] and [*(second / "lib" / "__pycache__").iterdir()]
+
+
 def test_the_environment_of_experiments_has_the_sdk_that_packages_here_ask_for() -> None:
     """`from_local_script(enable_autolog=True)` asks for the version of the SDK that packs; it is there already."""
     recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest")

@@ -1,5 +1,6 @@
 """Images as virtual environments: built once per cache (heavy ones once per machine), copied for every run."""
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -21,6 +22,9 @@ READY = "ready"
 PACKAGES = "packages-"
 """Prefix of the environments that hold an image and a job's packages (see `packages`)."""
 BUILD_WAIT_S = 1800.0
+_BYTECODE = "__pycache__"
+_LINKS = "bytecode-links"
+"""The folder of an environment with a link to each of its folders of bytecode, for its copies."""
 
 Tool = Callable[[Sequence[str]], None]
 """Runs a command to its end; raises with its output when it fails, and when the replica is to stop.
@@ -115,10 +119,13 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
 def copied(image: Path, target: Path, *, lasting: bool) -> None:
     """Return a copy of an image's environment that a run may add to. Files are hard links, scripts name the copy.
 
+    Folders of bytecode, half of all folders, are the image's own: Python holds each file of theirs against its source.
     Where hard links can't be made, files of a `lasting` image (which nobody clears while a run uses it) are symbolic
     links, those of another are copies.
     """
-    _link_all(str(image), str(target), lasting)
+    links = image / _LINKS
+    links.mkdir(exist_ok=True)
+    _link_all(str(image), str(target), str(links), lasting)
     (target / READY).unlink(missing_ok=True)
     for script in (image / "bin").iterdir():
         if script.is_file() and not script.is_symlink():
@@ -127,18 +134,38 @@ def copied(image: Path, target: Path, *, lasting: bool) -> None:
             _copy_script(script, copy, image, target)
 
 
-def _link_all(source: str, target: str, lasting: bool) -> None:
+def _link_all(source: str, target: str, links: str, lasting: bool) -> None:
     """Link a folder with its content. Paths are texts: heavy images have tens of thousands of files."""
     os.makedirs(target, exist_ok=True)  # noqa: PTH103
     with os.scandir(source) as entries:
         for entry in entries:
             copy = f"{target}/{entry.name}"
             if entry.is_symlink():
-                os.symlink(os.readlink(entry.path), copy)  # noqa: PTH115, PTH211
+                _link_link(entry.path, copy)
+            elif entry.name == _BYTECODE:
+                _link_link(_link_to(entry.path, links), copy)
             elif entry.is_dir():
-                _link_all(entry.path, copy, lasting)
+                if entry.path != links:
+                    _link_all(entry.path, copy, links, lasting)
             else:
                 link(entry.path, copy, lasting=lasting)
+
+
+def _link_to(folder: str, links: str) -> str:
+    """Return a symbolic link to a folder that is there once for all copies: making one takes twenty times as long as a
+    hard link to it."""
+    kept = f"{links}/{hashlib.sha256(folder.encode()).hexdigest()[:20]}"
+    with contextlib.suppress(FileExistsError):
+        os.symlink(os.path.abspath(folder), kept)  # noqa: PTH100, PTH211
+    return kept
+
+
+def _link_link(source: str, target: str) -> None:
+    """Make a symbolic link as another one is, by a hard link where it can be made."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
 
 
 def link(source: str, target: str, *, lasting: bool) -> None:
