@@ -68,7 +68,10 @@ class Failure:
             return f"killed, most likely out of memory ({self.who or 'a replica'})"
         if self.gpu_memory:
             return f"out of a GPU's memory ({self.who or 'a replica'})"
-        return f"{_between(self.lines[-1])} ({self.who or 'a replica'})" if self.lines else ""
+        # A launcher's error ends with its ways out, and its last word of a command with the files that are kept.
+        lines = [line for line in self.lines if not line.lstrip().startswith(("why: ", "fix: "))] or self.lines
+        last = lines[-1].removeprefix("slipway: ").partition("; files kept: ")[0] if lines else ""
+        return f"{_between(last)} ({self.who or 'a replica'})" if lines else ""
 
     @property
     def gpu_memory(self) -> bool:

@@ -60,3 +60,21 @@ def test_a_run_of_a_sweep_that_did_has_failed(stack: Stack) -> None:  # N7
     (stack.folder / "s.csv").write_text("code\nimport time; time.sleep(600)\n")
     done = stack.run("submit", "hello", "--sweep", "s.csv", "--max-run", "1s", "--wait")
     assert done.code == 4 and "1 failed" in done.err + done.out, done.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "brief"),
+    [
+        (
+            ("epoch 3", "slipway: the command ended with 7; files kept: 0, as nothing was written"),
+            "the command ended with 7",
+        ),
+        (
+            ("error: a secret can't be read", "  why: nope needs a role", "  fix: gcloud secrets"),
+            "error: a secret can't be read",
+        ),
+        (("Traceback", "ValueError: no data"), "ValueError: no data"),
+    ],
+)
+def test_a_failure_in_brief_is_what_failed_and_no_way_out(lines: tuple[str, ...], brief: str) -> None:
+    assert Failure("chief", lines).brief == f"{brief} (chief)"
