@@ -416,6 +416,8 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                     marks=lambda: [entry["name"] for entry in Storage(environ).listed(*split(place))],
                     others=others,
                 )
+    except RefusedError as refused:
+        return refuse(*refused.args)
     except StorageError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",

@@ -12,7 +12,7 @@ from slipway.authoring.packages.slipway_exchange import Exchange
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_results import CHIEF, say
 from slipway.authoring.packages.slipway_round import CHECKPOINT, KEPT, MADE, Asked
-from slipway.authoring.packages.slipway_storage import Storage, split
+from slipway.authoring.packages.slipway_storage import RefusedError, Storage, split
 
 YIELD = "SLIPWAY_YIELD"
 LOOK_S = 5.0
@@ -49,13 +49,18 @@ class Room:
         return f"{self.own}/yield/{self.number}.{what}"
 
     def turn(self, sleep: Callable[[float], None] = time.sleep) -> str:
-        """Wait until the job before has left; return its id where it goes on itself. Raises StorageError."""
+        """Wait until the job before has left; return its id where it goes on itself. Raises StorageError, and
+        RefusedError where that one has not begun."""
         if not self.after:
             return ""
         if self.exchange.take(f"{self.after}.end", KEPT):
             owner = self.exchange.read(self.after.partition("/")[0])
             if owner is None:
-                raise StorageError(f"the claim of the job before, {self.after}, is gone")
+                raise RefusedError(
+                    "the job before this one has not begun, so this one does not go on",
+                    f"it waits still, and goes on itself, or it was cancelled where no launcher saw it: {self.after}",
+                    "docs/full-pool.md#when-the-job-behind-was-cancelled",
+                )
             return owner.decode().strip()
         until = time.monotonic() + LEFT_S
         while self.exchange.read(f"{self.after}.left.{CHIEF}") is None and time.monotonic() < until:

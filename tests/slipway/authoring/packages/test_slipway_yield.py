@@ -16,7 +16,7 @@ from slipway.authoring.packages import slipway_yield
 from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_results import CHIEF
 from slipway.authoring.packages.slipway_round import Asked
-from slipway.authoring.packages.slipway_storage import Storage
+from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 from slipway.authoring.packages.slipway_yield import Room
 
 from .conftest import Between
@@ -84,6 +84,15 @@ def test_the_one_behind_ends_where_the_first_has_not_decided(jobs: Jobs) -> None
     assert jobs.start("next", "12", "first/yield/1") == (0, False)  # And when it is started again.
     room = jobs.room()
     assert not room.made() and room.number == 2
+
+
+def test_the_one_behind_does_not_go_on_for_a_job_that_has_not_begun(jobs: Jobs) -> None:
+    """It waits still, as the service promises no order, or was cancelled in the console."""
+    jobs.ask()
+    with pytest.raises(RefusedError, match="has not begun"):
+        jobs.room(after="first/yield/1").turn()
+    assert jobs.start("next", "12", "first/yield/1") == (70, False)
+    assert jobs.start("first", "11") == (0, True)
 
 
 def test_the_first_never_starts_again_once_it_has_made_room_and_the_one_behind_does(jobs: Jobs) -> None:
