@@ -169,7 +169,8 @@ def decided(
                 tell(message)
         else:
             if race.words != told and (told or race.winner is not job):
-                tell(f"{job.called}  race: {race.words}")
+                unseen = "; it is asked again, and after Ctrl-C the same command goes on" if race.silent else ""
+                tell(f"{job.called}  race: {race.words}{'' if race.over else unseen}")
             told = race.words
             if race.over:
                 return race.stands
