@@ -63,11 +63,13 @@ CASES = (
         (stack("    code: true\n", ""),),
         (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
         given=_SCRIPT,
+        accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
     Case(
         "Urgent jobs are allowed to a group that is no submitter",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
         (hurts("urgent-jobs", "group:sales@acme.example", "itself is no submitter"),),
+        accident="a group that was named by its old address",
     ),
     Case(
         "Sessions may run longer, and on a pool that no template for them fits",
@@ -78,6 +80,7 @@ CASES = (
         ),
         given=(stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *_SCRIPT),
         never=("may run on cpu/workers or h100",),
+        accident="three days of a warm machine for one notebook",
     ),
     Case(
         "Checkpoints are written no more, and the template says that there are some",
@@ -107,6 +110,7 @@ CASES = (
         (template("digits", 'env={"PACE": "2"}', "env={}"),),
         (hurts("environment-changed", "digits", "takes a value of its own, or fails"),),
         given=(*_SAVING, more("digits", 'env={"PACE": "2"}')),
+        accident="a pace that had been set for a test, and was taken out after it",
     ),
     Case(
         "A variable is said that the code takes by itself",
@@ -138,6 +142,7 @@ CASES = (
         may=("cluster-team",),
         world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
         never=("still may",),
+        accident="a cluster handed on before its jobs were",
     ),
     Case(
         "A template gets a label whose team may not use the cluster that it had",
@@ -145,6 +150,7 @@ CASES = (
         (hurts("offer-unavailable", "digits", "of team `search`, and they count for `demand`"),),
         given=_TEAMS,
         may=("run-cost", "pool-unused"),
+        accident="a label that was meant for the bill",
     ),
     Case(
         "Jobs need larger machines, which another team's cluster alone has",
