@@ -22,11 +22,11 @@ from slipway.using.submission.candidates import PreparedSubmission, price
 from slipway.using.submission.choice import JudgedCandidate
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_CLOCK = re.compile(rf"(?:(?P<day>{'|'.join(_DAYS)})[a-z]*\s+)?(?P<hour>\d\d?):(?P<minute>\d\d)", re.IGNORECASE)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_CLOCK = re.compile(r"(?:(?P<day>[a-z]{3,})\s+)?(?P<hour>\d\d?):(?P<minute>\d\d)", re.IGNORECASE)
 _SHORTEST_S = 60.0
 _MACHINES_S = 600.0
-"""The least time for a wait, and what is taken for the coming of a job's own machines where nothing tells."""
+"""The least time for a wait, and what is taken for machines that have to come where nothing tells."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,18 @@ class Rung:
     #: Until it has started, at most as far as is known, and from then to its end.
     starts: float
     runs: float
+    #: False where it would wait now, and nothing tells how long.
+    sure: bool = True
+
+    def __str__(self) -> str:
+        """Return `spot: starts in 2 h, runs 1 h`."""
+        starts = f"starts in {span(self.starts)}" if self.sure else "waits, and nothing tells how long"
+        return f"{self.type}: {starts}, runs {span(self.runs)}"
+
+    @property
+    def wait(self) -> tuple[bool, float]:
+        """The key of the order by waits."""
+        return not self.sure, self.starts
 
     def latest(self, left: float) -> float:
         """Return the time from now by which it has to be sent to be ready in `left`."""
@@ -49,7 +61,7 @@ def deadline(text: str, now: datetime) -> datetime:
     try:
         if match := _CLOCK.fullmatch(text.strip()):
             today = now.astimezone().date()
-            days = (_DAYS.index(match["day"].lower()) - today.weekday()) % 7 if match["day"] else 0
+            days = (_weekday(match["day"]) - today.weekday()) % 7 if match["day"] else 0
             clock = time(int(match["hour"]), int(match["minute"]))
             when = datetime.combine(today + timedelta(days), clock).astimezone()
             when += timedelta(days=(7 if match["day"] else 1) if when <= now else 0)
@@ -65,9 +77,14 @@ def deadline(text: str, now: datetime) -> datetime:
     return when
 
 
+def _weekday(word: str) -> int:
+    """Return the number of a weekday, by three letters of its name or more. Raises ValueError."""
+    return [day.startswith(word.lower()) for day in _DAYS].index(True)
+
+
 def climb(rungs: Sequence[Rung], left: float) -> list[tuple[Rung, float | None]]:
     """Return the types to take in order, each with the seconds until the next one; none where no type is likely to be
-    ready in `left` seconds. Pure."""
+    ready in `left` seconds. One that is not sure to start is no last hope. Pure."""
     likely = sorted((rung for rung in rungs if rung.latest(left) >= 0), key=lambda rung: rung.price)
     plan: list[tuple[Rung, float | None]] = []
     begin = 0.0
@@ -77,6 +94,8 @@ def climb(rungs: Sequence[Rung], left: float) -> list[tuple[Rung, float | None]]
         wait = likely[0].latest(left) - begin if likely else None
         plan.append((rung, wait))
         begin += wait or 0.0
+    if plan and not (last := plan[-1][0]).sure:
+        return climb([rung for rung in rungs if rung is not last], left)
     return plan
 
 
@@ -98,12 +117,12 @@ def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> lis
     rungs: dict[str, Rung] = {}
     for each in judged:
         rung = _rung(prepared, each, known)
-        if rung and rung.starts <= rungs.get(rung.type, rung).starts:
+        if rung and (rung.type not in rungs or rung.wait < rungs[rung.type].wait):
             rungs[rung.type] = rung
     left = (by - context.now).total_seconds()
     if plan := climb([*rungs.values()], left):
         return plan
-    rows = [f"{rung.type}: starts in {span(rung.starts)}, runs {span(rung.runs)}" for rung in rungs.values()]
+    rows = [str(rung) for rung in rungs.values()]
     raise PolicyError(
         f"{prepared.template.name} is not likely to end by {by:%a %Y-%m-%d %H:%M %Z}",
         why="\n".join(rows or ["no earlier run, and no time limit, tells how long it runs"]),
@@ -115,8 +134,9 @@ def _rung(prepared: PreparedSubmission, judged: JudgedCandidate, known: dict[str
     candidate, start = judged.candidate, judged.start
     type_ = candidate.offer.capacity_type
     runs = known.get(type_) or max(known.values(), default=None) or candidate.request.job.timeout
-    usual = 0.0 if type_ in PAID_ANYWAY else _MACHINES_S
+    usual = 0.0 if type_ in PAID_ANYWAY and judged.verdict.outcome is not Outcome.SCALES else _MACHINES_S
     starts = (start.most if start.most is not None else start.least) if start else None
     hourly = price(prepared.catalog, candidate)
     cost = 0.0 if type_ in PAID_ANYWAY else inf if hourly.unknown else float(hourly.known)
-    return Rung(type_, cost, usual if starts is None else starts, runs) if runs else None
+    sure = starts is not None or not judged.waits
+    return Rung(type_, cost, usual if starts is None else starts, runs, sure) if runs else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -106,13 +106,21 @@ def _by(
     asked = replace(prepared.asked, waits=waits, then=() if alone else (last,), capacity_type=last if alone else None)
     wait_for = tuple(f"{type_}={wait:.0f}s" for type_, wait in waits.items())
     typed = replace(typed, by=None, wait_for=wait_for, then=asked.then, capacity_type=asked.capacity_type)
-    at, steps = context.now.astimezone(ends.tzinfo), list[str]()
+    at, steps = context.now, list[str]()
     for rung, wait in plan:
-        steps.append(f"{rung.type}{f' from {at:%a %H:%M}' if steps else ''}")
+        steps.append(f"{rung.type}{f' from {_clock(at, ends)}' if steps else ''}")
         at += timedelta(seconds=wait or 0)
     longest = span(max(rung.runs for rung, _ in plan))
     screen.note(f"by {ends:%a %Y-%m-%d %H:%M %Z}: {', then '.join(steps)}; it runs at most {longest}, by what is known")
     return typed, prepare(context.catalog, asked, context.user, now=context.now, counts_for=prepared.team)
+
+
+def _clock(at: datetime, ends: datetime) -> str:
+    """Return `Fri 05:40` for a time before the deadline, by its zone; by this machine's as of that day where the
+    deadline is by it, and with the date where the weekday comes twice."""
+    local = ends.astimezone().utcoffset() == ends.utcoffset()
+    at = at.astimezone(None if local else ends.tzinfo)
+    return f"{at:%a %H:%M}" if ends - at < timedelta(days=6) else f"{at:%a %Y-%m-%d %H:%M}"
 
 
 def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments, *, dry_run: bool) -> Room:

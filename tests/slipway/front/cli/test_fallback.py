@@ -62,9 +62,9 @@ def test_a_job_climbs_as_its_deadline_nears(full: Stack, monkeypatch: pytest.Mon
         return "submit", "hello", "--by", f"{ends:%Y-%m-%dT%H:%M:%SZ}", "--max-run", "5m"
 
     late = full.run(*by(100))
-    assert (
-        late.code == 5 and "hello is not likely to end by" in late.err and "pool: starts in 0 s, runs 5 min" in late.err
-    )
+    assert late.code == 5 and "hello is not likely to end by" in late.err
+    assert "pool: waits, and nothing tells how long, runs 5 min\n" in late.err, "it is full"
+    assert "spot: starts in 0 s, runs 5 min\n" in late.err
     assert full.run(*by(400), "--then", "spot").code == 2
     assert re.search(
         r"UTC: pool, then spot from \w+ ..:..; it runs at most 5 min", full.well(*by(400), "--dry-run").err

@@ -1,5 +1,6 @@
 """A deadline: the cheapest capacity types that likely end a job in time, and how long each is waited for. # N24"""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -30,9 +31,24 @@ def test_it_climbs_as_time_shrinks() -> None:
     assert told(8, SPOT) == [("spot", None)]
 
 
+def test_what_waits_for_an_unknown_time_is_never_the_last_hope() -> None:
+    full = replace(POOL, sure=False)
+    assert told(8, full, DEAR)[-1] == ("on-demand", None)
+    assert told(1.1, full, DEAR) == [] and told(8, full) == []
+    assert told(1 + 1 / 6 + 0.01, full, DEAR) == [("on-demand", None)], "too late for a wait before it"
+    assert str(full) == "pool: waits, and nothing tells how long, runs 1 h"
+
+
 @given(
     st.lists(
-        st.builds(Rung, st.text(), st.floats(0, 9), starts=st.floats(0, 9 * HOUR), runs=st.floats(1, 9 * HOUR)),
+        st.builds(
+            Rung,
+            st.text(),
+            st.floats(0, 9),
+            starts=st.floats(0, 9 * HOUR),
+            runs=st.floats(1, 9 * HOUR),
+            sure=st.booleans(),
+        ),
         max_size=5,
     ),
     st.floats(0, 24 * HOUR),
@@ -46,7 +62,7 @@ def test_each_is_sent_while_it_still_has_time_and_none_is_cheaper_than_the_one_b
         assert wait is None or wait >= 60
         begin += wait or 0.0
         prices.append(rung.price)
-    assert prices == sorted(prices)
+    assert prices == sorted(prices) and (not prices or rung.sure)
 
 
 def test_a_time_is_the_next_one_of_that_name() -> None:
@@ -56,6 +72,11 @@ def test_a_time_is_the_next_one_of_that_name() -> None:
     assert deadline(f"{over:%a %H:%M}", NOW) == over + timedelta(days=7)
     assert deadline(f"{over:%H:%M}", NOW) == over + timedelta(days=1)
     assert deadline("2026-11-27T09:00:00Z", NOW) == datetime(2026, 11, 27, 9, tzinfo=UTC)
-    for wrong, what in (("Freitag", "no time"), ("25:00", "no time"), ("2026-11-20", "over")):
+    for wrong, what in (
+        ("Freitag", "no time"),
+        ("Monster 9:00", "no time"),
+        ("25:00", "no time"),
+        ("2026-11-20", "over"),
+    ):
         with pytest.raises(ConfigError, match=what):
             deadline(wrong, NOW)
