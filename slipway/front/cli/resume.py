@@ -23,7 +23,7 @@ from slipway.using.jobs.pause import read_pauses, resume
 def command(*, cluster: str | None, yes: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     stack = context.catalog.stack
-    pauses = read_pauses(context.connection.storage, context.catalog.work_bucket)
+    pauses = read_pauses(context.connection.storage, context.catalog.work_bucket, barred=False)
     paused = pauses.get(cluster or "")
     if paused is None:
         what = f"cluster {cluster}" if cluster else f"stack {stack}"

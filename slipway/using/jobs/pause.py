@@ -51,23 +51,35 @@ class Pause:
         return f"slipway resume {self.cluster}".rstrip()
 
     def stands(self, storage: Storage) -> bool:
-        """Tell whether nobody has ended it; where that can't be read now it does."""
-        try:
-            storage.read(replace(self.at, name=f"{self.at.name}{_ENDED}"))
-        except CloudError:
-            return True
+        """Tell whether nobody has ended it, or deleted its object; where that can't be read now it does."""
+        return not _is_there(storage, replace(self.at, name=f"{self.at.name}{_ENDED}"), unread=False) and _is_there(
+            storage, self.at, unread=True
+        )
+
+
+def _is_there(storage: Storage, at: Location, *, unread: bool) -> bool:
+    """Tell whether an object is there; `unread` where that can't be read now."""
+    try:
+        storage.read(at)
+    except NotFound:
         return False
+    except CloudError:
+        return unread
+    return True
 
 
-def read_pauses(storage: Storage, bucket: str) -> dict[str, Pause]:
-    """Return the pauses that stand, by cluster; none for a caller who may not list them. Raises CloudError."""
+def read_pauses(storage: Storage, bucket: str, *, barred: bool = True) -> dict[str, Pause]:
+    """Return the pauses that stand, by cluster. Raises CloudError; where a caller who may not list them can be `barred`
+    they are none to them."""
     try:
         listed = {stored.at.name: stored for stored in storage.objects(Location(bucket, _FOLDER))}
     except (Denied, NotFound):
+        if not barred:
+            raise
         return {}
     pauses = {}
     for name, stored in listed.items():
-        if last_part(name).isdigit() and f"{name}{_ENDED}" not in listed:
+        if last_part(name).isdecimal() and f"{name}{_ENDED}" not in listed:
             cluster = name.removeprefix(_FOLDER).rpartition("/")[0]
             pauses[cluster] = _read(storage, Pause(stored.at, cluster, stored.created))
     return pauses
@@ -111,7 +123,7 @@ def pause(context: Context, cluster: str, why: str) -> Pause:
     while not (there := read_pauses(storage, catalog.work_bucket).get(cluster)):
         folder = Location(catalog.work_bucket, f"{_FOLDER}{cluster}/" if cluster else _FOLDER)
         made = (last_part(stored.at.name) for stored in storage.objects(folder))
-        number = max((int(name) for name in made if name.isdigit()), default=0) + 1
+        number = max((int(name) for name in made if name.isdecimal()), default=0) + 1
         content = json.dumps({"by": context.user or "nobody by name", "why": why}).encode()
         storage.create(replace(folder, name=f"{folder.name}{number}"), content, "application/json", again=True)
     return there

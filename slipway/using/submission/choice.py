@@ -102,6 +102,8 @@ class NoneCanRun:
     unread: bool = False
     #: Another look may tell.
     again: bool = False
+    #: One can, once others make way.
+    held: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
         """Tell the reasons for a job on the candidate of this label, which stays or has `ended` without machines."""
@@ -176,8 +178,9 @@ def obstacle(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) ->
         seen.append(judged)
     outcomes = tuple((judged.candidate.label, judged.verdict.outcome) for judged in seen)
     unsure = [judged for judged in seen if judged.unsure]
-    again = any(not judged.verdict.barred for judged in unsure)
-    return NoneCanRun(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
+    held = any(judged.verdict.outcome is Outcome.HELD for judged in seen)
+    again = held or any(not judged.verdict.barred for judged in unsure)
+    return NoneCanRun(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again, held=held)
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:

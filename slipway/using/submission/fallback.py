@@ -102,6 +102,8 @@ class FallbackLoop:
                         job = sent.job
                     another_can_run = none_can_run is None and not (costs and refused)
                 judge_at, unread = now + self.policy.judge_every, bool(none_can_run and none_can_run.again)
+                if none_can_run and none_can_run.held and without_machines:
+                    patient_until = now + self.policy.no_contact
                 if none_can_run and (without_machines, none_can_run.outcomes) != noted:
                     noted = without_machines, none_can_run.outcomes
                     self.show.note(none_can_run.words(self.candidate.label, job.display_name, ended=without_machines))

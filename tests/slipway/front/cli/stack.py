@@ -174,7 +174,13 @@ class Stack:
             self.grant(role, False)
 
     def may_read_catalog(self, granted: bool) -> None:
-        path = f"/storage/v1/b/c-{self.name}/iam"
+        self._may_read("c", granted)
+
+    def may_read_work(self, granted: bool) -> None:
+        self._may_read("w", granted)
+
+    def _may_read(self, bucket: str, granted: bool) -> None:
+        path = f"/storage/v1/b/{bucket}-{self.name}/iam"
         policy = self.cloud.rest("GET", path)
         for binding in policy["bindings"]:
             if binding["role"] == "roles/storage.objectViewer":

@@ -96,3 +96,14 @@ def test_an_agent_neither_pauses_nor_resumes(stack: Stack) -> None:
     assert stack.run("resume", "--yes", **agent).code == 5 and stack.read("pauses/1.resumed") == b""
     unknown = stack.run("pause", "cqu", "--yes")
     assert unknown.code == 2 and "there is no cluster 'cqu'" in unknown.err and "did you mean `cpu`?" in unknown.err
+
+
+def test_what_jobs_write_beside_pauses_disturbs_nobody_and_who_may_not_look_is_told(stack: Stack) -> None:
+    for name in ("pauses/%C2%B2", "pauses/1.resumed", "pauses/cpu/1"):
+        stack.write(name, b"no JSON")
+    done = stack.well("pause", "--yes")
+    assert done.out.startswith(f"stack {stack.name} is paused by Ada")
+    assert "cluster cpu is paused by somebody" in stack.well("resume", "--yes").out
+    stack.may_read_work(False)
+    refused = stack.run("resume", "cpu")
+    assert refused.code == 3 and "ask for roles/storage.objectViewer" in refused.err

@@ -78,6 +78,31 @@ def test_what_waits_at_the_service_is_not_moved_on_before_the_end() -> None:
     assert second.created >= 900 and (first.ran, second.ran) == (False, True)
 
 
+def test_what_got_no_machines_waits_for_the_end_of_a_pause_and_moves_on() -> None:
+    service, told = Paused(launcher=True, starts=[None, 0]), Told(agrees=True)
+
+    def stock_out(service: Paused) -> None:
+        (job,) = service.jobs
+        job.state, job.ended = "JOB_STATE_EXPIRED", service.time
+
+    service.then += [
+        (10.0, lambda service: service.stored.update({STACK: PAUSE})),
+        (20.0, stock_out),
+        (9000.0, resumed(STACK)),
+    ]
+    command(service, again=False, show=told)
+    first, second = service.jobs
+    assert (first.ran, second.ran) == (False, True) and 9000 <= second.created <= 9100
+    assert "was not moved on yet; they are looked at again every minute" in told.notes[0]
+
+
+def test_a_pause_whose_object_somebody_deletes_is_over() -> None:
+    service = Paused(launcher=True, starts=[0], stored={CLUSTER: PAUSE})
+    service.then.append((700.0, lambda service: service.stored.clear()))
+    command(service, again=False, asked=POOL)
+    assert 700 <= service.jobs[0].created <= 711
+
+
 WHEN = st.tuples(st.sampled_from([STACK, CLUSTER]), st.integers(0, 300), st.integers(1, 900))
 
 
