@@ -20,10 +20,13 @@ from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import Review, review
+from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
 from tests.review.case import Case, Named
 from tests.review.play import change_of, play
+from tests.review.rows import rows_of
+from tests.review.test_conditions import GROUPS
 
 THEMES = tuple(
     import_module(f"tests.review.cases.{path.stem}")
@@ -31,6 +34,17 @@ THEMES = tuple(
 )
 CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
+UNTOLD = frozenset(
+    (
+        *("submitter-gone-here", "access-lapsed", "policy-unreadable", "account-replaced", "account-forgotten"),
+        *("resource-adopted", "resource-forgotten", "common-account-changed", "code-foreign", "agents-may-spend-less"),
+        *("approval-sooner", "grade-drops-warning", "grade-asks-warning", "pins-changed", "quota-unknown"),
+        *("used-later", "deploying-key", "deploying-as-oneself", "cluster-adopted-otherwise", "taken-over"),
+        *("cleared-failed", "until-any", "season-waits", "retired-idle", "deleted-unknown", "fate-falls-back"),
+        *("fate-taken", "fate-cleared"),
+    )
+)
+"""Rows that no case tells yet, nor a group of `test_conditions.py`: none may be added."""
 # What a change can do, as the requirements list it.
 SIDES = (
     "jobs",
@@ -61,6 +75,8 @@ class Score:
     said: int
     #: Those that stand open in the comment.
     words: int
+    #: The rows of the table that told it.
+    rows: frozenset[str]
 
     @property
     def harm_missed(self) -> int:
@@ -83,6 +99,7 @@ def score(case: Case, reviewed: Review) -> Score:
         unable=tuple(part for part in reviewed.incomplete if "could not be compared" in part),
         said=len(reviewed.consequences),
         words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((reviewed,)))))),
+        rows=rows_of(reviewed.consequences),
     )
 
 
@@ -175,6 +192,11 @@ def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_b
 def test_no_secret_is_told(says: str) -> None:
     said = repr(play(CASES[says]))
     assert [secret for secret in CASES[says].never if secret in said] == []
+
+
+def test_each_row_is_told_by_a_case() -> None:
+    told = {row for says in CASES for row in scored(says).rows} | {row for group in GROUPS for row in group.rows}
+    assert {name for name, row in ROWS.items() if "kind" in row} - told == UNTOLD
 
 
 def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> None:

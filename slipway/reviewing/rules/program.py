@@ -46,8 +46,8 @@ def program(change: Change) -> Iterator[Consequence]:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
         if match := STACK_FILE.fullmatch(file):
-            row: RowName = "this-stack-gone" if match[1] == change.stack and not change.first else "stack-gone"
-            yield by_row(row, Subject("stack", match[1]), file=file, stack=match[1])
+            this = match[1] == change.stack and not change.first
+            yield by_row("stack-gone", Subject("stack", match[1]), file=file, stack=match[1], this=this)
     yield from _edited(change.files)
 
 
@@ -58,7 +58,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
         names = [f"`{file}`" for file in edited]
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
-            "program-unsure" if unsure else "program-edited",
+            "program-edited",
             Subject("program"),
             unsure=unsure,
             files=named(names),

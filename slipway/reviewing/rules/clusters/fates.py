@@ -77,25 +77,21 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
         return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else "fate-removed"
-    if old is None and dormant:
-        begun: RowName = "fate-season" if new.season.begins else "fate-made"
-        return "fate-awaited" if dormant.awaited else "fate-wanted" if dormant.why == "idle" else begun
     if old is None:
-        return "fate-there" if cluster.new_in_cloud else "fate-made"
+        awaited = dormant is not None and (dormant.awaited or dormant.why == "idle")
+        return "fate-season" if dormant and new.season.begins and not awaited else "fate-made"
     if cluster.returns:
         # Otherwise the edit is a revert, and the machines of the newer one go.
         falls_back = lost and (not cluster.edits or old.alternative != new.alternative)
         return "fate-falls-back" if falls_back else "fate-returns"
     if cluster.gone:
-        by_deployment = change.published is not None and cluster.name in replacing(change.published)
-        by_hand: RowName = "fate-first" if old.alternative and not new.alternative else "fate-by-hand"
-        return "fate-cut-short" if by_deployment else by_hand
+        return "fate-by-hand"
     if cluster.failed or not cluster.edits:
-        return "fate-failed" if cluster.failed else "fate-spent"
+        return "fate-failed"
     if cluster.in_place:
         return "fate-in-place"
     if cluster.new_in_cloud:
-        return "fate-taken" if retires else "fate-taken-idle"
+        return "fate-taken"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
     wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
     return "fate-followed" if not retires else "fate-wasted" if wasteful else "fate-beside"
@@ -123,6 +119,13 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "end": _end(cluster),
         "until": have_ended(on_them.values(), "") if on_them else "",
         "busy": cluster.jobs and cluster.retires,
+        "retires": bool(cluster.retires),
+        "failed": cluster.failed,
+        "there": old is None and cluster.new_in_cloud,
+        "awaited": cluster.dormant_before and cluster.dormant_before.awaited,
+        "wanted": cluster.dormant_before and cluster.dormant_before.why == "idle",
+        "cut_short": change.published is not None and cluster.name in replacing(change.published),
+        "first": old and new and old.alternative and not new.alternative,
         "ended": have_ended(cluster.jobs),
         "left": span(left) if left else "",
         "unique": held if old and scarce(old) else "",

@@ -17,7 +17,7 @@ from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.table import RowName, say
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -53,11 +53,10 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, anew, up = cluster.name, machines(of.minimum_machines(new)), machines(cluster.held)
-    if anew or up:
-        row: RowName = "capacity-found-anew" if anew else "found-later"
+    if anew:
         how: dict[str, Any] = {"in_place": cluster.in_place, "others": bool(new.alternatives) and not cluster.in_place}
-        how |= {"found": anew, "up": up, "within": of.within(new)}
-        yield of_cluster(row, name, grade=None if scarce(new) else Grade.NOTE, key=cluster.key, **how)
+        how |= {"found": anew, "within": of.within(new)}
+        yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=cluster.key, **how)
     yield of_cluster("image-cache-empty", name)
     lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
     short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
@@ -102,7 +101,10 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     new, was = cluster.new, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
     made = not (cluster.new_in_cloud or cluster.stays)
-    if new is None or new.alternative or not (made or cluster.stays) or alike(new.alternatives, before):
+    lost_list = not (new and new.alternatives) and cluster.old is not None and cluster.old.alternative > 0
+    if new is None or new.alternative or (alike(new.alternatives, before) and not lost_list):
+        return
+    if not (made or cluster.stays or lost_list):
         return
     if not new.alternatives:
         yield of_cluster("alternatives-gone", cluster.name, key="alternatives")

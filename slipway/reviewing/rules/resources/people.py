@@ -145,12 +145,9 @@ def _added(member: AccessChange) -> Consequence:
     alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
     readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
     so = f"any code of theirs can read {readable}{', once that account may' * bool(alone)}" if readable else ""
-    row: RowName = "submitter-added-alone" if alone else "submitter-added"
-    if who:
-        row = "domain-added-alone" if alone else "domain-added"
     less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
-        row,
+        "domain-added" if who else "submitter-added",
         Subject("member", member.member),
         so=so,
         field=field_of(change.new, member.member),
@@ -239,15 +236,12 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str
         return row, Grade.NOTE if all(map(usual, member.gets)) else None, so
     if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
         return "submitter-crippled", None, ""
-    if ours and all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses):
-        return "access-lapsed", None, ""
     accounts = (change.old.trainer, *change.old.trainers.values())
     # It had them for another stack's sake alone.
-    if ours and not member.was and member.member in change.before.shared and member.account not in accounts:
-        return "access-lapsed-shared", None, ""
+    others = not member.was and member.member in change.before.shared and member.account not in accounts
+    if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
+        return "access-lapsed", None, ""
     if runs:
         sure = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
-    if all(grant.role == "roles/cloudkms.cryptoKeyEncrypterDecrypter" for grant in member.loses):
-        return "access-gone-of-key", None, ""
     return "access-gone", Grade.NOTE if everybody else None, ""

@@ -32,7 +32,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.table import RowName, by_row, follows
+from slipway.reviewing.rules.table import RowName, follows
 
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
@@ -64,8 +64,6 @@ def resources(change: Change) -> Iterator[Consequence]:
             yield from fate(touched, subject, "", who=who)
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
-    if let_go := [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]:
-        yield by_row("packages-let-go", Subject("packages"), details=let_go)
 
 
 def _told(touched: Touched) -> bool:

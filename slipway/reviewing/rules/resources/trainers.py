@@ -10,12 +10,12 @@ from typing import Any
 
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.facts import Facts, TrainerFacts
-from slipway.model.findings.finding import Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 
@@ -105,8 +105,6 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     so = so if read else f"so they may do all that `{new.account}` may"
     values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "so": so}
     values |= {"field": listed_at(new), "list": listed_at(new)}
-    gone: RowName = "trainer-access-gone" if runs and new.submitters else "trainer-access-gone-all"
-    gone = gone if runs else "trainer-access-gone-unused"
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject = Subject("member", member, part)
@@ -115,7 +113,10 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
             unless = f", unless in {_names(others)}" if others else ""
-            yield by_row(gone, Subject("member", member, part), unless=unless, **values)
+            grade, subject = None if runs else Grade.WARNING, Subject("member", member, part)
+            yield by_row(
+                "trainer-access-gone", subject, unless=unless, left=bool(new.submitters), grade=grade, **values
+            )
 
 
 def _named_secrets(some: Collection[str]) -> str:

@@ -73,8 +73,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
-    row: RowName = "code-changed" if edited else "code-unseen"
-    row = "code-tests" if edited and all(map(_TESTS.search, edited)) else row
+    row: RowName = "code-tests" if edited and all(map(_TESTS.search, edited)) else "code-changed"
     # Another file may have it.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))

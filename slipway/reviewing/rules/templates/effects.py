@@ -179,12 +179,10 @@ def account(difference: Difference) -> Effect:
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
     row: RowName = "account-new" if fresh else "account-unknown"
-    if own:
-        row = "account-new-secrets" if fresh else "account-secrets"
     if own and becomes and not becomes.name:
         row = "account-common"
     elif was and becomes and not own:
-        row = "account-more" if more else "account-moved"
+        row = "account-more"
     sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
     moves = ((lost, f"may not submit {IT} any more"), (gained, "may now"))

@@ -77,7 +77,6 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     brings = () if template.change.first else tuple(_brings(template))
     paid = ", else ".join(cost(offer, template.becomes) for offer in can)
     row: RowName = "template-added-brings" if brings else "template-added"
-    row = row if can else "template-added-idle"
     run = [f"a run costs {paid}, for up to {template.limit}"] if can else []
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
@@ -87,7 +86,9 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     full = len(run) > 1
     grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
-    yield template.tells(row, brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade)
+    yield template.tells(
+        row, can=bool(can), brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade
+    )
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -156,8 +157,9 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=so)
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
         yield template.tells(
-            "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
+            "usual-kind",
             part="kind",
+            offered=old.kind in new.kinds,
             used=template.used.having(lambda job: job.kind.name == old.kind),
             kind=_words(new.kind),
             former=_words(old.kind),

@@ -12,7 +12,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName, say
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
@@ -32,11 +32,9 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
     mends = dict.fromkeys(filter(None, (mend(offer, template) for offer in lost)))
     rests = any(offer.dormant for offer in lost)
-    row: RowName = "no-offer-left-now" if rests else "no-offer-left"
-    if at_all:
-        row = "no-usual-offer-left-now" if rests else "no-usual-offer-left"
     yield template.tells(
-        row,
+        "no-usual-offer-left" if at_all else "no-offer-left",
+        now=rests,
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead=" or ".join(mends),
         details=[*why, *([] if template.is_new else [template.used.words()])],
