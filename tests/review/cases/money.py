@@ -118,7 +118,7 @@ CASES = (
                 "budget-share",
                 "budget share",
                 "187 %",
-                "about day 17 of each month",
+                "about day 17 of a month",
                 "costing $4,911 a day",
                 "above $149,379",
             ),

@@ -161,6 +161,7 @@ CASES = (
         ),
         may=("run-cost",),
         world=BUSY,
+        accident="a default that made every run dearer",
     ),
     Case(
         "Fine-tuning is not told where its results belong",

@@ -141,6 +141,7 @@ CASES = (
         ),
         may=("bounds-widened", "minimum-below-default"),
         world=BUSY,
+        accident="a study whose trials learnt nothing from each other",
     ),
     Case(
         "Ranks of a list in place of a range",

@@ -212,6 +212,7 @@ CASES = (
         (template("tune", F1, METRIC),),
         (stops("study-changed", "tune", "`f1`", "another trial may be the best one"),),
         given=(template("tune", METRIC, F1),),
+        accident="a study that called another trial the best",
     ),
     requires(
         "A requirement gets a condition",

@@ -62,6 +62,7 @@ CASES = (
         "A job reads a secret less, without which it can't begin",
         (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
         (stops("secrets-changed", "evals", "JUDGE_KEY"),),
+        accident="a secret taken out before the code did without it",
     ),
     Case(
         "More workers may be asked for than the pool has machines",

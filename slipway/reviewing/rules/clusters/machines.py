@@ -109,12 +109,15 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     if not new.alternatives:
         yield of_cluster("alternatives-gone", cluster.name, key="alternatives")
         return
+    # Those that were listed before are no news.
+    fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
+    listed = fresh or new.alternatives
     asked = {kind for each in change.new.templates.values() for offer in each.offers for kind in machine_types(offer)}
-    types = dict.fromkeys(pool.machine.type for other in new.alternatives for pool in other.pools)
+    types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
-    most = max((price(other) for other in new.alternatives), key=lambda price: price.known)
+    most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
-    regions = join(dict.fromkeys(other.region for other in new.alternatives if other.region), "or")
+    regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
     of = join(f"`{kind}`" for kind in types if kind not in own)
     lost, dearer = machines(cluster.held) if cluster.is_replaced else "", Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)

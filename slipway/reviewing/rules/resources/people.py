@@ -47,7 +47,7 @@ def people(change: Change) -> Iterator[Consequence]:
             on, off = _SWITCHES[key]
             row: RowName = "notify-moved" if was and now else on if now else off
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
-            script = off == row == "code-off" and any(map(runs_any_folder, change.old.templates.values()))
+            script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
             values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former, "script": script}
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)

@@ -141,13 +141,17 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         before=lines[0] or "none",
         after=lines[1],
         moving=any(not _COMMIT.search(after.get(name, "")) for name in alike),
-        saves=any(name in _SAVES for name in alike),
+        saves=any(name in _SAVES and _minor(before.get(name)) != _minor(after.get(name)) for name in alike),
         field=field,
         edits=[
             Edit(f"{move.split('-')[1]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
             for name, move in moves.items()
         ],
     )
+
+
+def _minor(requirement: str | None) -> list[str]:
+    return re.findall(r"\d+", (requirement or "").partition("==")[2])[:2]
 
 
 def _image(template: Template) -> re.Match[str] | None:
