@@ -20,6 +20,7 @@ Found = TypeVar("Found")
 _HURRIED = HttpPolicy(connect=2.0, read=4.0, attempts=1)
 """Advice decides nothing, so nothing waits for it for long."""
 _MOST = 6
+_LONGEST_S = 366 * 86400.0
 _SPOT = {"scheduling": {"provisioningModel": "SPOT"}}
 
 
@@ -156,11 +157,18 @@ def _scores(answer: Json) -> tuple[float | None, float | None]:
     scores: Json = recommendations[0].get("scores", {}) if recommendations else {}
     obtainability, uptime = scores.get("obtainability"), scores.get("estimatedUptime")
     return (
-        None if obtainability is None else float(obtainability),
-        None if uptime is None else float(str(uptime).removesuffix("s")),
+        None if obtainability is None else _within(obtainability, 1.0),
+        None if uptime is None else _within(str(uptime).removesuffix("s"), _LONGEST_S),
     )
+
+
+def _within(value: Any, most: float) -> float:
+    """Return a number from 0 to `most`. Raises ValueError for another, which is no figure of Google's."""
+    if not 0.0 <= float(value) <= most:
+        raise ValueError(f"{value} is not within 0 and {most:g}")
+    return float(value)
 
 
 def _rates(answer: Json) -> tuple[float, ...]:
     """Return the rate of each day; JSON may leave out a 0."""
-    return tuple(float(day.get("preemptionRate", 0)) for day in answer.get("preemptionHistory", ()))
+    return tuple(_within(day.get("preemptionRate", 0), 1.0) for day in answer.get("preemptionHistory", ()))

@@ -1,5 +1,7 @@
 """Google's advice on Spot machines, as the local cloud serves it. # N23"""
 
+import json
+
 import pytest
 
 from slipway.google.advice import NO_ADVICE, SpotNeed, read_advice
@@ -49,6 +51,9 @@ def test_nothing_is_asked_without_spot_machines(server: Server) -> None:
 def test_figures_that_google_leaves_out_are_unknown_and_odd_answers_are_told(server: Server) -> None:
     (line,) = read_advice(connection(server.url), "p", [H100]).lines
     assert line == "Google: Spot obtainability unknown in us-central1 for 2 a3-highgpu-8g; no history of preemptions"
-    server.content = b'{"recommendations": [{"scores": {"obtainability": "much"}}]}'
-    (line,) = read_advice(connection(server.url), "p", [H100]).lines
-    assert line.startswith("Google's advice on Spot was not read: could not ask")
+    for odd in ("much", "NaN", -3, 7, 12.5):
+        server.content = json.dumps({"recommendations": [{"scores": {"obtainability": odd}}]}).encode()
+        (line,) = read_advice(connection(server.url), "p", [H100]).lines
+        assert line.startswith("Google's advice on Spot was not read: could not ask")
+    server.content = b'{"recommendations": [{"scores": {"estimatedUptime": "1e999s"}}]}'
+    assert not read_advice(connection(server.url), "p", [H100]).advice
