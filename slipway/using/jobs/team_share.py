@@ -11,7 +11,7 @@ from slipway.base.formatting import counted, few
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import label_value
-from slipway.using.jobs.demand import Demand
+from slipway.using.jobs.demand import Demand, by_pool
 from slipway.using.jobs.verdict import gets_ready
 
 
@@ -25,9 +25,9 @@ class TeamShare:
     share: int
     #: The machines of its jobs, which run or wait.
     has: int
-    #: Jobs of teams below their shares, which wait.
+    #: Jobs of teams below their shares, which wait for the same pools.
     waiting: tuple[VertexJob, ...]
-    #: The machines that no job has or waits for.
+    #: The machines of these pools that no job has or waits for.
     free: int
 
     def keeps_out(self, needs: int, sent: int = 0, *, queues: bool = True) -> str:
@@ -44,10 +44,15 @@ class TeamShare:
 
 
 def team_share(
-    name: str, shares: Mapping[str, int], cluster: PersistentResource, jobs: Iterable[VertexJob], team: str
+    name: str,
+    shares: Mapping[str, int],
+    cluster: PersistentResource,
+    jobs: Iterable[VertexJob],
+    team: str,
+    demand: Demand,
 ) -> TeamShare:
-    """Return a team's share of a cluster, called `name`. `jobs`: all that have not ended. A team without a share has
-    none, as have the jobs of no team."""
+    """Return a team's share of a cluster, called `name`, for a job that asks for `demand`. `jobs`: all that have not
+    ended. A team without a share has none, as have the jobs of no team."""
     of_team = Counter({label_value(name): machines for name, machines in shares.items()})
     here = [job for job in jobs if job.is_on(cluster) and not job.ended]
     machines = {job.name: Demand.of(job).machines for job in here}
@@ -55,14 +60,22 @@ def team_share(
     running = Counter[str]()
     for job in here:
         running[job.team] += 0 if job in queued else machines[job.name]
-    # Whether the machines of a job that gets ready count as used is not documented.
-    taken = max(sum(pool.used for pool in cluster.pools), running.total())
-    room = sum(pool.ceiling for pool in cluster.pools) - taken
+    wanted, free = by_pool(demand, cluster), 0
+    rivals = {job.name: by_pool(Demand.of(job), cluster) for job in here}
+    for pool in (pool for pool in cluster.pools if pool.id in wanted):
+        # Whether the machines of a job that gets ready count as used is not documented.
+        started = sum(rivals[job.name].get(pool.id, 0) for job in here if job not in queued)
+        ahead = sum(rivals[job.name].get(pool.id, 0) for job in queued)
+        free += max(0, pool.ceiling - max(pool.used, started) - ahead)
     return TeamShare(
         cluster=name,
         team=team,
         share=of_team[team],
         has=sum(machines[job.name] for job in here if job.team == team),
-        waiting=tuple(job for job in queued if job.team != team and running[job.team] < of_team[job.team]),
-        free=max(0, room - sum(machines[job.name] for job in queued)),
+        waiting=tuple(
+            job
+            for job in queued
+            if job.team != team and running[job.team] < of_team[job.team] and rivals[job.name].keys() & wanted.keys()
+        ),
+        free=free,
     )

@@ -267,7 +267,8 @@ class Preflight:
             return ""
         from slipway.using.jobs.team_share import team_share  # Few stacks have shares.
 
-        return team_share(name, shares, cluster, jobs, job.team).keeps_out(candidate.demand.machines)
+        share = team_share(name, shares, cluster, jobs, job.team, candidate.demand)
+        return share.keeps_out(candidate.demand.machines)
 
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.using.submission.quota_verdict import NotRead, draws, on_own_machines

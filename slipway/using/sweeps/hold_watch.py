@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from slipway.google.clusters import PersistentResource
-from slipway.google.failures import CloudError
+from slipway.google.failures import CloudError, Denied, NotFound
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
@@ -38,29 +38,36 @@ class HoldWatch:
         self._context, self._candidate, self._threads = context, candidate, threads
         self._shared = [name for name in clusters if name in (context.catalog.shares or {})]
         self._look: _Look | None = None
-        self._ask_at = 0.0
+        self._ask_at, self._failed = 0.0, ""
         self._reading: Future[_Look] | None = None
         #: The machines of runs that were sent since the last look began, by cluster, and since the present one did.
         self._sent, self._sent_since = Counter[str](), Counter[str]()
 
     def why(self, run: Run, now: float) -> str:
         """Return the reason why a run is not sent now, as of the last look; empty where it is, and then it counts as
-        sent. The first look is waited for; a look that fails tells nothing new."""
+        sent. The first look is waited for, and nothing is sent before one tells; a later one that fails tells nothing
+        new."""
         if self._reading is None and now >= self._ask_at:
             self._reading, self._ask_at = self._threads.submit(self._read), now + EVERY_S
             self._sent_since = Counter()
         if self._reading and (self._reading.done() or self._look is None):
             reading, self._reading = self._reading, None
-            with suppress(CloudError):
+            try:
                 self._look, self._sent = reading.result(), Counter(self._sent_since)
-        candidate, look, catalog = self._candidate(run), self._look or _Look(), self._context.catalog
+            except CloudError as problem:
+                self._failed = problem.message
+        look = self._look
+        if look is None:
+            return f"not known whether anything is paused: {self._failed}"
+        candidate, catalog = self._candidate(run), self._context.catalog
         name = candidate.offer.cluster
         if pause := pause_of(look.pauses, name):
             return pause.words(catalog.stack)
         if name not in look.shared:
             return ""
-        share = team_share(name, (catalog.shares or {})[name], *look.shared[name], candidate.request.job.team)
-        needs = candidate.demand.machines
+        team, demand = candidate.request.job.team, candidate.demand
+        share = team_share(name, (catalog.shares or {})[name], *look.shared[name], team, demand)
+        needs = demand.machines
         why = share.keeps_out(needs, self._sent[name], queues=False)
         for sent in () if why else (self._sent, self._sent_since):
             sent[name] += needs
@@ -70,6 +77,7 @@ class HoldWatch:
         context, shared = self._context, {}
         for name in self._shared:
             here = context.vertex_by(context.hurried).at(context.catalog.region_of(name))
-            cluster = here.persistent_resource(context.catalog.clusters[name].id)
-            shared[name] = cluster, tuple(here.active_jobs(CUSTOM_JOB))
+            with suppress(Denied, NotFound):  # Another look would not tell either.
+                cluster = here.persistent_resource(context.catalog.clusters[name].id)
+                shared[name] = cluster, tuple(here.active_jobs(CUSTOM_JOB))
         return _Look(read_pauses(context.hurried.storage, context.catalog.work_bucket), shared)

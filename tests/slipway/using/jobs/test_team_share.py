@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
+from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.team_share import TeamShare, team_share
 from tests.builders.jobs import job
 from tests.builders.pools import CPU
@@ -23,8 +24,13 @@ def of(team: str, state: str = "RUNNING", machines: int = 1, name: str = "") -> 
 def share(team: str, *jobs: VertexJob, most: int = 4) -> TeamShare:
     used = sum(each.worker_pools[0].replicas for each in jobs if each.state == "JOB_STATE_RUNNING")
     pool = ResourcePool("workers", CPU, most, used, None, None)
-    cluster = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "RUNNING", {}, (pool,))
-    return team_share("h100", SHARES, cluster, jobs, team)
+    return of_pools(team, *jobs, pools=(pool,))
+
+
+def of_pools(team: str, *jobs: VertexJob, pools: tuple[ResourcePool, ...]) -> TeamShare:
+    """Return the share for another job of these machines."""
+    cluster = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "RUNNING", {}, pools)
+    return team_share("h100", SHARES, cluster, jobs, team, Demand.of(of(team)))
 
 
 def test_above_its_share_a_team_waits_for_one_below_its_own() -> None:
@@ -48,6 +54,16 @@ def test_a_sweep_goes_above_it_on_free_machines_alone() -> None:
         "team vision has 4 machines of h100, with a share of 2; this needs 1, and none is free"
     )
     assert not share("vision", of("language", machines=4)).keeps_out(1, sent=1, queues=False), "it waits in its turn"
+
+
+def test_neither_machines_of_other_pools_nor_who_waits_for_these_count() -> None:
+    others = ResourcePool("high", replace(CPU, type="n1-highmem-8"), 4, 0, None, None)
+    pools = ResourcePool("workers", CPU, 2, 2, None, None), others
+    of_sweep = of_pools("vision", of("vision", machines=2), pools=pools)
+    assert of_sweep.free == 0 and "none is free" in of_sweep.keeps_out(1, queues=False)
+    elsewhere = job("big-1", on="cpu-1", state="QUEUED", machine=others.machine)
+    elsewhere = replace(elsewhere, labels={**elsewhere.labels, "slipway-team": "language"})
+    assert not of_pools("vision", of("vision", machines=2), elsewhere, pools=pools).keeps_out(1)
 
 
 @given(
