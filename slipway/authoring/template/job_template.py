@@ -262,8 +262,15 @@ def _regions(template: Declaration) -> Iterator[str]:
 
 
 def _machines_of(pools: tuple[WorkerPool, ...]) -> tuple[object, ...]:
-    """Return the machines of a shape, which no other shape has."""
-    return tuple((pool.machine, pool.accelerator, pool.accelerator_count, pool.replicas) for pool in pools)
+    """Return the machines of a shape, which no other shape has, however their accelerators are written."""
+    return tuple((_machine_of(pool), pool.replicas) for pool in pools)
+
+
+def _machine_of(pool: WorkerPool) -> str:
+    try:
+        return str(pool.spec)
+    except MachineError:  # A key of the stack, or a mistake that is told beside this.
+        return pool.machine
 
 
 def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from slipway.google.catalog.lookup import find_kind, find_template, named, stand
 from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Value
+from slipway.model.catalog.placeholders import names
 from slipway.model.cluster import PoolSpec
 from slipway.model.kinds import PIPELINE_JOB, JobKind
 from slipway.model.labels import NAME_LABEL, own_labels
@@ -135,6 +137,14 @@ class PreparedSubmission:
         if not (offer.cluster and self.kind is PIPELINE_JOB):
             return ()
         return tuple(filter(None, map(self.catalog.clusters[offer.cluster].pool, offer.pools)))
+
+    def without_effect(self, offer: Offer) -> tuple[str, ...]:
+        """Return the parameters that were given and that the machines of one of several shapes leave out."""
+        if not offer.shape:
+            return ()
+        read = {*names(json.dumps(offer.request)), *(name for each in self.template.offers for name in each.when)}
+        declared = (parameter.name for parameter in self.template.parameters)
+        return tuple(name for name in declared if name in self.asked.params and name not in read)
 
     def under(self, request_id: str, bucket: str = "") -> PreparedSubmission:
         """Return the same submission with this request id, whose claim is in this bucket, and candidates of its own."""

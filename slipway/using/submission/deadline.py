@@ -100,12 +100,19 @@ def climb(rungs: Sequence[Rung], left: float) -> list[tuple[Rung, float | None]]
 
 
 def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> list[tuple[Rung, float | None]]:
-    """Return the types to take for a submission to end by a time. Raises PolicyError where none is likely to, and
-    CloudError."""
-    earlier = earlier_filter(prepared.catalog.stack, prepared.template.name)
+    """Return the types to take for a submission to end by a time. Raises PolicyError where none is likely to,
+    ConfigError where it has several shapes, and CloudError."""
+    template = prepared.template.name
+    if len({candidate.offer.shape for candidate in prepared.candidates}) > 1:
+        raise ConfigError(
+            f"no deadline is planned for the shapes of {template}",
+            why="each shape runs for a time of its own, and the waits for one come before those for the next",
+            fix="leave --by out: its waits move it on, or those of --wait-for",
+        )
+    earlier = earlier_filter(prepared.catalog.stack, template)
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="deadline") as threads:
         listed = threads.submit(lambda: tuple(islice(context.vertex.jobs(prepared.kind, earlier), EARLIER)))
-        preflight = Preflight(context, prepared.candidates, threads, prepared.template.name, all_at_once=True)
+        preflight = Preflight(context, prepared.candidates, threads, template, all_at_once=True)
         judged = [each for each in preflight.judge(prepared.candidates) if each.verdict.outcome is not Outcome.NEVER]
         ran = listed.result()
     known: dict[str, float] = {}
@@ -124,7 +131,7 @@ def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> lis
         return plan
     rows = [str(rung) for rung in rungs.values()]
     raise PolicyError(
-        f"{prepared.template.name} is not likely to end by {by:%a %Y-%m-%d %H:%M %Z}",
+        f"{template} is not likely to end by {by:%a %Y-%m-%d %H:%M %Z}",
         why="\n".join(rows or ["no earlier run, and no time limit, tells how long it runs"]),
         fix="a later time, or leave --by out" if rows else "say how long it may run: --max-run 2h",
     )

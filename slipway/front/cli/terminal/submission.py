@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.base.errors import PolicyError, SlipwayError
-from slipway.base.formatting import clock, span
+from slipway.base.formatting import clock, join, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
@@ -155,16 +155,20 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
 
 
 def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
-    """Yield what the verdict leaves out: how often it may run, parts of the price, an image past its day or unfit for
-    the GPU, and why offers were not taken, except as `leaving` reports."""
+    """Yield what the verdict leaves out: parameters that do nothing, how often it may run, parts of the price, an image
+    past its day or unfit for the GPU, and why offers were not taken, except as `leaving` reports."""
+    offer = choice.taken.candidate.offer
+    if idle := prepared.without_effect(offer):
+        has = "has" if len(idle) == 1 else "have"
+        yield f"  {join(idle)} {has} no effect on {offer.shape}: its arguments leave out what other shapes are given"
     if not choice.taken.candidate.request.job.starts_once:
         yield f"  {AT_LEAST_ONCE}"
     if lacking := unpriced(part.machine for part in choice.taken.candidate.demand.parts):
         yield f"  prices are {lacking}"
-    on_cluster = not choice.taken.candidate.offer.region
+    on_cluster = not offer.region
     if on_cluster and (crossing := context.crossing(choice.taken.candidate.region)):
         yield f"  {crossing}"
-    pools, asked = choice.taken.candidate.offer.worker_pools, prepared.overrides
+    pools, asked = offer.worker_pools, prepared.overrides
     if asked.of_folder:  # What reviewed code brings was judged when it was deployed.
         yield from (f"  {why}" for why in misfits(pools, asked.requirements))
     yield from (f"  {ended}" for image in images_of(pools) if (ended := image.ended(context.now)))

@@ -57,3 +57,28 @@ def test_a_sweep_chooses_one_shape_for_all_its_runs(shaped: Stack) -> None:
     runs = every_job(shaped)
     machines = {job["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machineType"] for job in runs}
     assert len(runs) == 2 and machines == {"g2-standard-4"}, done.err
+
+
+def test_a_parameter_that_a_shape_leaves_out_is_told_where_it_is_given(shaped: Stack) -> None:
+    shaped.catalog["templates"]["hello"]["parameters"].append({"name": "steps", "type": "int", "default": 1})
+    (task,) = shaped.spec("hello", 0)["workerPoolSpecs"]
+    task["containerSpec"]["args"].append("--steps=${steps}")
+    shaped.publish()
+    told = "steps has no effect on g2-standard-4"
+    with shaped.settings(quota=QUOTA):
+        steps = ("hello", "-p", "steps=5", "--dry-run")
+        for words, expected in (
+            (steps, True),
+            (("hello", "--dry-run"), False),
+            ((*steps, "--capacity", "pool"), False),
+            (("hello", "--sweep", points(shaped, 2), "-p", "steps=5", "--then", "spot", "--yes", "--dry-run"), True),
+        ):
+            assert (told in shaped.well("submit", *words).err) is expected, words
+
+
+def test_no_deadline_is_planned_over_several_shapes(shaped: Stack) -> None:  # N24
+    with shaped.settings(quota=QUOTA):
+        by = ("submit", "hello", "--by", "23:59", "--max-run", "1m", "--dry-run")
+        done = shaped.run(*by)
+        assert done.code == 2 and "no deadline is planned for the shapes of hello" in done.err
+        assert "no deadline is planned" not in shaped.run(*by, "--pool", "cpu/workers").err
