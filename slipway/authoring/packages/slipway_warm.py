@@ -138,12 +138,12 @@ def main(argv: list[str]) -> int:
     os.chdir(asked["folder"])
     try:
         run(asked["words"])
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         shown = error.__traceback__
         while shown and shown.tb_frame.f_code.co_filename in _OURS:
             shown = shown.tb_next
         traceback.print_exception(type(error), error, shown)
-        return 1
+        return 1 if isinstance(error, Exception) else 128 + signal.SIGINT
     return 0
 
 

@@ -17,6 +17,11 @@ _PART = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^'"\\]+|.""", re.DOTALL)
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
 _OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_BUILTINS = re.compile(
+    r"[!.{]|\[\[|alias|case|cd|command|declare|eval|exec|exit|export|for|function|hash|if|popd|pushd|readonly|set|shift"
+    r"|shopt|source|time|trap|type|typeset|ulimit|umask|unalias|unset|until|wait|while"
+)
+"""First words that a shell has without a program of that name."""
 # `${name}` within single quotes is for a shell that the command itself starts.
 _NAME = r"[A-Za-z_]\w*(?:[.-]\w+)*"
 _FREE = re.compile(rf"\{{\{{({_NAME})\}}\}}|(?<!\$)\{{({_NAME})\}}")
@@ -42,6 +47,8 @@ def refusal(text: str) -> str:
             return f"has {for_shell[0]} for a shell, and no shell reads it"
     if assigned := _ASSIGNMENT.match(text.lstrip()):
         return f"begins with {assigned[0]}… for a shell, and no shell reads it"
+    if _BUILTINS.fullmatch(first := next(iter(shlex.split(text)), "")):
+        return f"begins with {first}, which only a shell has, and no shell reads it"
     return ""
 
 

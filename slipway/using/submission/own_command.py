@@ -18,7 +18,7 @@ _USUAL = "script"
 
 
 def command_line(words: tuple[str, ...], folder: Path) -> str:
-    """Return the command as a parameter has it. One word alone is a line already, for a shell where it needs one, or a
+    """Return the command as a parameter has it, for a shell where it needs one. One word alone is a line already, or a
     file of the folder; a Python file is run by Python, and a shell's by bash. Raises ConfigError for a flag or a folder
     in the place of a program."""
     alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
@@ -29,7 +29,7 @@ def command_line(words: tuple[str, ...], folder: Path) -> str:
         line = f"python {line}"
     elif first.endswith(".sh") and "/" not in first:
         line = f"bash {line}"
-    return with_shell(line) if alone and refusal(line) else line
+    return with_shell(line) if refusal(line) else line
 
 
 def _require_program(word: str, place: Path, *, alone: bool) -> None:

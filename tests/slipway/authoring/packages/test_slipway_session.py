@@ -346,6 +346,13 @@ def test_a_warm_python_becomes_the_command(held: Held) -> None:
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getpid(), 15)")[0] == 143
     assert held.run("python helper.py", helper_py="import os; os.kill(os.getppid(), 9); print(2)")[0] == 137
     assert held.run("python helper.py", helper_py="print('again')") == (0, "again\n", "")
+    held.waits.touch()
+    number = held.send("python counts.py")
+    held.begun(number)
+    assert held.exchange.take(exchange.stop_name(number, 1), b"ada")
+    code, written, _ = held.end(number)
+    assert code == 130 and written.endswith("KeyboardInterrupt\n") and "counts.py" in written
+    assert "runpy" not in written and "slipway_warm" not in written, written
 
 
 def test_a_warm_python_keeps_no_module_that_has_changed(held: Held) -> None:

@@ -104,6 +104,11 @@ def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_pat
         (("my train.py", "--lr", "1"), "python 'my train.py' --lr 1"),
         (("my train.py",), "python 'my train.py'"),
         (("my train.py --lr 1",), "my train.py --lr 1"),
+        (("exit 7",), "bash -c 'exit 7'"),
+        (("exit", "7"), "bash -c 'exit 7'"),
+        (("ulimit -n",), "bash -c 'ulimit -n'"),
+        (("source env.sh",), "bash -c 'source env.sh'"),
+        (("LR=1", "python", "train.py", "{x}"), "bash -c 'LR=1 python train.py '\"'\"'{{x}}'\"'\"''"),
     ],
 )
 def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_path: Path) -> None:
