@@ -13,7 +13,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
-from slipway.model.kinds import CUSTOM_JOB, KINDS
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
 from slipway.model.prices import FEE, Price, dollars, per_hour
 
@@ -21,17 +21,23 @@ from slipway.model.prices import FEE, Price, dollars, per_hour
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
     counts: dict[tuple[str, str], int] = {}
     for offer in usual_offers(template):
-        for pool, count in takes(offer, usual_values(template)).items():
+        for pool, count in _needs(offer, usual_values(template)).items():
             if pool and not barred(offer):
                 counts.setdefault((offer.cluster, pool), count)
     return counts
 
 
 def largest(template: Template, cluster: str, pool: str) -> int:
-    """Return how many of a pool's machines a submission may ask for."""
+    """Return how many of a pool's machines a submission may need."""
     values = largest_values(template)
     there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
-    return max((takes(offer, values)[pool] for offer in there), default=0)
+    return max((_needs(offer, values)[pool] for offer in there), default=0)
+
+
+def _needs(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
+    """Return how many machines of each pool a submission needs at once. A pipeline's tasks wait for each other's."""
+    counts = takes(offer, values)
+    return Counter(dict.fromkeys(counts, 1)) if offer.kind == PIPELINE_JOB.name else counts
 
 
 def misfits(template: Template) -> bool:
