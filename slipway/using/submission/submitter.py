@@ -21,7 +21,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import PreparedSubmission, likely
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.confirming import confirm
@@ -75,7 +75,8 @@ class Submitter:
                     submitted, place, claim = delivered
                     self.show.sent(submitted)
                     following = attempt_id(request_id, number)
-                    result, later = submitter._wait_or_fall_back(attempt, submitted, place, claim, following)
+                    candidate = hold.left(attempt.candidates[place], self.context.clock.monotonic())
+                    result, later = submitter._wait_or_fall_back(attempt, submitted, candidate, place, claim, following)
                     if later is None:
                         return result
                     job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
@@ -210,11 +211,18 @@ class Submitter:
             return Claim.FREE
 
     def _wait_or_fall_back(
-        self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim, following: str
+        self,
+        prepared: PreparedSubmission,
+        submitted: SubmissionResult,
+        candidate: Candidate,
+        place: int,
+        claim: Claim,
+        following: str,
     ) -> tuple[SubmissionResult, LaterOffers | None]:
         """Stay with a job that may fall back, or was about to; return the later offers after a job given up.
-        `following`: the request id of the next attempt."""
-        candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
+        `candidate`: the one at `place`, with the wait that is left of it; `following`: the request id of the next
+        attempt."""
+        later = LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
         resumed = submitted.choice is None and not submitted.attempt.job.start_time

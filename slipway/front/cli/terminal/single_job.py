@@ -69,7 +69,7 @@ def submit_one(
 
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
     if typed.by is not None:
-        typed, prepared = _by(context, typed, typed.by, prepared)
+        typed, prepared = _by(context, typed, typed.by, prepared, dry_run=dry_run)
     room = _room(context, prepared, typed, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
@@ -93,13 +93,16 @@ def submit_one(
 
 
 def _by(
-    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission
+    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission, *, dry_run: bool
 ) -> tuple[SubmitArguments, PreparedSubmission]:
     """Return the submission with the waits that a deadline leaves in place of it, and tell them. Typed again, it has
-    the same waits, whenever that is."""
+    the same waits, whenever that is. A paused stack is waited for before: no plan knows how long that is."""
     from slipway.using.submission.deadline import deadline, plan_by
+    from slipway.using.submission.hold import await_resumption
 
     ends = deadline(by, context.now)
+    if not dry_run:
+        await_resumption(context, screen.note)
     plan = plan_by(context, prepared, ends)
     waits = {rung.type: float(round(wait)) for rung, wait in plan if wait is not None}
     last, alone = plan[-1][0].type, not waits

@@ -1,6 +1,7 @@
 """A stack or a cluster that somebody has paused: people submit on, nothing is sent, and everybody is told. # N24"""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import IO
 
 import pytest
@@ -60,6 +61,21 @@ def test_a_paused_stack_holds_a_sweep_and_machines_of_their_own(stack: Stack) ->
         stack.well("resume")
         assert process.wait() == 0
     assert len(stack.jobs()) == 2
+
+
+@pytest.mark.journey
+def test_a_plan_for_a_deadline_is_made_when_the_pause_is_over(stack: Stack) -> None:
+    stack.well("pause", "--yes")
+    ends = datetime.now(UTC) + timedelta(hours=2)
+    words = ("submit", "hello", "--by", f"{ends:%Y-%m-%dT%H:%M:%SZ}", "--max-run", "5m")
+    planned = stack.run(*words, "--dry-run")
+    assert planned.code == 5 and "pool: waits, and nothing tells how long" in planned.err
+    with stack.started(*words) as process:
+        assert f"stack {stack.name} is paused by Ada" in said(process.stderr, lambda line: "held" in line)
+        stack.well("resume")
+        assert ": pool" in said(process.stderr, lambda line: line.startswith("by "))
+        assert process.wait() == 0
+    assert len(stack.jobs()) == 1
 
 
 @pytest.mark.journey

@@ -59,6 +59,15 @@ def test_a_pause_of_a_cluster_lets_it_move_on_as_planned() -> None:
     assert "cluster cpu is paused" in told.choices[0].passed[0].verdict.text
 
 
+def test_a_planned_wait_counts_what_a_pause_of_the_cluster_has_taken_of_it() -> None:
+    service = Paused(launcher=True, starts=[None, 0], stored={CLUSTER: PAUSE})
+    service.then.append((35.0, resumed(CLUSTER)))
+    command(service, again=False, show=Told(agrees=True))
+    first, second = service.jobs
+    assert first.body["labels"]["slipway-capacity-type"] == "pool" and first.created <= 46
+    assert 60 <= second.created <= 75 and (first.ran, second.ran) == (False, True)
+
+
 def test_a_pause_of_all_keeps_the_wait_that_was_planned() -> None:
     service = Paused(launcher=True, starts=[0], stored={STACK: PAUSE})
     service.then.append((3600.0, resumed(STACK)))
