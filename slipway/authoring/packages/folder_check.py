@@ -38,6 +38,7 @@ _DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1"
 _IMPORT = re.compile(rb"(?m)^\s*(?:from|import)\s.*$")
 _OF_DVC = re.compile(rb"(?m)^\s*(?:-\s+)?path:\s*[\"']?(.+?)[\"']?\s*$")
 _OF_KERNEL = re.compile(rb"(?m)^\s*(?:\w+ = )?get_ipython\(\)")
+_BUCKET = "data goes into a bucket: -p data=gs://BUCKET/FOLDER"
 _MOST = 3
 
 
@@ -133,14 +134,14 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         way = f"to pack it: {_way_in(tree, folder, small)}; " if small else ""
         if PurePosixPath(small).name.startswith(".env"):
             way = f"in place of {small}: --env NAME=VALUE, and --secret NAME=SECRET for a key; "
-        yield f"  {way}data goes into a bucket: -p data=gs://BUCKET/FOLDER"
+        yield f"  {way}{_BUCKET}"
     elif rest := [
         name
         for name in (*(() if tree.source else tree.ignored), *tree.links)
         if not PurePosixPath(name).name.startswith(".") and not _ignores_itself(folder, name)
     ]:
         yield f"not packed: {_listed(f'{name} ({_why_not(tree, folder, name)})' for name in rest)}"
-    yield from _lacking(tree, command)
+    yield from _lacking(tree, folder, command)
     ways = {name: way_to_fetch(tree, folder, name) for name in unfetched(tree)}
     for way in dict.fromkeys(ways.values()):
         yield f"! {_listed(name for name in ways if ways[name] == way)}: a submodule that is not fetched: {way}"
@@ -168,12 +169,20 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
 
 
-def _lacking(tree: WorkingTree, command: str) -> Iterator[str]:
-    """Yield a line for each file that the command reads, by its name, and that neither the folder nor git has."""
-    for before, word in (pair for words in commands(command) for pair in pairwise(words)):
+def _lacking(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
+    """Yield a line for each file that the command reads, by its name, and that nobody has: neither the folder nor git,
+    nor this disk beside the folder."""
+    every = [*commands(command)]
+    at_top = all(words[:1] != ["cd"] for words in every)
+    for before, word in (pair for words in every for pair in pairwise(words)):
         flag, _, name = word.rpartition("=")
         path = PurePosixPath(name)
-        if not _FILE.fullmatch(name) or str(path) in tree.files or _WRITES.search(flag or before):
+        leads_out = _PATH.fullmatch(name) and os.path.normpath(name).startswith("../")
+        if str(path) in tree.files or _WRITES.search(flag or before) or not (leads_out or _FILE.fullmatch(name)):
+            continue
+        if leads_out:
+            if at_top and not os.path.lexists(folder / name):
+                yield f"! {name} is not in the folder, which is all that the job has: {_BUCKET}"
             continue
         others = map(PurePosixPath, tree.files)
         alike = [str(each) for each in others if (each.parent, each.suffix) == (path.parent, path.suffix)]

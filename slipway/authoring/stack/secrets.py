@@ -54,7 +54,15 @@ _CONFIGURATION = re.compile(
 )
 """Files in which people and tools keep keys; a program's text may have an example of one."""
 _VARIABLES = re.compile(r"(.*/)?(\.env(\..*)?|.*\.env|\.envrc|credentials)")
-_EXAMPLE = re.compile(r"\.(example|sample|template|dist)$")
+_ALL_VARIABLES = re.compile(
+    rb"(?:[ \t]*(?:#[^\n]*|(?:export[ \t]+)?[A-Z_][A-Z0-9_]*[ \t]*=(?!=)[^\n]*)?(?:\r?\n|\Z))+", re.DOTALL
+)
+"""A file of any name that has nothing but environment variables, as `.env` has."""
+_ALONE = re.compile(rb"\s*[\w.-]{20,200}\s*")
+"""A file of one word, as those in which people keep one key."""
+_EXAMPLE = re.compile(r"\.(example|sample|template|dist)(\.txt)?$")
+_MARKS = b"\xff\xfe\xef\xbb\xbf"
+"""The bytes with which editors of Windows begin a text."""
 _NETRC = re.compile(r"\bpassword\s+\S+")
 _OF_TOOLS = {
     "kaggle.json": re.compile(r'"key"\s*:\s*"[0-9a-f]{32}"'),
@@ -64,6 +72,7 @@ _OF_TOOLS = {
 }
 """Keys without a form of their own, by the files in which tools keep them."""
 _PROGRAM = re.compile(r".*\.(py|ipynb|sh|bash)")
+_NOTES = re.compile(r".*\.(txt|md|rst)")
 _MOST_READ = 2**20
 # `api_key: 0123…`, `os.environ["WANDB_API_KEY"] = "0123…"`, and the same in a notebook's JSON: no word, path or name.
 _WRITTEN_OUT = re.compile(
@@ -113,8 +122,13 @@ def files_with_keys(files: Mapping[str, bytes]) -> list[str]:
 
 
 def programs_with_keys(files: Mapping[str, bytes]) -> list[str]:
-    """Return the scripts and notebooks that set or log in with what looks like a key; it may be an example of one."""
-    programs = {name: content[:_MOST_READ] for name, content in files.items() if _PROGRAM.fullmatch(name)}
+    """Return the scripts, notebooks and notes that set or log in with what looks like a key; it may be an example of
+    one."""
+    programs = {
+        name: content[:_MOST_READ]
+        for name, content in files.items()
+        if _PROGRAM.fullmatch(name) or (_NOTES.fullmatch(name) and len(content) <= _LARGEST_FILE)
+    }
     return sorted(name for name, content in programs.items() if _writes_key(content.decode(errors="replace")))
 
 
@@ -133,13 +147,17 @@ def _is_written_out(text: str) -> bool:
 def _has_key(name: str, content: bytes) -> bool:
     if _PRIVATE_KEY.match(content):
         return True
-    if len(content) > _LARGEST_FILE or not _CONFIGURATION.fullmatch(name) or _EXAMPLE.search(name):
+    if len(content) > _LARGEST_FILE or _EXAMPLE.search(name):
         return False
-    text = content.replace(b"\0", b"").decode(errors="replace")  # PowerShell writes UTF-16.
+    content = content.lstrip(_MARKS).replace(b"\0", b"")  # PowerShell writes UTF-16.
+    of_variables = not _PROGRAM.fullmatch(name) and bool(_ALL_VARIABLES.fullmatch(content))
+    if not (of_variables or _ALONE.fullmatch(content) or _CONFIGURATION.fullmatch(name)):
+        return False
+    text = content.decode(errors="replace")
     own = _OF_TOOLS.get(name.rpartition("/")[2])
     if own and own.search(text):
         return True
-    variables = bool(_VARIABLES.fullmatch(name))
+    variables = of_variables or bool(_VARIABLES.fullmatch(name))
     return _is_written_out(text) or any(
         has_form(line)
         or (variables and any(looks_secret(value, key) for key, value in assigned(re.sub(r"\s*=\s*", "=", line))))

@@ -14,6 +14,9 @@ from slipway.authoring.packages.working_tree import IGNORES, read
 from slipway.base.errors import ConfigError
 from tests.checkouts.git import git
 
+OUTSIDE = (
+    "! {} is not in the folder, which is all that the job has: data goes into a bucket: -p data=gs://BUCKET/FOLDER"
+)
 KEY = '{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----"}'
 
 
@@ -147,6 +150,10 @@ def test_a_script_that_lies_further_up_in_the_checkout_is_found(
         ("--config configs/big.yaml", ""),
         ("--save-config configs/bg.yaml", ""),
         ("--out=configs/bg.yaml", ""),
+        ("../data/x.csv", OUTSIDE.format("../data/x.csv")),
+        ("--data=configs/../../data", OUTSIDE.format("configs/../../data")),
+        ("--out ../runs", ""),
+        ("configs/../base.yaml", ""),
     ],
 )
 def test_a_file_that_the_command_names_and_nobody_has_is_told(folder: Path, words: str, line: str) -> None:
@@ -155,6 +162,8 @@ def test_a_file_that_the_command_names_and_nobody_has_is_told(folder: Path, word
     (folder / "base.yaml").touch()
     lines = told(folder, f"python train.py {words}").splitlines()
     assert line in lines if line else not any("is not in the folder" in each for each in lines), lines
+    by_shell = told(folder, f"bash -c 'cd configs && python ../train.py {words}'")
+    assert OUTSIDE.partition("{}")[2] not in by_shell, "it starts from there"
 
 
 def test_a_small_folder_that_git_ignores_may_be_packed_and_a_large_one_not(folder: Path) -> None:
@@ -258,6 +267,8 @@ def test_the_way_in_is_no_command_of_git_where_there_is_no_checkout(folder: Path
         ("train.py", "os.environ['KAGGLE_KEY'] = '0123456789abcdef0123456789abcdef'\n"),
         ("nb.ipynb", r'{"source": ["os.environ[\"HF_TOKEN\"] = \"hf_abcdefghijklmnopqrst\"\n"]}'),
         ("credentials.py", "AZURE_SEARCH_KEY = 'abcDEF0123456789abcDEF0123456789'\n"),
+        ("notes.txt", "The team's key:\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("README.md", "    api_key: 0123456789abcdef0123456789abcdef01234567\n"),
     ],
 )
 def test_a_key_in_a_program_is_told(folder: Path, name: str, text: str) -> None:
@@ -495,6 +506,10 @@ def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> 
         (".huggingface/token", "hf_abcdefghijklmnopqrst"),
         ("prod.tfvars", 'token = "hf_abcdefghijklmnopqrst"\n'),
         ("deploy_key", "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
+        ("env.txt", "# mine\n\nLR=0.1\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("conf/env", 'export OPENAI_API_KEY="sk-proj-a_b-abcdefghijklmnopqrst"\r\n'),
+        ("variables.list", "DATABASE_PASSWORD = hunter2"),
+        ("hf.txt", "hf_abcdefghijklmnopqrst\n"),
         (".aws/credentials", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
         ("conf.yaml", "wandb:\n  api_key: 0123456789abcdef0123456789abcdef01234567\n"),
         ("task.yaml", "envs:\n  - WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
@@ -514,9 +529,10 @@ def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, 
     require_no_key(read(folder).files, "the folder project", "…")
 
 
-def test_a_key_in_the_utf_16_of_powershell_is_found(folder: Path) -> None:
-    (folder / ".env").write_text("WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n", "utf-16")
-    with pytest.raises(ConfigError, match=r"has a key in \.env"):
+@pytest.mark.parametrize(("name", "coding"), [(".env", "utf-16"), ("env.txt", "utf-16"), ("env.txt", "utf-8-sig")])
+def test_a_key_in_a_text_as_windows_writes_it_is_found(folder: Path, name: str, coding: str) -> None:
+    (folder / name).write_text("WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n", coding)
+    with pytest.raises(ConfigError, match=f"has a key in {re.escape(name)}"):
         require_no_key(read(folder).files, "the folder project", "…")
 
 
@@ -541,6 +557,12 @@ def test_a_key_in_the_utf_16_of_powershell_is_found(folder: Path) -> None:
         ("notes.md", "A key begins with -----BEGIN RSA PRIVATE KEY-----\n"),
         ("tokenizer.json", '{"pad_token": "<pad>", "vocab": {"skiing": 1}}'),
         ("train.py", "KEY = 'hf_abcdefghijklmnopqrst'\n"),
+        ("env.txt", "LR=0.1\nHF_TOKEN=\n"),
+        ("env.example.txt", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("requirements.txt", "TOKEN==1.0\n"),
+        ("params.txt", "pad_token=PAD\nsort_key=created\n"),
+        ("notes.txt", "Set WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
+        ("ids.txt", "1//abcdefghijklmnopqrstuvw\nx\n"),
     ],
 )
 def test_what_is_no_key_is_packed(folder: Path, name: str, text: str) -> None:
