@@ -25,6 +25,12 @@ UNASKED = (
         "the log of Spot jobs that were preempted, one of them with disableRetries",
     ),
     Unasked(
+        ("spot_advice",),
+        "advice on Spot machines: an address of Compute Engine's v1 that one public note misses",
+        "its figures are of the day, and no rule of the service follows from them",
+        "slipway submit TEMPLATE --capacity spot --dry-run: a line of Google's, or why it was not read",
+    ),
+    Unasked(
         ("metadata_short_id",),
         "the reference says 4 to 128 characters, the pages on experiments 1 to 128",
         "it would leave a metadata context in the project, which experiments then list",
