@@ -280,11 +280,8 @@ def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:
 
 def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     """Return the teams for one of which a submission of an offer counts: its own, else the teams that may submit as its
-    account, and the groups in no team; those of all trainers where that account is none of the stack's, and all teams
-    where the catalog does not say who may submit."""
+    account, and the groups in no team; those of all trainers where that account is none of the stack's."""
     known, own = catalog.submitters, offer.labels.get(TEAM) or offer.team
-    if not (own or known):
-        return tuple(catalog.teams)
     every = (member for submitters in known.values() for member in submitters)
     return (own,) if own else groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
 

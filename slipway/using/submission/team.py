@@ -73,7 +73,7 @@ def barred(catalog: Catalog, cluster: str, team: str, offer: Offer) -> str:
     may = [
         f"{join(catalog.teams[owner].submitters, 'or')} may, with --team {owner} or SLIPWAY_TEAM={owner}"
         for owner in owners
-        if owner in teams_of(catalog, offer)
+        if owner in teams_of(catalog, offer) or not catalog.submitters  # Then nobody knows who may.
     ]
     return "; ".join((told, *may)) if may else f"{told}; nobody who may submit it is of that team"
 
