@@ -10,6 +10,9 @@ from pathlib import Path
 
 OWN_FOLDER = ".slipway"
 """The folder for what Slipway writes into a checkout or another folder of a person's."""
+OWN_PAGE = '<meta name="generator" content="Slipway">'
+"""The mark, in its first `OWN_PAGE_WITHIN` bytes, of a page that Slipway writes where people ask for it."""
+OWN_PAGE_WITHIN = 512
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, durable: bool = True) -> None:

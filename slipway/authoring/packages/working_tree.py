@@ -11,12 +11,12 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 
 from slipway.base.errors import ConfigError, Fix
-from slipway.base.files import OWN_FOLDER
+from slipway.base.files import OWN_FOLDER, OWN_PAGE, OWN_PAGE_WITHIN
 from slipway.base.formatting import quoted, short
 from slipway.model.labels import Revision
 
@@ -121,7 +121,9 @@ def _as_git_sees(folder: Path) -> _Seen:
             folder, *place, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-standard"
         )
         unfetched = tuple(name for name in listed if _is_empty_submodule(folder / name))
-        return _Seen(_new(folder, *place), tracked, tuple(filter(_is_own, ignored)), unfetched, inside)
+        return _Seen(
+            _new(folder, *place), tracked, tuple(name for name in ignored if _is_own(folder, name)), unfetched, inside
+        )
 
 
 @contextmanager
@@ -188,7 +190,7 @@ def _code(folder: Path, names: list[str]) -> list[str]:
 
 def _within(folder: Path, name: str) -> Iterator[str]:
     """Yield a name that git lists; for a checkout of its own, which git lists as one name, all that it has."""
-    if not _is_own(name):
+    if not _is_own(folder, name):
         return
     path = folder / name
     if path.is_dir() and not path.is_symlink():
@@ -202,9 +204,18 @@ def _is_empty_submodule(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink() and not (path / ".git").exists()
 
 
-def _is_own(name: str) -> bool:
+def _is_own(folder: Path, name: str) -> bool:
+    """Tell whether a file or folder is a person's own, and nothing that Slipway or tools have made."""
     path = PurePosixPath(name)
-    return OWN_FOLDER not in path.parts and is_packed(path)
+    return OWN_FOLDER not in path.parts and is_packed(path) and not _is_page(folder / name)
+
+
+def _is_page(path: Path) -> bool:
+    """Tell whether a file is a page that Slipway wrote, as `slipway board` does."""
+    if path.suffix == ".html" and path.is_file():
+        with suppress(OSError), path.open("rb") as file:  # One that can't be read is told with the others.
+            return OWN_PAGE.encode() in file.read(OWN_PAGE_WITHIN)
+    return False
 
 
 def _followed(folder: Path, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:

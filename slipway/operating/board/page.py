@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from slipway.base.files import OWN_PAGE
 from slipway.base.formatting import counted, span, span_or_dash
 from slipway.google.jobs import state_word
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
@@ -53,6 +54,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     template = environment.from_string(here.joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(
         data=data,
+        mark=Markup(OWN_PAGE),
         chosen=chosen,
         fresh_s=int(fresh_s),
         tiles=list(tiles(data)) if data["now"] else [],

@@ -9,6 +9,7 @@ import pytest
 from slipway.authoring.packages import working_tree
 from slipway.authoring.packages.working_tree import read
 from slipway.base.errors import ConfigError
+from slipway.base.files import OWN_PAGE
 from tests.checkouts.git import git
 
 
@@ -189,6 +190,19 @@ def test_what_slipway_python_and_its_tools_leave_there_is_no_code(checkout: Path
     assert set(tree.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not tree.revision.dirty
     (checkout / "digits" / "new.py").touch()
     assert read(checkout).revision.dirty
+
+
+def test_a_page_of_the_board_is_no_code_wherever_it_was_written(checkout: Path) -> None:
+    """`slipway board` writes a megabyte into the folder, with everybody's jobs."""
+    (checkout / "report").mkdir()
+    for name in ("board.html", "report/today.html"):
+        (checkout / name).write_text(f"<!doctype html>\n{OWN_PAGE}\n<html>")
+    assert not read(checkout).revision.dirty and not {"board.html", "report/today.html"} & {*read(checkout).files}
+    (checkout / ".gitignore").write_text("*.html\n")
+    assert read(checkout).ignored == ("report/",)
+    (checkout / ".gitignore").write_text("")
+    (checkout / "board.html").write_text("<!doctype html>\n<html>")
+    assert "board.html" in read(checkout).files, "somebody's own"
 
 
 def test_what_is_no_folder_is_refused() -> None:

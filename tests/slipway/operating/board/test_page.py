@@ -15,6 +15,7 @@ import pytest
 import slipway.operating.board
 from bench import month
 from slipway.base.errors import HARMFUL
+from slipway.base.files import OWN_PAGE, OWN_PAGE_WITHIN
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.board.page import page
 from slipway.operating.history.model import History
@@ -94,6 +95,11 @@ def test_the_policy_lets_run_what_the_page_brings_and_nothing_else(parts: Parts)
     assert rules.pop("script-src") == [digest(text) for kind, text in parts.texts if kind == "script"]
     assert rules.pop("style-src") == [digest(text) for kind, text in parts.texts if kind == "style"]
     assert rules == {}
+
+
+def test_the_page_says_at_its_beginning_who_wrote_it() -> None:
+    """Else it would travel with the folder's code."""
+    assert OWN_PAGE in html()[:OWN_PAGE_WITHIN]
 
 
 def test_nothing_is_loaded_from_anywhere(parts: Parts) -> None:
