@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,11 +30,17 @@ def _stored(folder: Folder, target: Path) -> Path:
 
 
 def _whole(folder: Path, address: str) -> Path:
-    if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
+    lacks = [name for name in ("config.json", "*.safetensors", "tokenizer.*") if not any(folder.glob(name))]
+    for index in folder.glob("*.safetensors.index.json"):
+        shards = set(json.loads(index.read_bytes())["weight_map"].values())
+        lacks += sorted(name for name in shards if not (folder / name).is_file())
+    if not lacks and json.loads((folder / "config.json").read_bytes()).get("model_type") != "gemma2":
+        lacks = ["model_type gemma2 in its config.json"]
+    if lacks:
         raise TroubleError(
             f"{address} holds no base model",
-            "there is no config.json with *.safetensors beside it",
-            "copy a model there as the hub has it: config.json, *.safetensors and the tokenizer's files",
+            f"there is no {', '.join(lacks)}",
+            "name a Gemma 2 as the hub has it: config.json, *.safetensors and the tokenizer's files",
         )
     return folder
 
@@ -48,7 +55,7 @@ def _from_hub(repository: str, target: Path, environ: Mapping[str, str]) -> Path
         )
     elsewhere = "or copy the weights to a bucket and name them: -p base=gs://BUCKET/FOLDER"
     page = f"https://huggingface.co/{repository}"
-    with hub.in_words(repository, page, f"correct -p base; {elsewhere}", elsewhere):
+    with hub.in_words(repository, page, "-p base", elsewhere):
         from huggingface_hub import snapshot_download
 
         found = snapshot_download(repository, cache_dir=target, token=token, allow_patterns=list(_WANTED))

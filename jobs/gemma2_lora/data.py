@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +17,8 @@ from .options import NO_CHAT
 from .records import Record
 from .trouble import TroubleError
 
-KINDS = (".jsonl", ".ndjson", ".json", ".parquet")
-"""Endings of files that hold records. Every other file is one text."""
-_NO_DATA = ("dataset_infos.json", "dataset_dict.json", "state.json")
+KINDS = (".jsonl", ".ndjson", ".json", ".parquet")  # Endings of files of records. Every other file is one text.
+_NO_DATA = ("dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json")
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
@@ -27,12 +27,16 @@ def read(known: argparse.Namespace, target: Path, environ: Mapping[str, str]) ->
     name = known.data
     if not name:
         return sonnets.TEXT
-    if _DATASET.fullmatch(name) and Path(name).suffix not in (".txt", *KINDS) and not Path(name).exists():
+    if _DATASET.fullmatch(name) and Path(name).suffix.lower() not in (".txt", *KINDS) and not Path(name).exists():
         files, address = _of_the_hub(name, known.split, target, environ), f"{name} ({known.split})"
     else:
         files, address = [_stored(name, target)], name
-        if files[0].suffix not in KINDS:
-            return files[0].read_text("utf-8", "replace")
+        if files[0].suffix.lower() not in KINDS:
+            try:
+                return files[0].read_text("utf-8-sig")
+            except UnicodeDecodeError as error:
+                fix = f"save it in UTF-8; files of records end in one of {', '.join(KINDS)}"
+                raise TroubleError(f"{address} is no text", str(error), fix) from error
     values = (value for file in files for value in _values(file, f"{file.name}, " if len(files) > 1 else ""))
     found = records.records(values, address, known.column)
     if known.base in NO_CHAT and any(record.turns for record in found):
@@ -58,7 +62,7 @@ def _of_the_hub(dataset: str, split: str, target: Path, environ: Mapping[str, st
     page = f"https://huggingface.co/datasets/{dataset}"
     elsewhere = "or copy its records to a bucket and name them: -p data=gs://BUCKET/FILE.jsonl"
     token = environ.get(hub.TOKEN, "").strip()
-    with hub.in_words(dataset, page, f"correct -p data; {elsewhere}", elsewhere):
+    with hub.in_words(dataset, page, "-p data", elsewhere):
         from huggingface_hub import HfApi, snapshot_download
 
         there = HfApi(token=token or None).list_repo_files(dataset, repo_type="dataset")
@@ -88,18 +92,16 @@ def chosen(files: Sequence[str], split: str) -> list[str]:
 
 def _values(file: Path, before: str) -> Iterator[tuple[str, Any]]:
     """Each record of a file, with where it is; `before` stands before that."""
-    if file.suffix == ".parquet":
-        from pyarrow import parquet
+    kind, content = file.suffix.lower(), file.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
+        if kind == ".parquet":
+            from pyarrow import parquet
 
-        for number, value in enumerate(parquet.read_table(file).to_pylist(), 1):
-            yield f"{before}row {number}", value
-        return
-    content = file.read_bytes()
-    if file.suffix == ".json" and content.lstrip()[:1] == b"[":
-        try:
-            values = json.loads(content)
-        except ValueError as error:
-            raise TroubleError(f"{file.name} can't be read", f"it is not JSON: {error}", "correct it") from error
-        yield from ((f"{before}item {number}", value) for number, value in enumerate(values, 1))
-        return
-    yield from ((f"{before}{where}", value) for where, value in records.lines(content))
+            found = [(f"row {number}", value) for number, value in enumerate(parquet.read_table(file).to_pylist(), 1)]
+        elif kind == ".json" and content.lstrip()[:1] == b"[":
+            found = [(f"item {number}", value) for number, value in enumerate(json.loads(content), 1)]
+        else:
+            found = list(records.lines(content))
+    except ValueError as error:
+        raise TroubleError(f"{file.name} can't be read", f"it is not {kind[1:]}: {error}", "correct it") from error
+    yield from ((f"{before}{where}", value) for where, value in found)

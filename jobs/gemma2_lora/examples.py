@@ -13,8 +13,7 @@ from .place import Place
 from .records import Record
 from .trouble import TroubleError
 
-UNLEARNT = -100
-"""The label of a token that is read and not learnt, as PyTorch's loss has it."""
+UNLEARNT = -100  # The label of a token that is read and not learnt, as PyTorch's loss has it.
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,9 @@ def no_template(base: str) -> TroubleError:
 
 
 def _text(record: Record, tokenizer: Any) -> Example:
-    edges = (tokenizer.bos_token_id, tokenizer.eos_token_id)
-    before, after = ([] if edge is None else [edge] for edge in edges)
-    tokens = [*before, *tokenizer(record.text, add_special_tokens=False)["input_ids"], *after]
+    tokens = tokenizer(record.text, add_special_tokens=False)["input_ids"]
+    first, last = ([] if edge is None else [edge] for edge in (tokenizer.bos_token_id, tokenizer.eos_token_id))
+    tokens = [*(first if tokens[:1] != first else ()), *tokens, *(last if tokens[-1:] != last else ())]
     return Example(tokens, tokens)
 
 

@@ -11,8 +11,8 @@ TOKEN = "HF_TOKEN"
 
 
 @contextlib.contextmanager
-def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterator[None]:
-    """`unknown`: what to correct where the hub knows no such repository; `elsewhere`: what to do without the hub."""
+def in_words(repository: str, page: str, named: str, elsewhere: str) -> Iterator[None]:
+    """`named`: what named the repository, to be corrected; `elsewhere`: what to do without the hub."""
     from httpx import HTTPError
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
     from huggingface_hub.utils import disable_progress_bars
@@ -20,25 +20,19 @@ def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterat
     disable_progress_bars()
     try:
         yield
-    except GatedRepoError as error:
-        raise TroubleError(
-            f"the hub does not give {repository} to the owner of the token",
-            _told(error),
-            f"accept the licence on {page} with the token's account, and let a fine-grained token read gated "
-            f"repositories; {elsewhere}",
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise TroubleError(
-            f"the hub knows no {repository} for this token",
-            _told(error),
-            f"store a token that is valid as a new version of the secret, or {unknown}",
-        ) from error
     except (HfHubHTTPError, HTTPError, OSError) as error:
-        if getattr(getattr(error, "response", None), "status_code", 0) == 401:
+        what, why = f"{repository} can't be downloaded from the hub", _told(error)
+        if isinstance(error, GatedRepoError):
+            what = f"the hub does not give {repository} to the owner of the token"
+            fix = f"accept the licence on {page} with the token's account, and let a fine-grained token read gated ones"
+        elif isinstance(error, RepositoryNotFoundError):
+            what = f"the hub knows no {repository} for this token"
+            fix = f"store a token that is valid as a new version of the secret, or correct {named}"
+        elif getattr(getattr(error, "response", None), "status_code", 0) == 401:
             why, fix = "the hub takes the token for none of its own", "store a new one as a version of the secret"
         else:
-            why, fix = _told(error), "let the job's network reach huggingface.co (a private one needs Cloud NAT)"
-        raise TroubleError(f"{repository} can't be downloaded from the hub", why, f"{fix}; {elsewhere}") from error
+            fix = "let the job's network reach huggingface.co (a private one needs Cloud NAT)"
+        raise TroubleError(what, why, f"{fix}; {elsewhere}") from error
 
 
 def _told(error: BaseException) -> str:

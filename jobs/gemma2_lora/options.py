@@ -16,14 +16,9 @@ random weights."""
 NO_CHAT = tuple(f"google/gemma-2-{size}" for size in _SIZES)
 """Bases that have no chat template."""
 
-UPLOADS = "training-pipeline"
-"""The kind of job whose model goes to the registry."""
-
-TOKENS = 4096
-"""How many tokens of a step keep a GPU busy."""
-
-RATE, TINY_RATE = 2e-4, 2e-2
-"""Random weights have nothing to spoil, and little time to learn."""
+UPLOADS = "training-pipeline"  # The kind of job whose model goes to the registry.
+TOKENS = 4096  # How many of a step keep a GPU busy.
+RATE, TINY_RATE = 2e-4, 2e-2  # Random weights have nothing to spoil, and little time to learn.
 
 
 def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:

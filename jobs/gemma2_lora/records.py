@@ -51,7 +51,7 @@ def records(values: Iterable[tuple[str, Any]], address: str, column: str) -> lis
 
 def lines(content: bytes) -> Iterator[tuple[str, Any]]:
     """JSON Lines: `line 1` with its value. Empty lines are passed over."""
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
@@ -66,18 +66,19 @@ def lines(content: bytes) -> Iterator[tuple[str, Any]]:
 def _record(where: str, value: Any, column: str) -> Record:
     if not isinstance(value, Mapping):
         raise ValueError("is no JSON object")
-    field = MESSAGES if MESSAGES in value else column
+    field = MESSAGES if value.get(MESSAGES) is not None else column  # Parquet has every field in each record.
     content = value.get(field)
     if isinstance(content, list):
         return Record(where, tuple(_turns(content)))
     if isinstance(content, str) and field == column:
         if not content.strip():
             raise ValueError(f"has an empty {field!r}")
+        content.encode()
         return Record(where, text=content)
     if content is not None:
         raise ValueError(f"has a {field!r} that is {'no list' if field == MESSAGES else 'neither text nor a list'}")
     for asked, answered in PAIRS:
-        if asked in value and answered in value:
+        if value.get(asked) is not None and answered in value:
             pair = ({"role": "user", "content": value[asked]}, {"role": "assistant", "content": value[answered]})
             return Record(where, tuple(_turns(pair)))
     has = ", ".join(sorted(map(repr, value))) or "nothing"
@@ -89,7 +90,7 @@ def _turns(messages: Iterable[Any]) -> Iterator[tuple[str, str]]:
     for number, message in enumerate(messages, 1):
         if not isinstance(message, Mapping):
             raise ValueError(f"has a message {number} that is no JSON object")
-        said, content = message.get("role"), message.get("content")
+        said, content = str(message.get("role", "")), message.get("content")
         if said == "system":
             raise ValueError(
                 f"has a message {number} of the system, which Gemma 2 does not know: put it into the user's first"
@@ -98,6 +99,7 @@ def _turns(messages: Iterable[Any]) -> Iterator[tuple[str, str]]:
             raise ValueError(f"has a message {number} of role {said!r}: user or assistant is meant")
         if not isinstance(content, str) or not content.strip():
             raise ValueError(f"has a message {number} without content")
+        content.encode()  # Half a character, which JSON may hold, is a ValueError.
         if _ROLES[said] != ("assistant" if role == "user" else "user"):
             raise ValueError(f"has a message {number} out of turn: user and assistant alternate, the user begins")
         role = _ROLES[said]

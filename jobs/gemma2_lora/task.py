@@ -1,5 +1,4 @@
-"""`python -m gemma2_lora.task`: fetch what is needed, train on all GPUs of the machine, and bring out the adapter; as a
-training pipeline the whole model too."""
+"""`python -m gemma2_lora.task`: fetch what is needed, train, bring out the adapter, and for a registry the model."""
 
 from __future__ import annotations
 

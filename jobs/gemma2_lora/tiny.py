@@ -1,7 +1,4 @@
-"""A Gemma 2 that is made in a moment: the real architecture with two small layers of random weights.
-
-It has learnt nothing and is good for nothing but to run every line of the training on a laptop.
-"""
+"""A Gemma 2 of two small layers of random weights: made in a moment, to run every line of the training on a laptop."""
 
 from __future__ import annotations
 

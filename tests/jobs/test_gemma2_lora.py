@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jobs.gemma2_lora.base import obtain
 from jobs.gemma2_lora.checkpoints import Checkpoints
 from jobs.gemma2_lora.examples import blocks
 from jobs.gemma2_lora.folder import Folder
@@ -180,7 +181,23 @@ def test_gemma2_lora_as_a_training_pipeline_brings_out_the_whole_model(
     assert off < 0.05, "what 16 bits round away, beside what the adapter does"
 
 
-MODEL = {"config.json": b"{}", "model.safetensors": b"weights", "tokenizer.json": b"{}", "README.md": b"of no use"}
+def test_gemma2_lora_says_what_a_base_lacks(tmp_path: Path) -> None:
+    def lacking() -> str:
+        with pytest.raises(TroubleError) as error:
+            obtain(str(tmp_path), tmp_path, {})
+        return str(error.value)
+
+    assert "no config.json, *.safetensors, tokenizer.*" in lacking()
+    for name in ("model-1.safetensors", "tokenizer.json"):
+        (tmp_path / name).touch()
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    assert "no model_type gemma2" in lacking()
+    weights = {"a": "model-1.safetensors", "b": "model-2.safetensors"}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weights}))
+    assert "no model-2.safetensors" in lacking()
+
+
+MODEL = {"config.json": b'{"model_type": "gemma2"}', "model.safetensors": b"weights", "tokenizer.json": b"{}", "README.md": b"of no use"}
 ASK = """
 import json, sys
 from pathlib import Path

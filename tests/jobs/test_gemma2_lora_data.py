@@ -60,6 +60,31 @@ def test_gemma2_lora_takes_chats_questions_with_answers_and_texts(tmp_path: Path
     assert (candidates[4].text, candidates[4].where) == ("All of it.", "line 9")
 
 
+def test_gemma2_lora_passes_over_fields_without_a_value(tmp_path: Path) -> None:
+    """Parquet has all fields of all forms in every record."""
+    values = [
+        {"messages": None, "text": "Sun."},
+        {"messages": None, "prompt": None, "completion": None, "input_text": "Sun?", "output_text": "A star."},
+    ]
+    text, pair = prepared(tmp_path, jsonl(values))
+    assert text.text == "Sun." and pair.turns == (("user", "Sun?"), ("assistant", "A star."))
+
+
+def test_gemma2_lora_reads_what_editors_and_tables_write(tmp_path: Path) -> None:
+    assert len(prepared(tmp_path, jsonl(CHAT), "CHAT.JSONL")) == 2
+    assert len(prepared(tmp_path, b"\xef\xbb\xbf" + json.dumps(CHAT).encode(), "chat.json")) == 2
+    (tmp_path / "text.txt").write_bytes(b"\xef\xbb\xbfonce\r\nupon")
+    assert data.read(options([f"--data={tmp_path}/text.txt"], {}), tmp_path / "data", {}) == "once\nupon"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("chat.jsonl.gz", b"\x1f\x8b\x08\x00"), ("text.txt", "Grüße".encode("latin-1")), ("t", "text".encode("utf-16"))],
+)
+def test_gemma2_lora_learns_no_text_that_is_none(tmp_path: Path, name: str, content: bytes) -> None:
+    assert f"{name} is no text" in refused(tmp_path, content, name)
+
+
 def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
     values = [{"story": "Once."}, {"story": CHAT[0]["messages"]}]
     candidates = prepared(tmp_path, json.dumps(values).encode(), "stories.json", "--column=story")
@@ -83,6 +108,9 @@ def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
         (b'{"messages": [{"role": "assistant", "content": "x"}]}', "has a message 1 out of turn"),
         (b'{"messages": [{"role": "user", "content": "x"}]}', "ends without the assistant's answer"),
         (b'{"prompt": "x", "completion": null}', "has a message 2 without content"),
+        (b'{"messages": [{"role": ["user"], "content": "x"}]}', "has a message 1 of role \"['user']\""),
+        (b'{"text": "cut \\ud83d"}', "surrogates not allowed"),
+        (b'{"prompt": "x", "completion": "cut \\ud83d"}', "surrogates not allowed"),
     ],
 )
 def test_gemma2_lora_names_a_bad_line_and_what_is_wrong_with_it(tmp_path: Path, line: bytes, why: str) -> None:
@@ -164,6 +192,12 @@ def test_gemma2_lora_learns_the_answers_of_a_chat_and_all_of_a_text() -> None:
     assert (learnt(talk), learnt(text), cut) == ("_________yes;________no;", "\x01all\x02", 0)
 
 
+def test_gemma2_lora_begins_and_ends_a_text_once() -> None:
+    """As a text has it that a chat template wrote: the model knows no text that begins twice."""
+    (text,), _ = encode([Record("line 1", text="\x01all\x02")], Letters(), 64, "base")
+    assert learnt(text) == "\x01all\x02"
+
+
 @pytest.mark.usefixtures("broken")
 def test_gemma2_lora_cuts_what_is_too_long_and_leaves_out_what_teaches_nothing_then() -> None:
     late = Record("line 2", (("user", "x" * 20), ("assistant", "no")))
@@ -227,6 +261,8 @@ missing = told(data.read, known("--data=ada/chats", "--split=test"), folder / "n
 from pyarrow import Table, parquet
 parquet.write_table(Table.from_pylist([{"text": "a"}, {"text": None}]), folder / "one.parquet")
 rows = told(data.read, known(f"--data={folder}/one.parquet"), folder / "rows", {})
+(folder / "cut.parquet").write_bytes((folder / "one.parquet").read_bytes()[:-9])
+found["cut"] = told(data.read, known(f"--data={folder}/cut.parquet"), folder / "rows", {})
 place = Place(folder / "work")
 place.events.mkdir(parents=True)
 chats = data.read(known("--data=ada/chats"), place.work / "data", {"HF_TOKEN": hub_token})
@@ -261,6 +297,7 @@ def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
     assert "accept the licence on https://huggingface.co/datasets/ada/chats" in found.gated
     assert "file of the split 'test'" in found.missing and "data/train-a.jsonl" in found.missing
     assert "why: row 2 has neither" in found.rows
+    assert "cut.parquet can't be read" in found.cut
     assert found.records == 5
     cut = "1 of 5 records are longer than 28 tokens and cut there, 1 of them left out, as no answer begins before that"
     assert cut in done.stdout and "4 rows of 28 tokens, 2 a step" in done.stdout
