@@ -14,8 +14,9 @@ def write(folder: str, name: str, content: bytes) -> str:
     target = posixpath.join(folder, name)
     if target.startswith("gs://"):
         import google.cloud.storage as storage
+        from google.cloud.storage.retry import DEFAULT_RETRY
 
-        storage.Blob.from_string(target, client=storage.Client()).upload_from_string(content)
+        storage.Blob.from_string(target, client=storage.Client()).upload_from_string(content, retry=DEFAULT_RETRY)
         return target
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     Path(target).write_bytes(content)

@@ -11,6 +11,7 @@ from .folder import Folder
 KEPT = 2
 _COMPLETE = "complete.json"
 _ATTEMPTS = "attempts.json"
+_FILE = re.compile(r"checkpoint-(\d+)/")
 _MARK = re.compile(rf"checkpoint-(\d+)/{re.escape(_COMPLETE)}")
 
 
@@ -27,18 +28,20 @@ class Checkpoints:
         return sorted(int(found[1]) for name in self._folder.names() if (found := _MARK.fullmatch(name)))
 
     def keep(self, step: int, source: Path) -> None:
-        """Write one, then remove those that came before the last KEPT."""
+        """Write one, then remove what came before the last KEPT, and what was left of such by a machine that went."""
         files = sorted(file.relative_to(source).as_posix() for file in source.rglob("*") if file.is_file())
         for file in files:
             self._folder.write(f"checkpoint-{step}/{file}", source / file)
         self._folder.write(f"checkpoint-{step}/{_COMPLETE}", json.dumps({"step": step, "files": files}).encode())
-        for old in self.steps()[:-KEPT]:
-            for file in (_COMPLETE, *self._files(old)):
-                self._folder.remove(f"checkpoint-{old}/{file}")
+        first = self.steps()[-KEPT:][0]
+        old = [name for name in self._folder.names() if (found := _FILE.match(name)) and int(found[1]) < first]
+        for name in sorted(old, key=lambda name: not _MARK.fullmatch(name)):  # Marks first: half of one is none.
+            self._folder.remove(name)
 
     def fetch(self, step: int, target: Path) -> Path:
         """The folder `checkpoint-STEP` below `target`."""
-        for file in self._files(step):
+        complete = self._folder.read(f"checkpoint-{step}/{_COMPLETE}")
+        for file in json.loads(complete)["files"] if complete else ():
             self._folder.fetch(f"checkpoint-{step}/{file}", target / f"checkpoint-{step}" / file)
         return target / f"checkpoint-{step}"
 
@@ -48,8 +51,3 @@ class Checkpoints:
         number = (json.loads(known)["attempts"] if known else 0) + 1
         self._folder.write(_ATTEMPTS, json.dumps({"attempts": number}).encode())
         return int(number)
-
-    def _files(self, step: int) -> list[str]:
-        content = self._folder.read(f"checkpoint-{step}/{_COMPLETE}")
-        files: list[str] = json.loads(content)["files"] if content else []
-        return files

@@ -25,25 +25,23 @@ class Folder:
     def read(self, name: str) -> bytes | None:
         """The file, or None when there is none."""
         if self._remote:
-            from google.api_core.exceptions import NotFound
-
-            with self._in_words():
-                try:
-                    content: bytes = self._blob(name).download_as_bytes()
-                except NotFound:
-                    return None
-            return content
+            with self._in_words(may_lack=True):
+                content: bytes = self._blob(name).download_as_bytes()
+                return content
+            return None
         file = Path(self.path(name))
         return file.read_bytes() if file.is_file() else None
 
     def write(self, name: str, content: bytes | Path) -> None:
         """Bytes, or a file of this machine, which may be larger than its memory."""
         if self._remote:
+            from google.cloud.storage.retry import DEFAULT_RETRY
+
             blob = self._blob(name)
             upload = blob.upload_from_string if isinstance(content, bytes) else blob.upload_from_filename
             with self._in_words():
                 # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
-                upload(content, timeout=600)
+                upload(content, timeout=600, retry=DEFAULT_RETRY)
             return
         file = Path(self.path(name))
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -71,18 +69,24 @@ class Folder:
         return sorted(file.as_posix() for file in files if not file.name.startswith("."))
 
     def remove(self, name: str) -> None:
+        """Nothing where it is gone already: the answer to its removal may have been lost."""
         if self._remote:
-            self._blob(name).delete()
+            from google.cloud.storage.retry import DEFAULT_RETRY
+
+            with self._in_words(may_lack=True):
+                self._blob(name).delete(retry=DEFAULT_RETRY)
         else:
-            Path(self.path(name)).unlink()
+            Path(self.path(name)).unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def _in_words(self) -> Iterator[None]:
+    def _in_words(self, may_lack: bool = False) -> Iterator[None]:
         from google.api_core.exceptions import Forbidden, NotFound
 
         try:
             yield
         except (Forbidden, NotFound) as error:
+            if may_lack and isinstance(error, NotFound):
+                return
             raise TroubleError(
                 f"{self.address} can't be used",
                 " ".join(str(error).split())[:500],
@@ -100,6 +104,5 @@ class Folder:
         return storage.Client()
 
     def _blob(self, name: str) -> Any:
-        import google.cloud.storage as storage
-
-        return storage.Blob.from_string(self.path(name), client=self._client)
+        bucket, _, path = self.path(name).removeprefix("gs://").partition("/")
+        return self._client.bucket(bucket).blob(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from transformers import TrainerCallback
 
 from .checkpoints import Checkpoints
 from .folder import Folder
+from .trouble import TroubleError
 
 _LOGS_EVERY_S = 15.0
 """An object of Cloud Storage takes one write a second; TensorBoard reads its folder twice a minute."""
@@ -22,6 +24,12 @@ class Keeper(TrainerCallback):  # type: ignore[misc]
         self._sent = time.monotonic()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        if logs and not math.isfinite(logs.get("loss", 0.0)):
+            raise TroubleError(
+                f"the loss of step {state.global_step} is {logs['loss']}",
+                "weights are no numbers any more, most likely as the steps before were too large",
+                "lower -p learning_rate, and submit anew",
+            )
         if not state.is_world_process_zero:
             return
         if logs and "loss" in logs:

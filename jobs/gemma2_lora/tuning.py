@@ -1,8 +1,6 @@
-"""A process of the training: adapters on a frozen Gemma 2, one process for each GPU.
+"""A process of the training, one for each GPU: adapters on a frozen Gemma 2, which each process holds as a whole.
 
-With several GPUs each holds the whole base model and sees its own part of every step (data parallelism): the adapters
-are all that is trained, so their gradients are all that goes from one GPU to the others.
-"""
+Each sees its own part of every step (data parallelism): only the adapters' gradients go from one GPU to the others."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ from .trouble import TroubleError
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Every linear layer of a Gemma 2 block gets an adapter."""
-_POINTS = 500
-"""How many losses a run notes at most."""
+_POINTS = 500  # How many losses a run notes at most.
 
 
 def tune(known: argparse.Namespace, place: Place) -> None:
@@ -51,6 +48,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         save_steps=known.every,
         save_total_limit=1,
         logging_steps=max(1, known.steps // _POINTS),
+        logging_nan_inf_filter=False,  # The keeper is to see them.
         per_device_train_batch_size=known.batch,
         learning_rate=known.learning_rate,
         lr_scheduler_type="cosine",

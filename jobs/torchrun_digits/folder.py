@@ -27,8 +27,10 @@ class Folder:
     def write(self, name: str, content: bytes) -> str:
         """Write a file; return its place. It is the old one or the new one, whenever the machine goes."""
         if self._remote:
+            from google.cloud.storage.retry import DEFAULT_RETRY
+
             # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
-            self._blob(name).upload_from_string(content, timeout=600)
+            self._blob(name).upload_from_string(content, timeout=600, retry=DEFAULT_RETRY)
         else:
             file = Path(self.address, name)
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,13 @@
 """gemma2-lora as processes: what a killed attempt has done is kept, on one GPU's worth of processes or two. # Z1 X3"""
 
+from __future__ import annotations
+
 import json
 import shutil
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +21,9 @@ from tests.checkouts.made_once import once
 
 from .conftest import ROOT, TORCH_ON_GPUS, environ, interpreter
 from .hub import GOOD, STRANGER, UNKNOWN, serving
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
 
 STEPS, EVERY = 16, 4
 SHORT = ("--model=tiny", f"--steps={STEPS}", f"--every={EVERY}", "--length=64")
@@ -62,6 +67,11 @@ def test_gemma2_lora_counts_whole_checkpoints_only_and_keeps_two(tmp_path: Path)
     shutil.copytree(tmp_path / "kept" / "checkpoint-100", tmp_path / "kept" / "checkpoint-101")
     (tmp_path / "kept" / "checkpoint-101" / "complete.json").unlink()
     assert max(kept.steps()) == 100
+    # And while one is removed: its word is gone, files are left.
+    (tmp_path / "kept" / "checkpoint-10" / "complete.json").unlink()
+    kept.keep(102, source)
+    assert kept.steps() == [100, 102]
+    assert not list((tmp_path / "kept" / "checkpoint-10").rglob("*.*"))
     fetched = kept.fetch(100, tmp_path / "fetched")
     assert (fetched.name, (fetched / "inner" / "state.pt").read_bytes()) == ("checkpoint-100", b"state")
 
@@ -181,6 +191,46 @@ def test_gemma2_lora_as_a_training_pipeline_brings_out_the_whole_model(
     assert off < 0.05, "what 16 bits round away, beside what the adapter does"
 
 
+STORE = """
+import sys
+from pathlib import Path
+from dask_digits import output
+from gemma2_lora.folder import Folder
+from torchrun_digits import folder as digits
+
+folder, large = Folder(sys.argv[1]), Path(sys.argv[2])
+folder.write("small", b"small")
+folder.write("large", large)
+print(folder.names())
+folder.remove("small")
+folder.remove("large")
+digits.Folder(sys.argv[1]).write("steps", b"small")
+output.write(sys.argv[1], "metrics", b"small")
+print(folder.names())
+"""
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize("fault", ["unavailable", "lost-answer"])
+def test_gemma2_lora_tries_again_when_cloud_storage_is_away_for_a_moment(
+    tuning: Path, cloud: LocalCloud, tmp_path: Path, fault: str
+) -> None:  # X3
+    """With the client that images have, which of its own accord tries neither uploads nor removals again. Those of
+    torchrun-digits and dask-digits, too."""
+    cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": f"kept-{fault}"})
+    (tmp_path / "large").write_bytes(b"0" * (9 << 20))
+    here = {"kind": fault, "every": 2, "times": 3}
+    faults = [here | {"match": f"{method} .*/b/kept-{fault}/o"} for method in ("POST", "DELETE")]
+    faults.append({"kind": fault, "match": f"PUT .*/b/kept-{fault}/o", "times": 1})
+    cloud.rest("POST", "/vertex-local/faults", {"faults": faults})
+    call = [str(tuning), "-c", STORE, f"gs://kept-{fault}/folder", str(tmp_path / "large")]
+    try:
+        said = run(call, STORAGE_EMULATOR_HOST=f"{cloud.url}/t/{cloud.token()}")
+    finally:
+        cloud.rest("DELETE", "/vertex-local/faults")
+    assert said.splitlines() == ["['large', 'small']", "['metrics', 'steps']"]
+
+
 def test_gemma2_lora_says_what_a_base_lacks(tmp_path: Path) -> None:
     def lacking() -> str:
         with pytest.raises(TroubleError) as error:
@@ -197,7 +247,22 @@ def test_gemma2_lora_says_what_a_base_lacks(tmp_path: Path) -> None:
     assert "no model-2.safetensors" in lacking()
 
 
-MODEL = {"config.json": b'{"model_type": "gemma2"}', "model.safetensors": b"weights", "tokenizer.json": b"{}", "README.md": b"of no use"}
+@pytest.mark.journey
+def test_gemma2_lora_ends_when_the_loss_is_no_number(tuning: Path, tmp_path: Path) -> None:
+    """Else the run ends well, with losses of 0 and an adapter of nothing but NaN."""
+    call = command(tuning, tmp_path, "--learning-rate=1e30")
+    done = subprocess.run(call, env=environ(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error: the loss of step 3 is nan" in done.stderr and "lower -p learning_rate" in done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "adapter").exists()
+
+
+MODEL = {
+    "config.json": b'{"model_type": "gemma2"}',
+    "model.safetensors": b"weights",
+    "tokenizer.json": b"{}",
+    "README.md": b"of no use",
+}
 ASK = """
 import json, sys
 from pathlib import Path
