@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from itertools import islice
 from math import inf
@@ -97,6 +97,16 @@ def climb(rungs: Sequence[Rung], left: float) -> list[tuple[Rung, float | None]]
     if plan and not (last := plan[-1][0]).sure:
         return climb([rung for rung in rungs if rung is not last], left)
     return plan
+
+
+def going_on(plan: list[tuple[Rung, float | None]], type_: str, age: float) -> list[tuple[Rung, float | None]]:
+    """Return a plan for a submission whose job waits by a type for `age` seconds already: these count as part of its
+    wait, and what comes before it is not taken again. It is given up at once where the plan has it no more. Pure."""
+    types = [rung.type for rung, _ in plan]
+    if type_ not in types:
+        return [(replace(plan[0][0], type=type_), 1.0), *plan]
+    (rung, wait), *later = plan[types.index(type_) :]
+    return [(rung, None if wait is None else wait + age), *later]
 
 
 def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> list[tuple[Rung, float | None]]:

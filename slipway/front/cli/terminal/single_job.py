@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import PolicyError, SlipwayError
+from slipway.base.errors import ConfigError, PolicyError, SlipwayError
 from slipway.base.formatting import span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
@@ -20,6 +21,7 @@ from slipway.front.cli.terminal.submission import choice_lines, confirm, documen
 from slipway.google.advice import NO_ADVICE, SpotNeed, SpotReport, read_advice
 from slipway.google.failures import CloudError
 from slipway.model.capacity import SPOT
+from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
@@ -29,8 +31,8 @@ from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import crossing, possible, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
-from slipway.using.submission.request import new_request_id
-from slipway.using.submission.sender import Sender, about_earlier
+from slipway.using.submission.request import attempt_id, new_request_id
+from slipway.using.submission.sender import Attempt, Sender, about_earlier
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submitter import journal_of, under, with_code
 
@@ -69,7 +71,7 @@ def submit_one(
 
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
     if typed.by is not None:
-        typed, prepared = _by(context, typed, typed.by, prepared, dry_run=dry_run)
+        typed, prepared = _by(context, typed, typed.by, prepared, id_, dry_run=dry_run)
     room = _room(context, prepared, typed, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
@@ -93,29 +95,56 @@ def submit_one(
 
 
 def _by(
-    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission, *, dry_run: bool
+    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission, id_: str | None, *, dry_run: bool
 ) -> tuple[SubmitArguments, PreparedSubmission]:
     """Return the submission with the waits that a deadline leaves in place of it, and tell them. Typed again, it has
-    the same waits, whenever that is. A paused stack is waited for before: no plan knows how long that is."""
-    from slipway.using.submission.deadline import deadline, plan_by
+    the same waits, whenever that is. A paused stack is waited for before: no plan knows how long that is. `id_`: it
+    may have been sent under it before."""
+    from slipway.using.submission.deadline import deadline, going_on, plan_by
     from slipway.using.submission.hold import await_resumption
 
-    ends = deadline(by, context.now)
-    if not dry_run:
-        await_resumption(context, screen.note)
-    plan = plan_by(context, prepared, ends)
+    waiting = _last_attempt(context, prepared, id_) if id_ else None
+    type_ = waiting.labels.get(CAPACITY_TYPE_LABEL) if waiting else None
+    try:
+        ends = deadline(by, context.now)
+        if not (dry_run or waiting):
+            await_resumption(context, screen.note)
+        told = plan = [] if waiting and waiting.start_time else plan_by(context, prepared, ends)
+    except (ConfigError, PolicyError):
+        if not waiting:
+            raise
+        plan = []
+    if waiting and not plan:  # It runs, or no type is likely to make it any more: the job is found as it is.
+        found = replace(prepared.asked, capacity_type=type_)
+        there = prepare(context.catalog, found, context.user, now=context.now, counts_for=prepared.team)
+        return replace(typed, by=None, capacity_type=type_), there
+    if waiting and type_ and waiting.create_time:
+        plan = going_on(plan, type_, (context.now - waiting.create_time).total_seconds())
     waits = {rung.type: float(round(wait)) for rung, wait in plan if wait is not None}
     last, alone = plan[-1][0].type, not waits
     asked = replace(prepared.asked, waits=waits, then=() if alone else (last,), capacity_type=last if alone else None)
     wait_for = tuple(f"{type_}={wait:.0f}s" for type_, wait in waits.items())
     typed = replace(typed, by=None, wait_for=wait_for, then=asked.then, capacity_type=asked.capacity_type)
     at, steps = context.now, list[str]()
-    for rung, wait in plan:
+    for rung, wait in told:
         steps.append(f"{rung.type}{f' from {_clock(at, ends)}' if steps else ''}")
         at += timedelta(seconds=wait or 0)
-    longest = span(max(rung.runs for rung, _ in plan))
+    longest = span(max(rung.runs for rung, _ in told))
     screen.note(f"by {ends:%a %Y-%m-%d %H:%M %Z}: {', then '.join(steps)}; it runs at most {longest}, by what is known")
     return typed, prepare(context.catalog, asked, context.user, now=context.now, counts_for=prepared.team)
+
+
+def _last_attempt(context: Context, prepared: PreparedSubmission, id_: str) -> VertexJob | None:
+    """Return the job of the last attempt of a submission; None where none is known. Raises the errors of
+    `Sender.sent_before`."""
+    journal = journal_of(context)
+    sender = Sender(context, journal, screen.note, RetryPolicy())
+
+    def attempt(number: int) -> Attempt | None:
+        return sender.sent_before(likely(under(journal, prepared, attempt_id(id_, number)).candidates).request)
+
+    attempts = list(takewhile(bool, map(attempt, count())))
+    return attempts[-1].job if attempts and attempts[-1] else None
 
 
 def _clock(at: datetime, ends: datetime) -> str:

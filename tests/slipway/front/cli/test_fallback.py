@@ -77,6 +77,24 @@ def test_a_job_climbs_as_its_deadline_nears(full: Stack, monkeypatch: pytest.Mon
     assert full.read("claims/r1") == b"moved"
 
 
+@pytest.mark.journey
+def test_a_deadline_typed_again_goes_on_with_the_job_that_waits(full: Stack) -> None:  # N24
+    packaged(full)
+
+    def by(minutes: float) -> tuple[str, ...]:
+        ends = datetime.now(UTC) + timedelta(minutes=minutes)
+        return "submit", "hello", "--by", f"{ends:%Y-%m-%dT%H:%M:%SZ}", "--max-run", "5m", "--request-id", "r1"
+
+    with full.started(*by(120)):
+        full.until(lambda: bool(sent(full, "r1")))
+    stays = full.well(*by(5))
+    assert len(sent(full, "r1")) == 1, f"no type is likely to make it any more: {stays.err}"
+    with full.faults(FETCHING):
+        full.well(*by(16))
+        first, second = sent(full, "r1")
+    assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
+
+
 @pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])
 def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> None:  # N3
     if launcher:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError
-from slipway.using.submission.deadline import Rung, climb, deadline
+from slipway.using.submission.deadline import Rung, climb, deadline, going_on
 
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 HOUR = 3600.0
@@ -29,6 +29,15 @@ def test_it_climbs_as_time_shrinks() -> None:
     assert told(1.1, POOL, SPOT, DEAR) == [("pool", None)], "it ends in time where it starts now, and nothing else does"
     assert told(0.9, POOL, SPOT, DEAR) == []
     assert told(8, SPOT) == [("spot", None)]
+
+
+def test_typed_again_it_goes_on_from_the_job_that_waits() -> None:
+    plan = climb([POOL, SPOT, DEAR], 8 * HOUR)
+    (pool, wait), *later = going_on(plan, "pool", HOUR)
+    assert (pool, wait, later) == (POOL, 6 * HOUR, plan[1:]), "as long from now as the plan says"
+    assert going_on(plan, "on-demand", HOUR) == plan[2:]
+    late = climb([DEAR], 8 * HOUR)
+    assert [(rung.type, wait) for rung, wait in going_on(late, "pool", HOUR)] == [("pool", 1.0), ("on-demand", None)]
 
 
 def test_what_waits_for_an_unknown_time_is_never_the_last_hope() -> None:
