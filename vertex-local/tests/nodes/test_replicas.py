@@ -272,6 +272,21 @@ def test_nothing_of_the_person_s_environment_reaches_user_code(run: Replica, mon
     assert run.said()[1] == "False"
 
 
+def test_programs_of_the_person_who_started_the_cloud_are_none_of_the_image(
+    run: Replica, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pyenv's pytest: it would run without the image's packages, and be missing on the service."""
+    program = tmp_path / "own" / "pytest"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    run.start(*python("import shutil; print(*map(shutil.which, ('pytest', 'python', 'sh')))"))
+    assert run.ended() == Status("exited", 0)
+    missing, image, system = run.said()[0].split()
+    assert missing == "None" and Path(image).is_relative_to(run.spec.environment_folder) and system != "None"
+
+
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", 134)])
 def test_an_exit_status_is_kept(run: Replica, code: str, status: int) -> None:
     run.start(*python(code))

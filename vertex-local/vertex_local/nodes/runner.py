@@ -36,7 +36,9 @@ _READERS_WAIT_S = 30.0
 _KEEP_S = 60.0
 _KILL_WAIT_S = 1.0
 _REAP_S = 2.0
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+_SYSTEM = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""The folders of programs that each image has: who started the cloud may have others on their PATH."""
+_PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PASSED_ON_PREFIXES = ("PIP_", "UV_")
 
 
@@ -147,7 +149,7 @@ class Runner:
         known = {
             **passed,
             **dict.fromkeys(environment.THREADS, str(self._spec.threads)),
-            "PATH": os.pathsep.join([str(home / "bin"), *self._programs(), os.environ.get("PATH", os.defpath)]),
+            "PATH": os.pathsep.join([str(home / "bin"), *self._programs(), *_SYSTEM]),
             "VIRTUAL_ENV": str(home),
             "HOME": str(work),
             "TMPDIR": str(specs.temporary(self._folder)),
