@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import teams_of
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
@@ -29,8 +30,10 @@ def teams(change: Change) -> Iterator[Consequence]:
     for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())}):
         before, after = (_shares(side.shares, cluster) for side in (change.old, change.new))
         if before != after:
+            had, has = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
+            none = join(team for team in sorted(had) if team not in has) if has else ""
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits)
+            yield by_row("team-shares", subject, before=before, after=after, none=none, cluster=cluster, edits=edits)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:

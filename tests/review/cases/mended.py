@@ -1,6 +1,21 @@
 """Classes that an unseen set of changes showed: what follows from a change where a sentence told something else."""
 
-from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
+from tests.review.case import (
+    BUSY,
+    CALM,
+    LARGE,
+    Case,
+    Edit,
+    Job,
+    World,
+    hurts,
+    imports,
+    more,
+    stack,
+    stops,
+    tells,
+    template,
+)
 
 _PLAIN = (
     Edit(
@@ -37,6 +52,16 @@ _SAVING = (
         "    for epoch in range(EVERY):\n        new.write_text(str(epoch * pace))\n        os.replace(new, kept)\n"
         '    (output / "done").write_text("ok")\n',
     ),
+)
+_READING = Edit(
+    "jobs/digits/task.py",
+    "def main() -> None:\n",
+    "import argparse\n\n\ndef main() -> None:\n    parser = argparse.ArgumentParser()\n"
+    '    for name in ("--trees", "--seed", "--output"):\n        parser.add_argument(name)\n    parser.parse_args()\n',
+)
+_VARIANTS = (
+    'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100)),), '
+    '("on-demand",)),)'
 )
 _POLICY = "  slipway:policy:\n"
 _TEAMS = (
@@ -314,5 +339,78 @@ CASES = (
         (stops("arguments-changed", "lora", "`rank`", "are ignored", "`--output`", "pass `args` in this variant too"),),
         world=BUSY,
         accident="a helper that forgot to pass the arguments on",
+    ),
+    Case(
+        "Arguments in another order, each of which the code reads by its name",
+        (template("digits", 'TREES, "--seed=${seed}"', '"--seed=${seed}", TREES'),),
+        (tells("arguments-changed", "digits", "reads each by its name"),),
+        given=(_READING,),
+        accident="a warning of nothing, after which nobody read the next one",
+    ),
+    Case(
+        "Nobody waits for a full pool any more before they pay for machines of their own",
+        (template("lora", ', "pool": 3600}', "}"),),
+        (
+            hurts(
+                "fallback-wait", "lora", "leave pool `h100` at once where it is full, instead of after 1 h", "$13.19/h"
+            ),
+        ),
+        given=(template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
+        world=BUSY,
+        never=("for ever", "never go on"),
+        accident="an hour of patience that was taken away, and machines bought at once",
+    ),
+    Case(
+        "Everybody waits for a full pool that they left at once",
+        (template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
+        (hurts("fallback-wait", "lora", "wait 1 h for pool `h100`", "before, they left it at once where it was full"),),
+        world=BUSY,
+        never=("for ever", "as before"),
+        accident="jobs that waited in their command for an hour, beside free machines",
+    ),
+    Case(
+        "A template's code writes its results where nobody finds them",
+        (Edit("jobs/digits/task.py", 'Path(os.environ["SLIPWAY_OUTPUT"])', 'Path("/tmp")'),),
+        (hurts("code-changed", "digits", "no line names a place for results", "lost when they end"),),
+        given=(*_SAVING, template("digits", "    checkpoints=True,\n", "")),
+        accident="a night's results on a disk that went with its machine",
+    ),
+    Case(
+        "A team has no share of a cluster any more, where another has all of it",
+        (stack("{ search: 2, demand: 2 }", "{ search: 4 }"),),
+        (hurts("team-shares", "cpu", "search 4 and demand nothing", "jobs of demand are sent there only while"),),
+        given=(*_TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),
+        accident="a team whose jobs stood for a week behind another's",
+    ),
+    Case(
+        "A team's own machine fits no pool, and there is no quota for it elsewhere",
+        (stack(f"{_DEMAND} }}", f"{_DEMAND}, machines: {{ small: n1-highmem-16 }} }}"),),
+        (
+            stops("offer-unavailable", "tune", "(team demand)", "nor run at all", "Spot can't start"),
+            hurts("machines-changed", "tune", "would run on `n1-highmem-16`"),
+        ),
+        given=(
+            stack(_POLICY, "  slipway:machines: { small: n1-standard-8 }\n" + _POLICY),
+            *_TEAMS,
+            stack("clusters: [cpu]", "clusters: []"),
+            template("tune", '"n1-standard-8"', '"small"'),
+            template("tune", '("hyperparameter-tuning-job", "custom-job")', '("hyperparameter-tuning-job",)'),
+            more("tune", 'capacity_types=("pool", "spot")'),
+        ),
+        may=("run-cost", "preview-failed"),
+        world=World(limits={"preemptible_cpus": 24}),
+        accident="a faster machine that nothing had room for",
+    ),
+    Case(
+        "The smaller case goes to Spot alone, for which there is no quota",
+        (template("evals", _VARIANTS, _VARIANTS.replace("on-demand", "spot")),),
+        (stops("offer-gone", "evals on-demand (suite=full)", "nor run at all", "Spot can't start"),),
+        given=(imports("evals", "Variant"), more("evals", _VARIANTS)),
+        world=World(
+            jobs=(Job("evals-full", "evals", capacity_type="on-demand", parameters={"suite": "full"}),),
+            limits={"preemptible_cpus": 8},
+        ),
+        may=("offer-added",),
+        accident="a variant that was to be cheap, and ran nowhere",
     ),
 )

@@ -77,8 +77,10 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Another file may have it.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
-    if lost and template.new.checkpoints and row == "code-changed":
-        row = "code-begins-anew" if PLACE in lost else "code-saves-nothing"
+    if row == "code-changed" and PLACE in lost:
+        row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
+    elif row == "code-changed" and lost and template.new.checkpoints:
+        row = "code-saves-nothing"
     whole = [file for file in edited if not files.lines.get(file)]
     more = len(lines) - _MOST_LINES
     return template.tells(

@@ -41,8 +41,10 @@ def machines(difference: Difference) -> Effect:
     old, new = difference.before, difference.after
     assert isinstance(old, Machines) and isinstance(new, Machines)
     if (old.type, old.gpus) != (new.type, new.gpus):
+        can = [each for each in difference.template.new.offers if each.available]
+        runs = any(compete(each, offer) for each in can for offer in difference.offers)
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
-        does = f"run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
+        does = f"{'' if runs else 'would '}run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
             return follows("gpu-smaller", does=does, old=whole[1], new_gb=new.gpu_memory, old_gb=old.gpu_memory)
         if bool(old.gpu) != bool(new.gpu):
@@ -96,7 +98,9 @@ def arguments(difference: Difference) -> Effect:
             empty="; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else "",
         )
     if not gone and not new:
-        return follows("arguments-order")
+        flags = [*map(flag, after)]
+        named = all("=" in each for each in after) and len({*flags}) == len(flags) and difference.template.reads(flags)
+        return follows("arguments-order", named=named, grade=Grade.NOTE if named else None)
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
     former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
     more, less = [each for each in new if each not in latter], [each for each in gone if each not in former]
@@ -185,7 +189,7 @@ def account(difference: Difference) -> Effect:
         row = "account-more"
     sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
-    moves = ((lost, f"may not submit {IT} any more"), (gained, "may now"))
+    moves = ((lost, f"may not submit {IT} any more"), (gained, "may now" if lost else f"may submit {IT} from now on"))
     return follows(
         row,
         grade=Grade.BLOCKING if lost else None,

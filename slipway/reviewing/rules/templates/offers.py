@@ -155,22 +155,33 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
         stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
         short = too_short(offer, template.becomes)
-        words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
+        # A full pool without a wait is left at once, where there is another way.
+        full = offer.capacity_type == POOL and bool(rest)
+        endless = "none" if full else "for ever"
+        words = [endless if seconds is None else span(seconds) for seconds in (before, now)]
         alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
         row: RowName = "fallback-wait-ends" if rest else "fallback-wait-nowhere"
         yield _tells(
             template,
-            "fallback-wait" if flexible or (rest and before) else row,
+            "fallback-wait-dropped"
+            if full and now is None
+            else "fallback-wait"
+            if flexible or (rest and before)
+            else row,
             offer,
             details=[alone] if flexible and rest and now is not None else (),
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
+            full=full,
             next=cost(rest[0], template.becomes) if rest else "",
             so=facts(short, after_wait(offer, after, template.becomes), stays),
             ends=facts(
-                "they waited for ever before", short, *(ends_at(template, each, after) for each in rest[:1]), stays
+                "before, they left it at once where it was full" if full else "they waited for ever before",
+                short,
+                *(ends_at(template, each, after) for each in rest[:1]),
+                stays,
             ),
             edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
@@ -187,15 +198,28 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
         return  # The label that goes, or the template, tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-    so = facts(why_not(offer, template), cost_more, _refused(offer, rest))
-    grade = None if offer.lacks_quota or offer.dormant or barred(offer) else Grade.BLOCKING
-    yield _tells(template, "offer-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
+    nowhere = _can_run_nowhere(offer, template)
+    so = facts(why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
+    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
+    yield _tells(
+        template,
+        "offer-unavailable",
+        offer,
+        nowhere=nowhere,
+        so=so,
+        details=_shut(
+            (each for each in after.values() if nowhere and compete(each, offer) and each is not offer), template
+        ),
+        instead=mend(offer, template),
+        grade=None if known else Grade.BLOCKING,
+    )
 
 
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
-    shut = takewhile(lambda each: not each.available, rivals if left else ())
+    nowhere = offer.available and _can_run_nowhere(offer, template)
+    shut = takewhile(lambda each: not each.available, rivals if left or nowhere else ())
     so, sooner = "", list[Offer]()
     if left and offer.available:
         labels = list(before)
@@ -213,12 +237,13 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         template,
         "offer-gone",
         offer,
-        so=facts(so, _refused(offer, rivals) if offer.available else ""),
+        nowhere=nowhere,
+        so=facts(so, _refused(offer, rivals) if offer.available and not nowhere else ""),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
-        details=(f"{way(each)} can't start: {why_not(each, template)}" for each in shut),
+        details=_shut(shut, template),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=Grade.NOTE if spare or not offer.available else None,
+        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere else None,
     )
 
 
@@ -239,6 +264,17 @@ def _whole(template: TemplateChange, gone: Sequence[Offer], told: Sequence[Conse
         type=gone[0].capacity_type,
         grade=max(part.grade for part in told),
     )
+
+
+def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
+    """Tell whether other jobs of the template can run, and those of the offer's case can't; `no_offer_left` tells the
+    rest."""
+    can = [each for each in template.new.offers if each.available]
+    return bool(can) and not any(compete(each, offer) for each in can)
+
+
+def _shut(offers: Iterable[Offer], template: TemplateChange) -> Iterator[str]:
+    return (f"{way(each)} can't start: {why_not(each, template)}" for each in offers)
 
 
 def _refused(offer: Offer, rest: Iterable[Offer]) -> str:

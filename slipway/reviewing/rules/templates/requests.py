@@ -103,6 +103,8 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
             key = rule, named.get("name", ""), named.get("of", ""), was, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
     for (rule, name, of, was, becomes), at in places.items():
+        if rule.what == "machines":
+            at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
         yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
 

@@ -31,7 +31,7 @@ def patience(offer: Offer) -> float | None:
 
 def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     rest = rest_of(offer, after)
-    if offer.wait is not None and rest:
+    if rest and (offer.wait is not None or offer.capacity_type == POOL):
         waits = [each.wait is not None for each in rest]
         return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
