@@ -8,9 +8,10 @@ not numbers are passed over. The job is free to write anything, so nothing in th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeGuard
 
@@ -20,6 +21,7 @@ from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
+from slipway.model.labels import SESSION_LABEL
 from slipway.using.context import BRIEF, Context
 
 FILE = "metrics.json"
@@ -115,6 +117,13 @@ def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
     return tuple(steps[round(number * last / (MOST_STEPS - 1))] for number in range(MOST_STEPS))
 
 
+def newest_run(names: Iterable[str], file: str) -> str:
+    """Return the file that a session's newest run has written, of the names of objects; `file` where none has. Pure."""
+    pattern = re.compile(rf"{re.escape(file.removesuffix(FILE))}run-(\d+)/{re.escape(FILE)}")
+    runs = (found for name in names if (found := pattern.fullmatch(name)))
+    return max(((int(found[1]), found[0]) for found in runs), default=(0, file))[1]
+
+
 def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metrics]:
     """Read the metrics of all jobs at once, by the jobs' full names. A failure to read is told in `why`, not raised;
     after a minute no further job's metrics are asked for."""
@@ -154,8 +163,13 @@ class _Reader:
         except ConfigError:  # The job may be anybody's.
             return Metrics(why="its output directory is no address of Cloud Storage")
         storage = self._brief.storage
-        missing = f"no {FILE} in its output"
-        return self._asked(at.bucket, missing, lambda: parse_metrics(storage.beginning(at, MOST_BYTES + 1)))
+
+        def file() -> Metrics:
+            below = storage.objects(replace(at, name=at.name.removesuffix(FILE))) if SESSION_LABEL in job.labels else ()
+            of_run = newest_run((each.at.name for each in below), at.name)
+            return parse_metrics(storage.beginning(replace(at, name=of_run), MOST_BYTES + 1))
+
+        return self._asked(at.bucket, f"no {FILE} in its output", file)
 
     def _of_run(self, job: VertexJob) -> Metrics:
         name = job.experiment_run

@@ -61,8 +61,17 @@ def test_answers_that_are_lost_on_either_side_double_nothing(session: Stack) -> 
             with session.faults({"kind": kind, "match": match, "times": 3}):
                 done = session.run("session", "run", "--resume", "counts.py")
             assert (done.code, done.out) == (0, "counted\n"), done.err
+    metrics = "import os; open(os.environ['SLIPWAY_OUTPUT'] + '/metrics.json', 'w').write('{\"loss\": 0.5}')"
+    assert session.run("session", "run", "--resume", "--", "python", "-c", metrics).code == 0
+
+    def metrics_shown() -> bool:
+        shown = session.well("jobs", "show", "session", "--output", "json").json["job"]
+        return bool(shown["metrics"] == {"loss": 0.5})
+
+    session.until(metrics_shown)
     shown = "import os; print(open(os.environ['SLIPWAY_OUTPUT'] + '/counted').read())"
     assert session.run("session", "run", "--resume", "--", "python", "-c", shown).out == "xxxx\n"
+    assert session.run("session", "run", "--", "exit 7").code == 7
 
 
 WAITS = """

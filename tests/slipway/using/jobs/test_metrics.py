@@ -17,6 +17,7 @@ from slipway.using.jobs.metrics import (
     MOST_STEPS,
     Metrics,
     MetricStep,
+    newest_run,
     parse_metrics,
 )
 from slipway.using.jobs.outputs import PARTS, output_files
@@ -92,6 +93,12 @@ def test_whatever_a_job_writes_only_finite_numbers_come_out(value: object) -> No
 
 
 UNDER = "jobs/tune/"
+
+
+def test_a_session_s_are_those_of_its_newest_run_that_has_some() -> None:  # N25
+    names = ["o/run-10/metrics.json", "o/run-9/metrics.json", "o/run-11/log", "o/run-12/a/metrics.json"]
+    assert newest_run(names, "o/metrics.json") == "o/run-10/metrics.json"
+    assert newest_run(["o/run-1/log"], "o/metrics.json") == "o/metrics.json"
 
 
 def stored(name: str, size: int = 3) -> StoredObject:
