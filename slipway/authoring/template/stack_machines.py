@@ -63,11 +63,20 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
         return template
     usual = _on(template, stack.machines)
     of_teams = {
-        name: _on(template, {**stack.machines, **machines(team.machines)})
+        name: _of_team(template, name, team, stack)
         for name, team in stack.teams.items()
         if _may_submit(template, name, team, stack)
     }
     return StackTemplate(**{**vars(usual), "teams": {name: its for name, its in of_teams.items() if its != usual}})
+
+
+def _of_team(template: JobTemplate, name: str, team: TeamEntry, stack: Stack) -> JobTemplate:
+    try:
+        return _on(template, {**stack.machines, **machines(team.machines)})
+    except ConfigError as problem:
+        keyed = stack.origin.key(f"slipway:teams.{name}.machines")
+        what = f"template {template.name} is not well-formed on the machines of team {name}"
+        raise ConfigError(what, why=problem.why, fix=f"name others: {keyed}; or {problem.fix}") from problem
 
 
 def _may_submit(template: JobTemplate, name: str, team: TeamEntry, stack: Stack) -> bool:

@@ -5,6 +5,7 @@ from tests.review.case import Case, hurts, imports, more, stack, stops, tells, t
 LARGER = 'Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),))'
 SEVERAL = 'Shape((WorkerPool("tuner", "g2-standard-24", Disk("pd-ssd", 200), args=ARGS),), ("spot", "on-demand"))'
 SPARE = SEVERAL.replace('("spot", "on-demand")', '("spot",)')
+BARE = SPARE.replace("g2-standard-24", "n1-standard-96")
 DEAR = LARGER.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 WITH_BOTH = (imports("lora", "Shape"), more("lora", f"shapes=({LARGER}, {SEVERAL})"))
@@ -54,6 +55,11 @@ CASES = (
             ),
             hurts("offer-added", "lora shape g2-standard-24", "40 GB on each GPU fails on 24 GB"),
         ),
+    ),
+    Case(
+        "A machine without a GPU is the last resort of code that had one",
+        (imports("lora", "Shape"), more("lora", f"shapes=({BARE},)")),
+        (hurts("offer-added", "lora shape n1-standard-96", "code that needs a GPU fails there"),),
     ),
     Case(
         "Other machines are no longer taken where the best are not to be had",

@@ -41,7 +41,8 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
                 shape=offers[0].shape,
                 earlier=join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or"),
                 so=facts(prices, less),
-                instead="let the code choose its batch by `$SLIPWAY_GPU_MEMORY_GB`, or leave it out" * bool(less),
+                instead="let the code choose its device and batch by `$SLIPWAY_GPU_MEMORY_GB`, or leave it out"
+                * bool(less),
                 grade=Grade.WARNING if less else None,
             )
             yield ShapeChange(told, labels)
@@ -86,8 +87,10 @@ def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:
 
 
 def _less_memory(offer: Offer, earlier: list[Offer]) -> str:
-    """Return that the GPUs of an offer have less memory than those of all before it."""
+    """Return that the GPUs of an offer have less memory than those of all before it, or that it alone has none."""
     memory, least = _gpu_memory(offer), min(map(_gpu_memory, earlier))
+    if least and not memory:
+        return "code that needs a GPU fails there"
     return f"code that fills {least} GB on each GPU fails on {memory} GB" if 0 < memory < least else ""
 
 

@@ -353,6 +353,15 @@ def test_shapes_name_machines_by_the_keys_of_the_stack() -> None:  # P2 N23
     with pytest.raises(ConfigError, match="is not well-formed") as same:
         on_stack(keyed, read(with_config(keys.format("n1-standard-8"))))
     assert "shape 2: the machines of shape 1" in same.value.why
+    of_team = """
+        slipway:machines: { best: n1-standard-16, usual: n1-standard-8 }
+        slipway:teams: { vision: { submitters: ["group:vision@acme.example"], machines: { best: n1-standard-8 } } }
+    """
+    with pytest.raises(ConfigError, match="on the machines of team vision") as theirs:
+        on_stack(keyed, read(with_config(of_team)))
+    assert (
+        "shape 2: the machines of shape 1" in theirs.value.why and "slipway:teams.vision.machines" in theirs.value.fix
+    )
 
 
 def test_a_template_names_regions_in_which_its_stack_has_buckets() -> None:  # N23
