@@ -1,52 +1,24 @@
-"""A look at a folder before it is sent: what its command names, what is not packed, and keys. # N11 # N25"""
+"""A look at a folder before it is sent: what its command names, and what is not packed. # N11 # N25"""
 
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from slipway.authoring.packages.folder_check import about, require_named
-from slipway.authoring.packages.source_package import require_no_key
+from slipway.authoring.packages.folder_check import require_named
 from slipway.authoring.packages.working_tree import IGNORES, read
 from slipway.base.errors import ConfigError
 from tests.checkouts.git import git
 
+from .folder import folder, told, typed
+
+__all__ = ["folder"]
+
 OUTSIDE = (
     "! {} is not in the folder, which is all that the job has: data goes into a bucket: -p data=gs://BUCKET/FOLDER"
 )
-KEY = '{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----"}'
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "project"
-    for name, text in {
-        "train.py": "import csv\nopen('data/small.csv')\n",
-        "scripts/run.sh": "python train.py\n",
-        "data/small.csv": "1,2\n",
-        "local.yaml": "lr: 1\n",
-        "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
-        ".gitignore": "data/\nlocal.yaml\nsecret.py\n",
-        "secret.py": "",
-        "my train.py": "",
-        "tool.sh": "#!/bin/sh\n",
-        "dos.sh": "#!/bin/sh\r\necho\r\n",
-        "bare.sh": "echo\n",
-        "tool": "\x7fELF",
-        "nb.ipynb": "{}",
-    }.items():
-        (made / name).parent.mkdir(parents=True, exist_ok=True)
-        (made / name).write_text(text)
-    (made / "tool").chmod(0o755)
-    git(made, "init", "-q")
-    return made
-
-
-def told(folder: Path, command: str) -> str:
-    return "\n".join(about(read(folder), folder, command))
 
 
 @pytest.mark.parametrize(
@@ -207,17 +179,6 @@ def test_names_that_no_text_has_are_told(folder: Path) -> None:
     assert "not packed" in told(folder, "python train.py").encode().decode()
 
 
-def test_a_submodule_that_was_not_fetched_and_an_ignored_module_are_told(folder: Path) -> None:
-    (folder / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n')
-    (folder / "train.py").write_text("from secret import X\n")
-    lines = told(folder, "python train.py")
-    assert "! lib: a submodule that is not fetched: git submodule update --init" in lines
-    assert "! not packed, and named: secret.py (git ignores it)" in lines
-    (folder / "lib").mkdir()
-    (folder / "lib" / "a.py").touch()
-    assert "submodule" not in told(folder, "python train.py")
-
-
 @pytest.mark.parametrize(
     ("line", "command"),
     [
@@ -259,40 +220,6 @@ def test_the_way_in_is_no_command_of_git_where_there_is_no_checkout(folder: Path
     assert str(error.value.fix) == "take its line out of .gitignore"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("run.sh", "export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),  # silicx/exUMI 2
-        ("train.py", "wandb.login(key='0123456789abcdef0123456789abcdef01234567')\n"),  # naver-ai/DUO 2
-        ("train.py", "os.environ['KAGGLE_KEY'] = '0123456789abcdef0123456789abcdef'\n"),
-        ("nb.ipynb", r'{"source": ["os.environ[\"HF_TOKEN\"] = \"hf_abcdefghijklmnopqrst\"\n"]}'),
-        ("credentials.py", "AZURE_SEARCH_KEY = 'abcDEF0123456789abcDEF0123456789'\n"),
-        ("notes.txt", "The team's key:\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("README.md", "    api_key: 0123456789abcdef0123456789abcdef01234567\n"),
-    ],
-)
-def test_a_key_in_a_program_is_told(folder: Path, name: str, text: str) -> None:
-    (folder / name).write_text(text)
-    assert f"! {name}: what looks like a key is in it, and others can read it: --secret" in told(folder, "nvidia-smi")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "token = os.environ['WANDB_API_KEY_OF_THE_TEAM_2']",
-        "api_key = settings.production_api_key_number_2",
-        "export HF_TOKEN=$TOKEN_OF_SOMEBODY_1234567890",
-        "pad_token = '<pad>'; token = tokenizer.decode(ids[0])",
-        "secret = 'projects/acme/secrets/wandb/versions/12'",
-        "hash = '0123456789abcdef0123456789abcdef01234567'",
-        "print('log in: wandb login')",
-    ],
-)
-def test_what_is_no_key_in_a_program_is_not_told(folder: Path, text: str) -> None:
-    (folder / "train.py").write_text(f"{text}\n")
-    assert "looks like a key" not in told(folder, "python train.py")
-
-
 def test_a_script_that_calls_the_kernel_of_a_notebook_is_told(folder: Path) -> None:  # jupyter/nbconvert 503
     (folder / "train.py").write_text("get_ipython().run_line_magic('matplotlib', 'inline')\n")
     assert "! train.py calls get_ipython(), which only the kernel of a notebook has" in told(folder, "python train.py")
@@ -324,11 +251,6 @@ def test_a_file_of_settings_names_what_git_ignores(folder: Path) -> None:  # vin
     assert "named: data/" not in told(folder, "python train.py")
     (folder / "conf.yaml").write_text("train: ${env:PWD}/data/small.csv\n")
     assert "! not packed, and named: data/ (git ignores it)" in told(folder, "python train.py")
-
-
-def typed(folder: Path, fix: str) -> None:
-    """Type a command of a fix in the folder."""
-    subprocess.run(["bash", "-ec", fix], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(
@@ -389,41 +311,6 @@ def test_the_fix_of_each_line_works_as_it_is_typed(folder: Path, monkeypatch: py
         monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     typed(folder, fix)
     assert "submodule" not in told(folder, "python train.py")
-
-
-def test_a_submodule_is_told_below_the_top_of_a_checkout_and_within_another(folder: Path) -> None:
-    """The list of submodules is at the top of a checkout, and each submodule may have one."""
-    library = folder.parent / "library"
-    library.mkdir()
-    git(library, "init", "-q")
-    git(library, "commit", "-q", "--allow-empty", "-m", "one")
-    allowed = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library))
-    git(folder, *allowed, "scripts/lib")
-    git(folder, "submodule", "--quiet", "deinit", "-f", "scripts/lib")
-    assert "! lib: a submodule that is not fetched" in told(folder / "scripts", "bash run.sh")
-    (folder / "third").mkdir()
-    (folder / "third" / ".gitmodules").write_text('[submodule "deep"]\n\tpath = deep\n\turl = ../deep\n')
-    assert "! scripts/lib, third/deep: a submodule that" in told(folder, "nvidia-smi")
-
-
-def test_a_submodule_that_has_no_address_is_told_so(folder: Path) -> None:  # lip6/alliance-check-toolkit 180
-    library = folder / "lib"
-    library.mkdir()
-    git(library, "init", "-q")
-    git(library, "commit", "-q", "--allow-empty", "-m", "one")
-    git(folder, "add", "lib")
-    shutil.move(library, folder.parent / "elsewhere")
-    library.mkdir()
-    (folder / "train.py").write_text("import lib\n")
-    (fix,) = re.findall(r"a submodule that is not fetched: (.*), as no \.gitmodules", told(folder, "python train.py"))
-    typed(folder, fix.replace("ADDRESS", "../elsewhere"))
-    assert "submodule" not in told(folder, "python train.py")
-
-
-def test_a_download_without_submodules_is_told_the_address(folder: Path) -> None:  # Daikenan/LTMU 13
-    shutil.rmtree(folder / ".git")
-    (folder / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n')
-    assert "! lib: a submodule that is not fetched: --code https://" in told(folder, "python train.py")
 
 
 @pytest.mark.parametrize(
@@ -489,86 +376,6 @@ def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> 
     (folder / "train.py").write_text("print 'two'\n")
     assert "! train.py:1: Missing parentheses" in told(folder, "python train.py")
     assert "Missing" not in told(folder, "bash scripts/run.sh")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (".env", "# mine\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("conf/.env.local", "HF=hf_abcdefghijklmnopqrst\n"),
-        ("key.json", KEY),
-        ("ci/gha-creds-0123456789abcdef.json", KEY),
-        ("id_rsa", "-----BEGIN RSA PRIVATE KEY-----\n"),
-        (".netrc", "machine x password ghp_abcdefghijklmnopqrstuvwx\n"),
-        (".netrc", "machine api.wandb.ai\n  login user\n  password 0123456789abcdef0123456789abcdef01234567\n"),
-        (".envrc", "export OPENAI_API_KEY=sk-proj-a_b-abcdefghijklmnopqrst\n"),
-        (".kaggle/kaggle.json", '{"username":"ada","key":"0123456789abcdef0123456789abcdef"}'),
-        (".huggingface/token", "hf_abcdefghijklmnopqrst"),
-        ("prod.tfvars", 'token = "hf_abcdefghijklmnopqrst"\n'),
-        ("deploy_key", "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
-        ("env.txt", "# mine\n\nLR=0.1\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("conf/env", 'export OPENAI_API_KEY="sk-proj-a_b-abcdefghijklmnopqrst"\r\n'),
-        ("variables.list", "DATABASE_PASSWORD = hunter2"),
-        ("hf.txt", "hf_abcdefghijklmnopqrst\n"),
-        (".aws/credentials", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
-        ("conf.yaml", "wandb:\n  api_key: 0123456789abcdef0123456789abcdef01234567\n"),
-        ("task.yaml", "envs:\n  - WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("secrets.toml", 'WANDB_API_KEY = "0123456789abcdef0123456789abcdef01234567"\n'),
-        ("wandb/settings", "[default]\napi_key = 0123456789abcdef0123456789abcdef01234567\n"),
-        ("_netrc", "machine api.wandb.ai login user password 0123456789abcdef0123\n"),
-    ],
-)
-def test_a_folder_with_a_key_is_refused_and_goes_without_the_file(folder: Path, name: str, text: str) -> None:
-    (folder / name).parent.mkdir(exist_ok=True)
-    (folder / name).write_text(text)
-    git(folder, "add", "-f", name)
-    with pytest.raises(ConfigError, match="has a key in ") as error:
-        require_no_key(read(folder).files, "the folder project", "…")
-    assert name in error.value.what and "0123456789abcdef0123" not in str(error.value.render()).replace(name, "")
-    (folder / IGNORES).write_text(f"{name}\n")
-    require_no_key(read(folder).files, "the folder project", "…")
-
-
-@pytest.mark.parametrize(("name", "coding"), [(".env", "utf-16"), ("env.txt", "utf-16"), ("env.txt", "utf-8-sig")])
-def test_a_key_in_a_text_as_windows_writes_it_is_found(folder: Path, name: str, coding: str) -> None:
-    (folder / name).write_text("WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n", coding)
-    with pytest.raises(ConfigError, match=f"has a key in {re.escape(name)}"):
-        require_no_key(read(folder).files, "the folder project", "…")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (".env", "LR=0.1\nDATA=gs://a/b\nWANDB_MODE=offline\n"),
-        (".env.example", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        (".env", "GOOGLE_APPLICATION_CREDENTIALS=conf/sa.json\nEOS_TOKEN=</s>\nHF_TOKEN=\nSORT_KEY=created_at\n"),
-        ("mkdocs.yml", "base: task-sk-learn-classifier-model\nname: sk-learn-logistic-regression\n"),
-        ("docker-compose.yml", "DATABASE_URL: postgres://postgres:postgres@db:5432/app\n"),
-        ("package-lock.json", '{"integrity": "sha512-abcdEFGH0123456789abcdEFGH0123456789=="}'),
-        ("terraform.tfstate", '{"outputs": {"region": {"value": "europe-west4"}}}'),
-        ("ci.yml", "token: ${{ secrets.HF_TOKEN }}\n"),
-        ("ca.pem", "-----BEGIN CERTIFICATE-----\n"),
-        ("tokenizer_config.json", '{"eos_token": "</s>", "token": "hf_"}'),
-        ("jobs.yaml", "secrets: {WANDB_API_KEY: wandb-key-of-team-2024-01, HF_TOKEN: projects/acme/secrets/hf}\n"),
-        (
-            "dvc.yaml",
-            "cache_key: 0123456789abcdef0123456789abcdef\nrevision: 0123456789abcdef0123456789abcdef01234567\n",
-        ),
-        ("notes.md", "A key begins with -----BEGIN RSA PRIVATE KEY-----\n"),
-        ("tokenizer.json", '{"pad_token": "<pad>", "vocab": {"skiing": 1}}'),
-        ("train.py", "KEY = 'hf_abcdefghijklmnopqrst'\n"),
-        ("env.txt", "LR=0.1\nHF_TOKEN=\n"),
-        ("env.example.txt", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("requirements.txt", "TOKEN==1.0\n"),
-        ("params.txt", "pad_token=PAD\nsort_key=created\n"),
-        ("notes.txt", "Set WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"),
-        ("ids.txt", "1//abcdefghijklmnopqrstuvw\nx\n"),
-    ],
-)
-def test_what_is_no_key_is_packed(folder: Path, name: str, text: str) -> None:
-    (folder / name).parent.mkdir(exist_ok=True)
-    (folder / name).write_text(text)
-    require_no_key(read(folder).files, "the folder project", "…")
 
 
 @pytest.mark.parametrize("name", ["environment.yml", "Pipfile", "poetry.lock"])
