@@ -52,6 +52,7 @@ _STANDS_FOR = {
     "logs JOB": "logs {first}",
     "show JOB": "show {first}",
     "dask-digits-7k2p3f9a": "{first}",
+    "--like torchrun-digits-7k2p3f9a": "--like {first}",
     "my-mlp-k24lpqrl my-mlp-9x2fa7uw": "{first} {second}",
     "--sweep ID": "--sweep {sweep}",
     "slipway pause h100": "slipway pause cpu --yes",
