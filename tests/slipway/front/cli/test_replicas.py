@@ -69,7 +69,7 @@ def test_each_run_of_a_session_has_a_rendezvous_of_its_own(torch: Stack) -> None
     done = torch.run("session", "run", "--", "sh", "-c", 'printf "$RANK"; exit $RANK')
     assert done.code == 1 and {"main  0", "workers  1"} == {*done.out.splitlines()}, done.out
     (row,) = torch.well("session", "list", "--output", "json").json["sessions"]
-    assert row["holds"] == "1 n1-standard-4 and 1 n1-standard-4"
+    assert row["holds"] == "2 n1-standard-4"
     torch.well("session", "stop")
     torch.all_end()
     assert adds_up(torch.well("submit", "--like", "session/2", "--follow").out)
