@@ -193,7 +193,7 @@ def test_gemma2_lora_learns_the_answers_of_a_chat_and_all_of_a_text() -> None:
 
 
 def test_gemma2_lora_begins_and_ends_a_text_once() -> None:
-    """As a text has it that a chat template wrote: the model knows no text that begins twice."""
+    """Texts that a chat template wrote have one: the model knows no text that begins twice."""
     (text,), _ = encode([Record("line 1", text="\x01all\x02")], Letters(), 64, "base")
     assert learnt(text) == "\x01all\x02"
 

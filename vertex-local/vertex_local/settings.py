@@ -38,7 +38,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class SpotFigures:
-    """What Compute Engine advises on Spot machines in a region."""
+    """Compute Engine's advice on Spot machines in a region."""
 
     obtainability: float = 0.7
     uptime_s: float = 3600.0

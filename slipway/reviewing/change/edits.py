@@ -29,7 +29,7 @@ class Edit:
 
 
 PLACE, SAVING = "place", "saving"
-"""What a job needs to go on from a checkpoint: a place that it finds again as it left it, and a line that saves."""
+"""Needs of a job that goes on from a checkpoint: a place that it finds again as it left it, and a line that saves."""
 
 
 @dataclass(frozen=True)

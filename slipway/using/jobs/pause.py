@@ -102,12 +102,14 @@ def pause_of(pauses: Mapping[str, Pause], cluster: str) -> Pause | None:
 def about_pause(context: Context, job: VertexJob) -> str:
     """Return the pause beside which a waiting job goes on, for whoever waits for it; empty where there is none, or it
     can't be read."""
+    if not job.waits:
+        return ""
     try:
         pauses = read_pauses(context.brief.storage, context.catalog.work_bucket)
     except CloudError:
         return ""
     cluster = context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else STACK
-    pause = pause_of(pauses, cluster) if job.waits else None
+    pause = pause_of(pauses, cluster)
     return f"{pause.words(context.catalog.stack)}; what was sent before starts all the same" if pause else ""
 
 

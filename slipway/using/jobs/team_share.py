@@ -17,7 +17,7 @@ from slipway.using.jobs.verdict import gets_ready
 
 @dataclass(frozen=True)
 class TeamShare:
-    """What a team has of a cluster, and who waits for theirs."""
+    """A team's part of a cluster, and who waits for theirs."""
 
     #: The cluster's display name.
     cluster: str

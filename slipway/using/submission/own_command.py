@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from pathlib import Path
 
@@ -57,8 +56,12 @@ def _require_program(word: str, place: Path, *, alone: bool) -> None:
 def is_of_project(word: str, folder: Path) -> bool:
     """Tell whether a folder's project names a command so, which its job has on its PATH."""
     project = folder / PROJECT
-    text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
-    return re.search(rf"""(?m)^\s*["']?{re.escape(word)}["']?\s*=\s*["'][\w.]+\s*:""", text) is not None
+    if not project.is_file():
+        return False
+    from slipway.authoring.packages.slipway_command import ENTRY, SCRIPTS  # It imports the launcher's other modules.
+
+    sections = SCRIPTS.findall(project.read_text(encoding="utf-8", errors="replace"))
+    return any(found[1] == word for section in sections for found in ENTRY.finditer(section))
 
 
 def script_template(catalog: Catalog, name: str | None, machine: str | None) -> Template:

@@ -275,7 +275,7 @@ def test_nothing_of_the_person_s_environment_reaches_user_code(run: Replica, mon
 def test_programs_of_the_person_who_started_the_cloud_are_none_of_the_image(
     run: Replica, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As pyenv's pytest: it would run without the image's packages, and be missing on the service."""
+    """Pyenv's pytest would run without the image's packages, and be missing on the service."""
     program = tmp_path / "own" / "pytest"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")

@@ -55,7 +55,7 @@ _WHOLE = (
     re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
     re.compile(r"(studySpec/metrics/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
 )
-"""Those that come and go as one."""
+"""Groups of values that come and go as one."""
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]

@@ -87,7 +87,7 @@ def test_the_one_behind_ends_where_the_first_has_not_decided(jobs: Jobs) -> None
 
 
 def test_the_one_behind_does_not_go_on_for_a_job_that_has_not_begun(jobs: Jobs) -> None:
-    """It waits still, as the service promises no order, or was cancelled in the console."""
+    """The other job waits still, as the service promises no order, or was cancelled in the console."""
     jobs.ask()
     with pytest.raises(RefusedError, match="has not begun"):
         jobs.room(after="first/yield/1").turn()

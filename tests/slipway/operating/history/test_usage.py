@@ -44,7 +44,7 @@ def day(**more: object) -> History:
 
 
 def test_the_jobs_of_one_submission_count_once() -> None:
-    """As the legs of a race, and one that has made room for another and goes on behind it."""
+    """Legs of a race are such jobs, and one that has made room for another and goes on behind it."""
     first, behind = (
         replace(job(name, 0, 0, 60), display_name="tune-1", request_id=name) for name in ("first", "behind")
     )

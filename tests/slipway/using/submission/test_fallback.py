@@ -1,13 +1,14 @@
 """Moving on, in any order of starts, faults, lagging lists, lost answers and kills."""
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, Cancelled
+from slipway.base.errors import AnswerUnknown
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claim import Claim
 from slipway.using.submission.costs import Spending
@@ -16,8 +17,9 @@ from slipway.using.submission.lookup import going_on
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult
 
+from .cancelled_service import typed
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, catalog, command
-from .service import Context, Journal, Killed, Service, is_passing
+from .service import Context, Journal, Killed, Service
 
 WAITS = AttemptStatus(
     launcher=True,
@@ -87,18 +89,13 @@ def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str
 
     `renewed_after`: so many commands see the first generation of the pool's cluster, and the offer that is lost then.
     """
-    for attempt in range(60):
-        service.dead = False
-        try:
-            deployed = attempt >= renewed_after
-            return command(service, again=attempt > 0, renewed=deployed, lacks=lacks if deployed else "")
-        except (Killed, AnswerUnknown):
-            continue
-        except Cancelled:
-            return None
-        except CloudError as problem:
-            assert is_passing(problem), problem
-    raise AssertionError("it never ended")
+    attempts = count()
+
+    def once(again: bool) -> SubmissionResult:
+        deployed = next(attempts) >= renewed_after
+        return command(service, again=again, renewed=deployed, lacks=lacks if deployed else "")
+
+    return typed(service, once)
 
 
 CALLS = dict.fromkeys(("create", "get", "list", "cancel", "take", "note", "read", "catalog"), FAULTS)
