@@ -27,7 +27,7 @@ from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 
 _LEAST_PAUSE_S = 2.0
-_STOPPING, _SUCCEEDED = "JOB_STATE_CANCELLING", "JOB_STATE_SUCCEEDED"
+_STOPPING, _CANCELLED, _SUCCEEDED = (f"JOB_STATE_{state}" for state in ("CANCELLING", "CANCELLED", "SUCCEEDED"))
 OUTRUN = "outrun"
 """The outcome of a leg that had machines after another one's launcher had taken the claim: it ended at once."""
 
@@ -66,6 +66,12 @@ class Race:
     def over(self) -> bool:
         """Tell whether nothing but the standing leg can run."""
         return self.winner is not None or (not self.silent and all(leg.ended for leg in self.legs))
+
+    @property
+    def open(self) -> bool:
+        """Tell whether another leg may run: no job has begun, and nobody has ended them all."""
+        going, cancelled = any(not leg.ended for leg in self.legs), any(leg.state == _CANCELLED for leg in self.legs)
+        return not self.claim and (going or not cancelled)
 
     @property
     def words(self) -> str:
@@ -150,13 +156,22 @@ def decided(
     known: Iterable[str] = (),
     timeout: float | None = None,
 ) -> VertexJob:
-    """Return the leg that stands for the submission of `job`, once nothing else can run, and cancel the others; a job
-    of no race itself. `tell` is told of each change.
+    """Return the leg that stands for the submission of `job`, after `follow`; a job of no race itself."""
+    return follow(context, job, tell, known=known, timeout=timeout).stands if job.race else job
+
+
+def follow(
+    context: Context,
+    job: VertexJob,
+    tell: Callable[[str], None],
+    *,
+    known: Iterable[str] = (),
+    timeout: float | None = None,
+) -> Race:
+    """Return the race of a leg once nothing but one leg can run, and cancel the others. `tell` is told of each change.
 
     Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
-    if not job.race:
-        return job
     clock, contact, told = context.clock, Contact(context.clock, context.no_contact), ""
     begun = clock.monotonic()
     while True:
@@ -173,7 +188,7 @@ def decided(
                 tell(f"{job.called}  race: {race.words}{'' if race.over else unseen}")
             told = race.words
             if race.over:
-                return race.stands
+                return race
         age = clock.monotonic() - begun
         if timeout is not None and age >= timeout:
             raise Timeout(

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from slipway.base.errors import AnswerUnknown, ConfigError, SlipwayError
+from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError, Timeout
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
 from slipway.using.jobs.follower import TRANSIENT
-from slipway.using.jobs.race import decided, end
+from slipway.using.jobs.race import Race, end, follow
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.checks import Checks
@@ -60,14 +60,25 @@ class RaceSender:
         if gone and not sent:
             raise next(iter(gone.values()))
         left = [candidate for candidate in prepared.candidates if candidate.region not in {*sent, *gone}]
-        choice = None
-        # Where each leg has ended the race is over.
-        if claim is Claim.FREE and left and (not sent or not all(attempt.job.ended for attempt in sent.values())):
-            choice = self._send_legs(prepared, left, sent, unseen)
-        known = tuple(attempt.job.name for attempt in sent.values())
-        stands = decided(self.context, next(iter(sent.values())).job, self.show.note, known=known)
+        choice, race = None, Race(tuple(attempt.job for attempt in sent.values()))
+        # A region that takes none for now is asked again while the others wait, and once more when they have ended.
+        while claim is Claim.FREE and left and race.open:
+            before = len(sent)
+            choice, left = self._send_legs(prepared, left, sent, unseen)
+            race = self._follow(sent, self.policy.resend_for if left else None)
+            if race.over and len(sent) == before:
+                break
+        stands = (race if choice else self._follow(sent)).stands
         attempt = Attempt(stands, fresh=any(attempt.fresh for attempt in sent.values()))
         return SubmissionResult(request=request, attempt=attempt, choice=choice, context=self.context)
+
+    def _follow(self, sent: Mapping[str, Attempt], seconds: float | None = None) -> Race:
+        """Return the race when it is over, or as it was sent after so many seconds."""
+        jobs = tuple(attempt.job for attempt in sent.values())
+        try:
+            return follow(self.context, jobs[0], self.show.note, known=[job.name for job in jobs], timeout=seconds)
+        except Timeout:
+            return Race(jobs)
 
     def _sender(self) -> Sender:
         return Sender(context=self.context, journal=self.journal, tell=self.show.note, policy=self.policy)
@@ -107,14 +118,19 @@ class RaceSender:
 
     def _send_legs(
         self, prepared: PreparedSubmission, left: Sequence[Candidate], sent: dict[str, Attempt], unseen: set[str]
-    ) -> Choice:
+    ) -> tuple[Choice | None, list[Candidate]]:
         """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`. In the regions
-        that are `unseen` one may be there."""
+        that are `unseen` one may be there. Return those whose regions took none for now too."""
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             checks = Checks.begin(self.context, prepared, [prepared.values], threads)
-            choice = choose_legs(self.context, prepared, left, threads)
+            try:
+                choice = choose_legs(self.context, prepared, left, threads)
+            except PolicyError:
+                if not sent:
+                    raise
+                return None, []
             if choice.held and sent:
-                return choice  # Those that wait go on.
+                return choice, []  # Those that wait go on.
             if choice.held:
                 raise HeldError(choice.taken)
             candidates = [leg.candidate for leg in choice.legs]
@@ -128,6 +144,7 @@ class RaceSender:
         queue, again = deque(sorted(candidates, key=lambda each: each.region in unseen)), set(unseen)
         problems: list[SlipwayError] = []
         unknown: list[AnswerUnknown] = []
+        later: list[Candidate] = []
         # A person may have cancelled it, or a leg may have begun, while another was sent.
         while queue and (not sent or self._wanted(queue[0].request, sent)):
             candidate = queue.popleft()
@@ -147,6 +164,7 @@ class RaceSender:
                     unknown.append(_not_known(candidate.request, problem))
                 else:
                     problems.append(problem)
+                    later += [candidate] if isinstance(problem, CloudError) and problem.worth_again else []
                 continue
             sent[candidate.region] = attempt
             result = SubmissionResult(request=candidate.request, attempt=attempt, choice=choice, context=self.context)
@@ -155,7 +173,7 @@ class RaceSender:
             raise [*unknown, *problems][0]
         if self._wanted(candidates[0].request, sent) and unknown:
             raise unknown[0]  # Typed again, the command sends what is missing.
-        return choice
+        return choice, later
 
     def _send_leg(self, request: Request, *, again: bool) -> Attempt:
         """Send a leg, or return the one that is there where it is tried `again`; else it is not waited for."""

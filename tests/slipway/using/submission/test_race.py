@@ -1,7 +1,7 @@
 """A race in three regions against the model of the service: kills, lost answers, lists that lag, and cancels. (N23)"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -38,6 +38,10 @@ class Regions(CancelledService):
     after: bool = True
     #: Regions that answer no call.
     silent: tuple[str, ...] = ()
+    #: Until when a region takes no job, in seconds.
+    limited: Mapping[str, float] = field(default_factory=dict)
+    #: Regions that are out of machines, so that their jobs end before they begin.
+    out: tuple[str, ...] = ()
 
     @property
     def context(self) -> Any:
@@ -53,7 +57,12 @@ class Regions(CancelledService):
 
     def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
         self._require_answer(region)
-        return super().create_job(kind, body, region)
+        if self.time < self.limited.get(region, 0):
+            raise failure(CALL, Answer(429, "RESOURCE_EXHAUSTED", "Quota exceeded for quota metric"))
+        made = super().create_job(kind, body, region)
+        if region in self.out:
+            self.jobs[-1].state, self.jobs[-1].ended = "JOB_STATE_FAILED", self.time
+        return made
 
     def job(self, name: str) -> VertexJob:
         self._require_answer(name.split("/")[3])
@@ -205,6 +214,54 @@ def test_a_region_that_takes_nothing_for_a_while_keeps_no_other_one_waiting() ->
     there.faults["create"] = ["", "limited", "", "limited"]
     result = race(there)
     assert [job.region for job in there.jobs] == [HOME, WEST, EAST] and result.attempt.job.region == EAST
+
+
+@pytest.mark.parametrize(("seconds", "out"), [(150.0, (HOME, WEST)), (3000.0, ())])
+def test_a_region_that_takes_none_for_long_is_asked_again_as_nobody_else_has_machines(
+    seconds: float, out: tuple[str, ...]
+) -> None:
+    there, show = service(starts=[None, None, 4], limited={EAST: seconds}, out=out), Told()
+    assert race(there, show=show).attempt.job.region == EAST and there.time >= seconds
+    assert any("us-east5" in note for note in show.notes)
+
+
+def test_the_same_command_sends_to_a_region_that_took_none_once_the_others_have_no_machines() -> None:
+    there = service(starts=[None, None, 4], limited={EAST: 300.0}, out=(HOME, WEST))
+    sleep = there.sleep
+
+    def killed(seconds: float) -> None:
+        sleep(seconds)
+        if there.time > 100:
+            raise Killed
+
+    there.sleep = killed  # type: ignore[method-assign]
+    with pytest.raises(Killed):
+        race(there)
+    there.sleep, there.time = sleep, 300.0  # type: ignore[method-assign]
+    assert set(states(there).values()) == {"FAILED"}
+    assert race(there, again=True).attempt.job.region == EAST
+
+
+def test_a_leg_that_somebody_ended_leaves_nothing_to_be_sent() -> None:
+    there = service(starts=[None, None, 4], limited={EAST: 300.0}, out=(HOME, WEST))
+    create = there.create_job
+
+    def create_job(*arguments: Any) -> Any:
+        made = create(*arguments)
+        there.jobs[0].state = "JOB_STATE_CANCELLED"
+        return made
+
+    there.create_job = create_job  # type: ignore[assignment, method-assign]
+    assert race(there).attempt.job.ended and set(states(there)) == {HOME, WEST}
+
+
+def test_a_region_without_quota_keeps_nobody_from_a_race_that_is_sent() -> None:
+    there = service(starts=[None, 30], region_limits={WEST: 0})
+    there.faults["read"] = [*[""] * 5, "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead = False
+    assert race(there, again=True).attempt.job.region == EAST
 
 
 def test_a_race_goes_on_where_a_region_does_not_answer() -> None:
