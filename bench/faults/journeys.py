@@ -302,6 +302,7 @@ JOURNEYS = (
     Journey("cancel", "busy", (*_CANCEL, "nap", "1s"), patience=_GIVEN_UP_S),
     Journey("pipeline", "with-pipeline", (*_CANCEL, "piped"), patience=_GIVEN_UP_S),
     Journey("yield", "with-waiting", _YIELD, patience=_GIVEN_UP_S),
-    Journey("race", "raced", _RACE, RACED, between=_machines_come, patience=_GIVEN_UP_S, look=_LOOK),
+    # A region that takes no leg has two turns.
+    Journey("race", "raced", _RACE, RACED, between=_machines_come, patience=2 * _GIVEN_UP_S, look=_LOOK),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
 )

@@ -64,7 +64,7 @@ class RaceSender:
         # A region that takes none for now is asked again while the others wait, and once more when they have ended.
         while claim is Claim.FREE and left and race.open:
             before = len(sent)
-            choice, left = self._send_legs(prepared, left, sent, unseen)
+            choice, left = self._send_legs(prepared, left, sent, unseen, told=choice is not None)
             race = self._follow(sent, self.policy.resend_for if left else None)
             if race.over and len(sent) == before:
                 break
@@ -117,10 +117,17 @@ class RaceSender:
         return Attempt(same(request, job), fresh=False)
 
     def _send_legs(
-        self, prepared: PreparedSubmission, left: Sequence[Candidate], sent: dict[str, Attempt], unseen: set[str]
+        self,
+        prepared: PreparedSubmission,
+        left: Sequence[Candidate],
+        sent: dict[str, Attempt],
+        unseen: set[str],
+        *,
+        told: bool,
     ) -> tuple[Choice | None, list[Candidate]]:
         """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`. In the regions
-        that are `unseen` one may be there. Return those whose regions took none for now too."""
+        that are `unseen` one may be there. Return those whose regions took none for now too. `told`: their choice and
+        its costs are."""
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             checks = Checks.begin(self.context, prepared, [prepared.values], threads)
             try:
@@ -134,12 +141,11 @@ class RaceSender:
             if choice.held:
                 raise HeldError(choice.taken)
             candidates = [leg.candidate for leg in choice.legs]
-            self.show.chosen(prepared, choice)
-            checks.check(candidates, self.show.note)
-            if costs := spending_of(prepared, choice):
-                confirm(self.context, self.show, costs)
-            if costs := crossing(prepared, candidates, checks.most):
-                confirm(self.context, self.show, costs)
+            if not told:
+                self.show.chosen(prepared, choice)
+                checks.check(candidates, self.show.note)
+                for costs in filter(None, (spending_of(prepared, choice), crossing(prepared, candidates, checks.most))):
+                    confirm(self.context, self.show, costs)
         # What takes none just now is tried again after the others, which it does not keep waiting.
         queue, again = deque(sorted(candidates, key=lambda each: each.region in unseen)), set(unseen)
         problems: list[SlipwayError] = []
