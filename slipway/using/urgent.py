@@ -18,14 +18,15 @@ from slipway.google.storage import Storage
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import SESSION_LABEL, SWEEP_LABEL, URGENT_LABEL
 from slipway.using.context import Context
+from slipway.using.jobs.claim import claim_of
 from slipway.using.jobs.demand import Demand, by_pool
 from slipway.using.jobs.room import last_checkpoint, round_of
-from slipway.using.jobs.verdict import gets_ready
+from slipway.using.jobs.verdict import awaited, gets_ready
 from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
 from slipway.using.submission.yielding import WITHIN_S, before, make_room
 
-_AT_ONCE = 8
+_AT_ONCE, _ENDING = 8, "JOB_STATE_CANCELLING"
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class Holder:
     """A job that holds machines, or waits for them, and can make room."""
 
     job: VertexJob
-    #: The machines that it has of each pool; none while it waits.
+    #: The machines that it has of each pool; none while it waits for them.
     machines: Mapping[str, int]
-    #: Seconds since its last checkpoint, which it computes again if it has none more; 0 for an idle session.
+    #: Seconds since its last checkpoint, which it computes again if it has none more; 0 for what has computed nothing.
     since: float
-    #: It was asked to make room before, and has not ended yet.
-    asked: bool = False
+    #: It was asked to make room before, or is being ended, and has not ended yet.
+    leaves: bool = False
 
     @property
     def lost(self) -> float:
@@ -55,8 +56,10 @@ class Holder:
         who = f"{self.job.called} ({self.job.user or 'nobody by name'})"
         if self.is_session:
             return f"{who}, a session that runs nothing"
-        if self.job.waits:
+        if not self.machines:
             return f"{who}, which waits before it and loses nothing"
+        if self.job.start_time is None:
+            return f"{who}, which has not begun and loses nothing"
         return f"{who}, which loses at most {span(self.since)} on {counted(sum(self.machines.values()), 'machine')}"
 
 
@@ -85,19 +88,24 @@ class Room:
 def rivals_of(
     needs: Mapping[str, int], job: VertexJob | None, cluster: PersistentResource, active: Sequence[VertexJob]
 ) -> list[VertexJob]:
-    """Return the jobs that wait for the same pools before a job that needs these machines. `job`: None for one that is
-    not sent yet. Pure."""
+    """Return the jobs that wait for machines of the same pools before a job that needs these. `job`: None for one that
+    is not sent yet. Pure."""
     ahead = before(job, active) if job else [other for other in active if other.is_on(cluster) and other.waits]
-    return [other for other in ahead if needs.keys() & by_pool(Demand.of(other), cluster).keys()]
+    queued = (other for other in ahead if other.state != _ENDING and not gets_ready(other, cluster))
+    return [other for other in queued if needs.keys() & by_pool(Demand.of(other), cluster).keys()]
 
 
-def shortage(needs: Mapping[str, int], rivals: Iterable[VertexJob], cluster: PersistentResource) -> Counter[str]:
-    """Return the machines of each pool that are short for a job and its rivals. Pure."""
-    asked = Counter(needs)
-    for other in rivals:
-        asked.update(by_pool(Demand.of(other), cluster))
-    free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
-    return Counter({pool: count - free[pool] for pool, count in asked.items() if count > free[pool]})
+def shortage(
+    needs: Mapping[str, int],
+    rivals: Iterable[VertexJob],
+    holding: Iterable[VertexJob],
+    cluster: PersistentResource,
+) -> Counter[str]:
+    """Return the machines of each pool that are short for a job and its rivals, beside the jobs `holding` machines of
+    the cluster. Pure."""
+    ahead = awaited(cluster, [*rivals, *holding])
+    asked = {pool.id: pool.used + ahead[pool.id] + needs[pool.id] for pool in cluster.pools if pool.id in needs}
+    return +Counter({pool.id: asked[pool.id] - pool.ceiling for pool in cluster.pools if pool.id in asked})
 
 
 def chosen(short: Mapping[str, int], holders: Iterable[Holder]) -> tuple[Holder, ...]:
@@ -108,6 +116,9 @@ def chosen(short: Mapping[str, int], holders: Iterable[Holder]) -> tuple[Holder,
     def enough(some: Collection[Holder]) -> bool:
         return all(sum(holder.machines.get(pool, 0) for holder in some) >= count for pool, count in short.items())
 
+    sessions = [holder for holder in ordered if holder.is_session]
+    if enough(sessions):
+        ordered = sessions
     if alone := next((holder for holder in ordered if enough([holder])), None):
         return (alone,)
     taken = list(ordered)
@@ -126,24 +137,24 @@ def find_room(context: Context, demand: Demand, cluster_id: str, region: str, jo
     cluster, active = here.persistent_resource(cluster_id), list(here.active_jobs(CUSTOM_JOB))
     if job and (not job.waits or gets_ready(job, cluster)):
         return Room()
-    needs = by_pool(demand, cluster)
+    needs, on_it = by_pool(demand, cluster), [other for other in active if other.is_on(cluster)]
     rivals = rivals_of(needs, job, cluster, active)
-    if not shortage(needs, rivals, cluster):
+    holding = [other for other in on_it if not other.waits or gets_ready(other, cluster)]
+    if not shortage(needs, rivals, holding, cluster):
         return Room(ahead=len(rivals))
     waiting = [other for other in rivals if _goes_on(other)]
     staying = [other for other in rivals if other not in waiting]
-    running = [other for other in active if other.is_on(cluster) and other.state == "JOB_STATE_RUNNING"]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="holders") as threads:
         storage, now = context.connection.storage, context.now
-        found = threads.map(lambda other: _holder(storage, other, cluster, now), [*waiting, *running])
-        able = [holder for holder in found if holder]
-    short = shortage(needs, staying, cluster)
-    for holder in able:
-        short.subtract(holder.machines if holder.asked else {})
-    short, able = +short, [holder for holder in able if not holder.asked]
-    steps_back = tuple(holder for holder in able if holder.job.waits)
-    holders = chosen(short, (holder for holder in able if not holder.job.waits)) if short else ()
-    return Room((*steps_back, *holders), len(staying), lacking=bool(short and not holders))
+        found = threads.map(lambda other: _holder(storage, other, cluster, now), [*waiting, *holding])
+        holders = [holder for holder in found if holder]
+    short = shortage(needs, staying, holding, cluster)
+    for holder in holders:
+        short.subtract(holder.machines if holder.leaves else {})
+    short, able = +short, [holder for holder in holders if not holder.leaves]
+    steps_back = tuple(holder for holder in able if not holder.machines)
+    makes_room = chosen(short, (holder for holder in able if holder.machines)) if short else ()
+    return Room((*steps_back, *makes_room), len(staying), lacking=bool(short and not makes_room))
 
 
 def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable[[str], None], again: str) -> None:
@@ -166,17 +177,22 @@ def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable
 
 def _goes_on(job: VertexJob) -> bool:
     """Tell whether a job can go on in another one, and makes room for an urgent one."""
-    return job.yields and SWEEP_LABEL not in job.labels and URGENT_LABEL not in job.labels
+    return job.yields and bool(claim_of(job)) and not {SESSION_LABEL, SWEEP_LABEL, URGENT_LABEL} & job.labels.keys()
 
 
 def _holder(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
+    """Return what a job can do for an urgent one; None for one that stays. Raises CloudError."""
+    machines = {} if job.waits and not gets_ready(job, cluster) else by_pool(Demand.of(job), cluster)
+    if job.state == _ENDING:
+        return Holder(job, machines, 0.0, leaves=True)
     if session := Session.of(job):
         last = last_run(storage, session)
-        return None if last.goes_on or last.closed else Holder(job, by_pool(Demand.of(job), cluster), 0.0)
+        stays = not last.closed and (last.goes_on or job.start_time is None)
+        return None if stays else Holder(job, machines, 0.0, leaves=bool(last.closed))
     if not _goes_on(job):
         return None
     asked = round_of(storage, job).asked is not None
     if job.start_time is None:
-        return Holder(job, {}, 0.0, asked) if job.waits else None
+        return Holder(job, machines, 0.0, leaves=asked)
     saved = max(job.start_time, last_checkpoint(storage, job) or job.start_time)
-    return Holder(job, by_pool(Demand.of(job), cluster), max(0.0, (now - saved).total_seconds()), asked)
+    return Holder(job, machines, max(0.0, (now - saved).total_seconds()), leaves=asked)

@@ -5,7 +5,7 @@ It rests on the service's data alone, which have no order of the queue and no ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -107,7 +107,7 @@ def on_cluster(
         return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
     there = [job for job in jobs or () if job.is_on(cluster)]
     pools = {pool.id: pool for pool in cluster.pools}
-    ahead = _ahead(cluster, there)
+    ahead = awaited(cluster, there)
     loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
     by_outcome = {outcome: [load for load in loads if load.outcome is outcome] for outcome in Outcome}
     if never := by_outcome[Outcome.NEVER]:
@@ -143,9 +143,10 @@ def on_cluster(
     return Verdict(Outcome.STARTS, f"starts now: uses {uses}{waiting(len(rivals))}")
 
 
-def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
-    """Sum the machines that jobs have asked for and not been given. Whether the machines of a job that gets ready count
-    as used is not documented: they are taken as used as far as more is used than running jobs can use."""
+def awaited(cluster: PersistentResource, jobs: Collection[VertexJob]) -> dict[str, int]:
+    """Sum the machines that jobs on a cluster have asked for and not been given, by pool. Whether the machines of a job
+    that gets ready count as used is not documented: they are taken as used as far as more is used than running jobs can
+    use."""
     preparing = [job for job in jobs if job.waits and job.state == _PENDING]
     queued = [job for job in jobs if job.waits and job not in preparing]
     running = [job for job in jobs if not job.waits]

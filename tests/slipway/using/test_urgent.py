@@ -1,16 +1,28 @@
 """Who makes room for an urgent job, and who may ask for it. # N24"""
 
+import json
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.authoring.packages.slipway_exchange import Request
 from slipway.base.errors import PolicyError
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.storage import Location, StoredObject
+from slipway.google.worker_pools import WorkerPool
+from slipway.using.jobs.demand import Demand
+from slipway.using.sessions.session import command_of
 from slipway.using.submission.yielding import may_urge, require_urgent
-from slipway.using.urgent import Holder, Room, chosen, rivals_of, shortage
+from slipway.using.urgent import Holder, Room, chosen, find_room, rivals_of, shortage
 from tests.builders.catalogs import catalog
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
-from tests.builders.pools import pool
+from tests.builders.place import NOW
+from tests.builders.pools import CPU, pool
 
 
 def holder(name: str, since: float, machines: int = 1, *, session: bool = False) -> Holder:
@@ -30,6 +42,11 @@ def test_who_loses_least_makes_room() -> None:
 
 def test_an_idle_session_ends_before_any_job() -> None:
     assert names(chosen({"workers": 1}, [holder("tune", 0.0), holder("session", 0.0, session=True)])) == ["session"]
+
+
+def test_idle_sessions_that_are_enough_together_end_before_a_job_that_is_alone() -> None:
+    sessions = [holder("session", 0.0, session=True), holder("another", 0.0, session=True)]
+    assert names(chosen({"workers": 2}, [holder("wide", 5.0, 2), *sessions])) == ["another", "session"]
 
 
 def test_several_make_room_where_none_is_enough_and_nobody_where_all_are_not() -> None:
@@ -54,10 +71,21 @@ def test_room_is_for_those_that_wait_before_it_too() -> None:
     first, later = (job(name, on=declared, state="QUEUED", minutes=age) for name, age in (("first", 30), ("later", 1)))
     urgent = job("urgent", on=declared, state="QUEUED", minutes=10)
     one = {"workers": 1}
-    assert shortage(one, rivals_of(one, urgent, there, [later, urgent]), there) == {}
-    assert shortage({"workers": 2}, [], there) == one
-    assert rivals_of(one, urgent, there, [later, urgent, first]) == [first] and shortage(one, [first], there) == one
-    assert shortage(one, rivals_of(one, None, there, [later, first]), there) == {"workers": 2}
+    assert shortage(one, rivals_of(one, urgent, there, [later, urgent]), [], there) == {}
+    assert shortage({"workers": 2}, [], [], there) == one
+    assert rivals_of(one, urgent, there, [later, urgent, first]) == [first]
+    assert shortage(one, [first], [], there) == one
+    assert shortage(one, rivals_of(one, None, there, [later, first]), [], there) == {"workers": 2}
+
+
+def test_a_job_that_gets_ready_has_its_machines_and_waits_for_none() -> None:
+    there = living(declared := cluster("cpu", pool(high=2)), used=2, replicas=2)
+    runs, ready = job("runs", on=declared), job("ready", on=declared, state="PENDING", minutes=1)
+    one = {"workers": 1}
+    assert rivals_of(one, None, there, [runs, ready]) == []
+    assert shortage(one, [], [runs, ready], there) == one
+    not_counted = living(declared, used=1, replicas=2)
+    assert shortage({"workers": 2}, [], [runs, ready], not_counted) == {"workers": 2}
 
 
 @pytest.mark.parametrize(
@@ -91,3 +119,68 @@ def test_what_is_told() -> None:
     ]
     assert [*Room(ahead=2).lines("")] == ["urgent: nobody has to make room; 2 jobs wait before it"]
     assert "waits all the same" in next(Room(lacking=True).lines(""))
+
+
+DECLARED = cluster("cpu", pool(high=2))
+
+
+def room_for(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | None = None) -> Room:
+    """Return the room on a full pool of two machines, beside these jobs."""
+    objects, there = stored or {}, living(DECLARED, used=2, replicas=2)
+
+    class Here:
+        def persistent_resource(self, _: str) -> PersistentResource:
+            return there
+
+        def active_jobs(self, _: object) -> list[VertexJob]:
+            return [*jobs, urgent]
+
+    class Stored:
+        def objects(self, under: Location) -> list[StoredObject]:
+            listed = (Location.parse(name) for name in objects if name.startswith(str(under)))
+            return [StoredObject(at, size=0, generation="1", md5="", updated=NOW, created=NOW) for at in listed]
+
+        def read(self, at: Location) -> bytes:
+            return objects[str(at)]
+
+    context: Any = SimpleNamespace(
+        vertex=SimpleNamespace(at=lambda region: Here()), connection=SimpleNamespace(storage=Stored()), now=NOW
+    )
+    return find_room(context, Demand.of(urgent), DECLARED.id, "", urgent)
+
+
+def going_on(name: str, state: str = "RUNNING", minutes: float = 30, **fields: Any) -> VertexJob:
+    env = ("SLIPWAY_YIELD={}",)
+    worker = WorkerPool(CPU, 1, image="executor:1", args=("--claim", f"gs://w/claims/{name}", "--module", "x"), env=env)
+    return job(name, on=DECLARED, state=state, minutes=minutes, worker_pools=(worker,), **fields)
+
+
+def session(name: str, state: str = "RUNNING", minutes: float = 30) -> VertexJob:
+    command = command_of(Location("w", f"sessions/ada/{name}"), 600, 3600, "")
+    env = {"SLIPWAY_PARAMETERS": json.dumps({"command": command}), "SLIPWAY_YIELD": "{}"}
+    labels = {"slipway-user": "ada", "slipway-session": name}
+    return job(name, on=DECLARED, state=state, minutes=minutes, env=env, labels=labels)
+
+
+URGENT = job("urgent", on=DECLARED, state="QUEUED", minutes=1)
+
+
+def test_what_gets_ready_makes_room_before_what_has_computed() -> None:
+    room = room_for(URGENT, going_on("runs"), going_on("ready", "PENDING", 2))
+    assert names(room.holders) == ["ready"] and not room.ahead and not room.lacking
+    assert [*room.lines("makes room")] == ["urgent: ready (user-a), which has not begun and loses nothing, makes room"]
+
+
+def test_who_is_about_to_leave_is_waited_for_and_nobody_else_is_asked() -> None:
+    assert room_for(URGENT, going_on("runs"), going_on("cancelled", "CANCELLING", start_time=NOW)) == Room()
+    closed = {
+        "gs://w/sessions/ada/idle/runs/000001.request": Request("x", "bob", closed="as bob stopped it").packed({})
+    }
+    assert names(room_for(URGENT, going_on("runs"), session("idle")).holders) == ["idle"]
+    assert room_for(URGENT, going_on("runs"), session("idle"), stored=closed) == Room()
+
+
+def test_a_session_that_waits_or_gets_ready_stays_where_it_is() -> None:
+    room = room_for(URGENT, going_on("runs"), going_on("other", minutes=20), session("waits", "QUEUED", 5))
+    assert names(room.holders) == ["other", "runs"] and room.ahead == 1
+    assert names(room_for(URGENT, going_on("runs"), session("ready", "PENDING", 5)).holders) == ["runs"]

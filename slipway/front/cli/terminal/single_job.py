@@ -72,7 +72,7 @@ def submit_one(
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
     if typed.by is not None:
         typed, prepared = _by(context, typed, typed.by, prepared, id_, dry_run=dry_run)
-    room = _room(context, prepared, typed, dry_run=dry_run) if typed.urgent else None
+    room = _room(context, prepared, typed, id_, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
         _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)
@@ -80,7 +80,7 @@ def submit_one(
     submitted, submission_id = send(context, typed, prepared, id_, json=json)
     context, job = submitted.context, submitted.attempt.job
     if room:
-        _make_room(context, job, typed.again(submission_id))
+        _make_room(context, job, replace(typed, yes=typed.yes or len(room.holders) > 1), submission_id)
     with screen.after(*sent_words(job)):
         if ending.waits:
             from slipway.front.cli.terminal.watching import watch
@@ -155,35 +155,52 @@ def _clock(at: datetime, ends: datetime) -> str:
     return f"{at:%a %H:%M}" if ends - at < timedelta(days=6) else f"{at:%a %Y-%m-%d %H:%M}"
 
 
-def _room(context: Context, prepared: PreparedSubmission, typed: SubmitArguments, *, dry_run: bool) -> Room:
-    """Return who would make room, after a confirmation where that is more than one. Raises PolicyError where the
-    submission may not be urgent, or nobody can be asked."""
+def _room(
+    context: Context, prepared: PreparedSubmission, typed: SubmitArguments, id_: str | None, *, dry_run: bool
+) -> Room:
+    """Return who would make room, after a confirmation where that is more than one. `id_`: it may have been sent under
+    it before. Raises PolicyError where the submission may not be urgent, or nobody can be asked."""
     from slipway.using.submission.yielding import require_urgent
     from slipway.using.urgent import Room, find_room
 
     require_urgent(context.catalog, context.user, prepared.team, context.agent)
     candidate = likely(prepared.candidates)
     cluster = context.catalog.clusters.get(candidate.offer.cluster)
-    room = find_room(context, candidate.demand, cluster.id, candidate.region) if cluster else Room()
-    for line in room.lines("would make room" if dry_run else "makes room"):
+    sent = _last_attempt(context, prepared, id_) if id_ else None
+    room = find_room(context, candidate.demand, cluster.id, candidate.region, sent) if cluster else Room()
+    asks = len(room.holders) > 1 and not typed.yes
+    for line in room.lines("would make room" if dry_run or asks else "makes room"):
         screen.note(line)
-    if len(room.holders) > 1 and not (typed.yes or dry_run):
-        several = f"{len(room.holders)} jobs would make room"
-        confirm(f"{several}. Send it?", PolicyError(several, fix=f"{typed.again(None)} --yes"))
+    if not dry_run:
+        _agreed(room, typed, None)
     return room
 
 
-def _make_room(context: Context, job: VertexJob, again: str) -> None:
-    """Ask who makes room for an urgent job that was sent: by now these may be others. It waits where that fails."""
+def _agreed(room: Room, typed: SubmitArguments, id_: str | None) -> None:
+    """Ask whether several jobs are to make room. Raises PolicyError where nobody can be asked, and KeyboardInterrupt
+    where the answer is no."""
+    if len(room.holders) > 1 and not typed.yes:
+        several = f"{len(room.holders)} jobs would make room"
+        confirm(f"{several}. Send it?", PolicyError(several, fix=replace(typed, yes=True).again(id_)))
+
+
+def _make_room(context: Context, job: VertexJob, typed: SubmitArguments, id_: str) -> None:
+    """Ask who makes room for an urgent job that was sent: by now these may be others, and several though one was. It
+    waits where that fails, or is not agreed to."""
     from slipway.using.urgent import ask_for_room, find_room
 
+    again = typed.again(id_)
     try:
         now = context.vertex.job(job.name)
         room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
+        _agreed(room, typed, id_)
         ask_for_room(context, now, room, tell=screen.note, again=again)
     except CloudError as problem:
         screen.note(f"warning: {job.called} was sent, and not all make room for it: {problem.message}")
         screen.note(f"  to ask once more: {again}")
+    except (PolicyError, KeyboardInterrupt):
+        screen.note(f"{job.called} was sent, and waits: several jobs would have to make room by now, and none is asked")
+        screen.note(f"  to ask them: {replace(typed, yes=True).again(id_)}")
 
 
 def _run(context: Context, like: str) -> RunLikeness | None:
