@@ -9,6 +9,8 @@ from .protos import messages
 from .provider import type_and_name
 
 _KINDS = messages.PropertyDiff
+_IDENTITY = re.compile(r"name|project|location|region|zone|\w+Id")
+"""The inputs by which Google knows a resource: nothing there is renamed or moves, so another one is made."""
 _IDS = {
     "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
     "gcp:compute/networkAttachment:NetworkAttachment": "projects/{project}/regions/{region}/networkAttachments/{name}",
@@ -40,21 +42,29 @@ class AsDeclared:
         return messages.CheckResponse(inputs=request.news)
 
     def diff(self, request: Any) -> Any:
-        """Compare the inputs. Which changes need a new resource is not known, so each is told as an update.
+        """Compare the inputs. Another identity needs another resource; what else does is not known, and told as an
+        update.
 
         An import, which has read nothing to compare with, agrees with its program.
         """
         old, new = request.old_inputs.fields, request.news.fields
         imported = not old and not request.olds.fields
-        changes = {
-            name: _KINDS.UPDATE if name in old and name in new else _KINDS.ADD if name in new else _KINDS.DELETE
+        changes = [
+            name
             for name in sorted({*old, *new})
             if not imported and (name not in old or name not in new or old[name] != new[name])
+        ]
+        replaces = [name for name in changes if _IDENTITY.fullmatch(name)]
+        kinds = {
+            name: f"{'UPDATE' if name in old and name in new else 'ADD' if name in new else 'DELETE'}"
+            f"{'_REPLACE' if name in replaces else ''}"
+            for name in changes
         }
         return messages.DiffResponse(
             changes=messages.DiffResponse.DIFF_SOME if changes else messages.DiffResponse.DIFF_NONE,
-            diffs=list(changes),
-            detailedDiff={name: _KINDS(kind=kind, inputDiff=True) for name, kind in changes.items()},
+            diffs=changes,
+            replaces=replaces,
+            detailedDiff={name: _KINDS(kind=kind, inputDiff=True) for name, kind in kinds.items()},
             hasDetailedDiff=True,
         )
 

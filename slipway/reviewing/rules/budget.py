@@ -21,6 +21,8 @@ from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 _DAYS = HOURS_OF_A_MONTH / 24
+_SHORTEST = 28
+"""The days that every month has."""
 
 
 def budgets(change: Change) -> Iterator[Consequence]:
@@ -101,7 +103,7 @@ def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Conseque
             "budget-share",
             Subject("budget", "share"),
             share=percent(idle),
-            day=int(_DAYS / idle) + 1,
+            day=day if (day := int(_DAYS / idle) + 1) <= _SHORTEST else 0,
             daily=usd(hourly * 24),
             enough=usd(hourly * HOURS_OF_A_MONTH),
         )

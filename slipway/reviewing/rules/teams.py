@@ -32,8 +32,13 @@ def teams(change: Change) -> Iterator[Consequence]:
         if before != after:
             had, has = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
             none = join(team for team in sorted(had) if team not in has) if has else ""
+            pools = change.new.clusters[cluster].pools if cluster in change.new.clusters else ()
+            filled = [
+                (team, pool) for team in sorted(has) for pool in pools if had.get(team, 0) < pool.max <= has[team]
+            ]
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            yield by_row("team-shares", subject, before=before, after=after, none=none, cluster=cluster, edits=edits)
+            words: dict[str, Any] = {"none": none, "whole": join(f"{team} all of `{pool.name}`" for team, pool in filled)}
+            yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits, **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:

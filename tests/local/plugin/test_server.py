@@ -188,11 +188,11 @@ def test_other_types_are_taken_as_declared_and_said_once(provider: Any, recorder
     differs = provider.Diff(messages.DiffRequest(urn=urn, id="work", old_inputs=given, olds=made.properties, news=news))
     kinds = messages.PropertyDiff
     assert {path: value.kind for path, value in differs.detailedDiff.items()} == {
-        "datasetId": kinds.UPDATE,
+        "datasetId": kinds.UPDATE_REPLACE,
         "description": kinds.DELETE,
-        "location": kinds.ADD,
+        "location": kinds.ADD_REPLACE,
     }
-    assert list(differs.replaces) == []
+    assert list(differs.replaces) == ["datasetId", "location"], "nothing at Google is renamed or moves"
     changed = provider.Update(messages.UpdateRequest(urn=urn, id="work", olds=made.properties, news=news))
     assert decode(changed.properties).values["datasetId"] == "clicks"
     provider.Delete(messages.DeleteRequest(urn=urn, id="work", properties=changed.properties))

@@ -106,7 +106,15 @@ CASES = (
     Case(
         "A template runs as the account that everything runs as",
         (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (stops("account-changed", "evals", "evals@acme-ml", "`judge-key` opens that to all", "keep account `evals`"),),
+        (
+            stops(
+                "account-changed",
+                "evals",
+                "evals@acme-ml",
+                "fail without secret `judge-key`",
+                "keep account `evals`: a grant on `judge-key` opens",
+            ),
+        ),
         never=("secretAccessor",),
         world=QUEUED,
         accident="an account shared by all",

@@ -11,6 +11,7 @@ from tests.review.engine import (
     ACCOUNT,
     BUCKET,
     CLUSTER,
+    DATASET,
     SQL,
     TEMPLATE,
     WORK,
@@ -19,6 +20,7 @@ from tests.review.engine import (
     deletes,
     does,
     edits_work,
+    replaces,
     unprotects,
     updates,
 )
@@ -160,6 +162,28 @@ CASES = (
         names=(tells("bucket-created", "acme-corpus", "jobs in us-central1 read it from EU"),),
         accident="data read across an ocean, and paid by size",
         steps=does(step("create", BUCKET, "corpus", new={"name": "acme-corpus", "location": "EU"})),
+    ),
+    Case(
+        "A bucket of a person's own is made, shut to the public, whose objects go after a month",
+        names=(tells("bucket-created", "acme-scratch", "deletes every object after 30 days", "can't be opened"),),
+        steps=does(
+            step(
+                "create",
+                BUCKET,
+                "scratch",
+                new={
+                    **WORK,
+                    "name": "acme-scratch",
+                    "lifecycleRules": [{"action": {"type": "Delete"}, "condition": {"age": 30}}],
+                },
+            )
+        ),
+    ),
+    Case(
+        "A dataset of BigQuery moves to another continent",
+        names=(stops("resource-replaced", "bigquery.Dataset", "or the deployment fails as it holds something"),),
+        steps=replaces(DATASET, "sales", {"datasetId": "sales", "location": "US"}, location="EU"),
+        accident="a year of tables behind an edit of one word",
     ),
     Case(
         "Earlier versions of objects are not kept any more",

@@ -377,8 +377,16 @@ CASES = (
     ),
     Case(
         "A team has no share of a cluster any more, where another has all of it",
-        (stack("{ search: 2, demand: 2 }", "{ search: 4 }"),),
-        (hurts("team-shares", "cpu", "search 4 and demand nothing", "jobs of demand are sent there only while"),),
+        (stack("{ search: 2, demand: 2 }", "{ search: 16 }"),),
+        (
+            hurts(
+                "team-shares",
+                "cpu",
+                "search 16 and demand nothing",
+                "search all of `workers`",
+                "jobs of demand are sent",
+            ),
+        ),
         given=(*_TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),
         accident="a team whose jobs stood for a week behind another's",
     ),

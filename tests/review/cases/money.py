@@ -1,5 +1,7 @@
 """Money: a stack's cost idle and at most, a run's cost, and unused resources that stay paid."""
 
+from dataclasses import replace
+
 from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
 
 RESERVED = Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"})
@@ -124,6 +126,17 @@ CASES = (
             ),
         ),
         accident="a limit that stopped everybody in the middle of a month",
+    ),
+    Case(
+        "Idle pools alone spend a little more than the budget",
+        (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "149000")),),
+        (
+            tells("budget-changed", "budget stack", "may spend $149,000 a month"),
+            tells("budget-changed", "budget enforce", "are refused"),
+            stops("budget-share", "budget share", "nothing can be sent at the end of long months"),
+        ),
+        never=("of a month on",),
+        accident="a limit that nobody met in February",
     ),
     Case(
         "The budget is less than idle pools cost with a single machine each",

@@ -43,6 +43,7 @@ from slipway.reviewing.rules.table import by_row, follows
 
 _UNREADABLE = "submitters can't read the results in it any more"
 _PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
+_AT_ONCE = ("lifecycleRules", "retentionPolicy", "versioning", "publicAccessPrevention")
 _UNASKED = Unknown("nobody asked", "", "")
 
 
@@ -73,6 +74,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         _so(touched, role, change),
         details=[
             *([away] if away else []),
+            *_as_made(touched, role),
             # Its own policy stays as it is.
             *(f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)),
         ],
@@ -99,6 +101,12 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             region = elsewhere.get(touched.physical)
             return f"for what jobs in {region} write" if region else _PURPOSES[role]
     return ""
+
+
+def _as_made(touched: Touched, role: str) -> Iterator[str]:
+    """Yield what keeps, deletes or shuts a bucket of somebody's own that is made."""
+    for key in _AT_ONCE if touched.fate is Fate.CREATED and not role else ():
+        yield from (f"it {effect.does}" for effect in BUCKET_FIELDS[key](None, touched.becomes.get(key)))
 
 
 def _away(touched: Touched, region: str) -> str:
