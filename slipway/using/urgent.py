@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Protocol, TypeVar
 
 from slipway.base.errors import ResourceError
 from slipway.base.formatting import counted, span
@@ -42,9 +43,9 @@ class Holder:
     leaves: bool = False
 
     @property
-    def lost(self) -> float:
-        """The machine-seconds that it computes again."""
-        return self.since * sum(self.machines.values())
+    def order(self) -> tuple[bool, float, str]:
+        """Its place among holders: idle sessions before any job, then by the machine-seconds that it computes again."""
+        return not self.is_session, self.since * sum(self.machines.values()), self.job.name
 
     @property
     def is_session(self) -> bool:
@@ -108,12 +109,22 @@ def shortage(
     return +Counter({pool.id: asked[pool.id] - pool.ceiling for pool in cluster.pools if pool.id in asked})
 
 
-def chosen(short: Mapping[str, int], holders: Iterable[Holder]) -> tuple[Holder, ...]:
-    """Return those who make the room that is short: idle sessions before any job, then who loses least; one that is
-    enough alone before several. Nobody where all of them together are not enough. Pure."""
-    ordered = sorted(holders, key=lambda holder: (not holder.is_session, holder.lost, holder.job.name))
+class _Holds(Protocol):
+    @property
+    def machines(self) -> Mapping[Any, int]: ...
+    @property
+    def order(self) -> tuple[Any, ...]: ...
 
-    def enough(some: Collection[Holder]) -> bool:
+
+AnyHolder = TypeVar("AnyHolder", bound=_Holds)
+
+
+def chosen(short: Mapping[Any, int], holders: Iterable[AnyHolder]) -> tuple[AnyHolder, ...]:
+    """Return those who make the room that is short, in their order; one that is enough alone before several. Nobody
+    where all of them together are not enough. Pure."""
+    ordered = sorted(holders, key=lambda holder: holder.order)
+
+    def enough(some: Collection[AnyHolder]) -> bool:
         return all(sum(holder.machines.get(pool, 0) for holder in some) >= count for pool, count in short.items())
 
     sessions = [holder for holder in ordered if holder.is_session]

@@ -1,14 +1,14 @@
 """Replay the jobs of the last days on other pools: waits, dollars, and what could never run.
 
 FILE is a stack file: by default this checkout's file of the catalog's stack. It is compared with what is deployed, or
-with the same file at a git REF. The stack as it was is replayed as well, to see how far a replay is off what happened:
-where it is too far, neither waits nor dollars are shown.
+with the same file at a git REF, in its pools, the shares of its teams and its regions. The stack as it was is replayed
+as well, to see how far a replay is off what happened: where it is too far, neither waits nor dollars are shown.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,13 +23,14 @@ from slipway.front.cli.terminal import comparison_table, screen
 from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.google.advice import read_advice
 from slipway.google.catalog.lookup import checkout
-from slipway.model.cluster import ClusterSpec
+from slipway.google.failures import CloudError
 from slipway.operating.history.reader import read_history
 from slipway.operating.whatif import report
-from slipway.operating.whatif.comparison import Replayer
+from slipway.operating.whatif.comparison import Declaration, Replayer
 from slipway.operating.whatif.pools import with_bounds
 from slipway.operating.whatif.suggestion import BoundsSuggestion, suggest
 from slipway.using.context import Context
+from slipway.using.jobs.pause import Pause, all_pauses
 
 _TARGET = "10m"
 
@@ -58,14 +59,18 @@ def command(
     target = _TARGET if target is None else target
     target_s, context = seconds(target), Context(catalog)
     path = Path(file) if file else _stack_file(context)
-    after = _clusters(path)
-    before: tuple[ClusterSpec, ...] = _clusters(path, base) if base else tuple(context.catalog.clusters.values())
+    after, catalog_ = _declared(path), context.catalog
+    if base:
+        before = _declared(path, base)
+    else:
+        before = Declaration(tuple(catalog_.clusters.values()), catalog_.shares or {}, catalog_.regions)
     replayer = _replayer(context, days)
     heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
         suggestion = _suggestion(replayer, after, target_s, target)
         heads = (path.name, "SUGGESTED")
-        before, after = after, tuple(with_bounds(cluster, suggestion.bounds) for cluster in after)
+        edited = tuple(with_bounds(cluster, suggestion.bounds) for cluster in after.clusters)
+        before, after = after, replace(after, clusters=edited)
     compared = replayer.comparison(before, after)
     spot = read_advice(context.connection, context.catalog.project, report.spot_needs(replayer.history))
     if output == "json":
@@ -73,7 +78,7 @@ def command(
     else:
         comparison_table.show(compared, heads, spot)
         if suggestion is None and compared.unchanged:
-            has = f"the same pools at {base}" if base else "the pools that are deployed"
+            has = f"the same pools, shares and regions at {base}" if base else "those that are deployed"
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
     if suggestion is not None:
         _print_edit(path, suggestion, shown=output != "json")
@@ -93,25 +98,37 @@ def _stack_file(context: Context) -> Path:
     return Path(from_here(path))
 
 
-def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
+def _declared(path: Path, ref: str = "") -> Declaration:
+    """Return what a stack file declares, with its templates' regions but at a `ref`. Raises ConfigError."""
     from slipway.authoring.stack.stack import parse  # pydantic is needed only here
     from slipway.authoring.stack.yaml_file import from_text, load
+    from slipway.authoring.template.load import available
+    from slipway.authoring.template.load import load as load_template
 
-    return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
+    stack = parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path))
+    folder = path.resolve().parent.parent / "templates"
+    there = () if ref else {*available(folder)}.intersection(stack.templates)
+    regions = {name: load_template(name, folder).regions for name in sorted(there)}
+    return Declaration(stack.clusters, stack.shares, (stack.region, *stack.other_regions), regions)
 
 
 def _replayer(context: Context, days: int) -> Replayer:
     """Read the history. Raises ResourceError where there is nothing to replay."""
     catalog = context.catalog
     now = right_time(context.now, context.connection.session.time)
-    replayer = Replayer.of(read_history(context.connection, catalog, now - timedelta(days=days), now), catalog)
+    history, pauses = read_history(context.connection, catalog, now - timedelta(days=days), now), list[Pause]()
+    try:
+        pauses = all_pauses(context.connection.storage, catalog.work_bucket)
+    except CloudError as problem:
+        history = replace(history, unread=(*history.unread, f"pauses: {problem.brief}"))
+    replayer = Replayer.of(history, catalog, pauses)
     if not replayer.work.counted:
         why = "\n".join(replayer.history.unread) or f"no job of stack {catalog.stack} has run in the last {days} days"
         raise ResourceError("there is nothing to replay", why=why, fix="slipway jobs list --all")
     return replayer
 
 
-def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], target_s: float, target: str) -> BoundsSuggestion:
+def _suggestion(replayer: Replayer, declared: Declaration, target_s: float, target: str) -> BoundsSuggestion:
     """Return the suggestion. Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
     if not (calibration := replayer.calibration).trusted:
         raise ResourceError(
@@ -119,7 +136,7 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], target_s: f
             why=f"a replay of the stack as it was: {calibration.words}",
             fix="slipway what-if",
         )
-    suggestion = suggest(replayer, replayer.pools(clusters), target_s)
+    suggestion = suggest(replayer.under(declared), replayer.pools(declared.clusters), target_s)
     if suggestion.outcome is None:
         least = span(suggestion.shortest or 0)
         raise ResourceError(

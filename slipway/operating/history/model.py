@@ -72,6 +72,8 @@ class PastJob:
     request_id: str = ""
     #: The regions where its submission waited at once; none where it waited in one.
     race: tuple[str, ...] = ()
+    #: Its launcher makes room for another job when it is asked to.
+    yields: bool = False
     error: str = ""
     #: The seconds that `cost` covers, at `per_hour`, with trials as if all machines had been at work together.
     busy: float | None = None

@@ -75,6 +75,7 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         run=job.labels.get(RUN_LABEL, ""),
         request_id=job.request_id,
         race=job.race,
+        yields=job.yields,
         error=job.error,
         busy=account.busy,
         preemptions=tuple(event.at for event in events.of("preemption") if event.at) if events else (),

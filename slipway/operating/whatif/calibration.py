@@ -48,7 +48,7 @@ def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration
     ran = [run for run in known if run.wait is not None]
     if len(known) < FEWEST:
         return Calibration(error=None, jobs=len(known))
-    never = 1 - len(ran) / len(known)
+    never = sum(run.route is None for run in known) / len(known)
     replayed = sorted(run.wait for run in ran if run.wait is not None)
     happened = sorted(run.job.waited for run in ran if run.job.waited is not None)
     area = sum(abs(wait - real) for wait, real in zip(replayed, happened, strict=True))

@@ -1,4 +1,4 @@
-"""A cluster during a replay: its pools now, and the jobs that wait for them, in order."""
+"""A cluster during a replay: its pools now, the jobs that run on them, and those that wait, in order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from slipway.operating.whatif.model import ReplayedPool
+from slipway.operating.whatif.model import ReplayedJob, ReplayedPool
 
 Needs = tuple[tuple[int, int], ...]
 """Machines by the place of their pool."""
@@ -54,19 +54,36 @@ class PoolState:
         self.live = max(self.live, min(self.live + machines, self.max))
 
 
-@dataclass
+@dataclass(eq=False)
 class Waiting:
-    """A job that waits by one of its routes."""
+    """A job that waits by one of its routes, and then runs."""
 
-    #: Its place among all that wait.
-    order: int
     #: The places of the job among the replay's, and of the route among the job's.
-    job: int
+    number: int
     route: int
     cluster: int
     needs: Needs
+    job: ReplayedJob
+    #: The seconds that it has still to run.
+    left: float
+    #: Its place among all that were sent; 0 before.
+    order: int = 0
+    #: The moment at which it made room for another job, behind which it waits.
+    stopped: float | None = None
     #: It has started, or went elsewhere.
     gone: bool = False
+    #: The moment at which its code starts; 0 while it waits.
+    began: float = 0.0
+    #: It makes room after its next checkpoint.
+    asked: bool = False
+
+    @property
+    def machines(self) -> int:
+        return sum(machines for _, machines in self.needs)
+
+    def meets(self, other: Waiting) -> bool:
+        """Tell whether both need machines of one pool."""
+        return not {at for at, _ in self.needs}.isdisjoint(at for at, _ in other.needs)
 
 
 @dataclass
@@ -81,6 +98,14 @@ class ClusterQueue:
     lines: dict[tuple[int, ...], deque[Waiting]] = field(default_factory=dict)
     #: The number of jobs that wait.
     length: int = 0
+    #: The jobs that are not sent yet, in order: a pause or their team's share holds them.
+    held: list[Waiting] = field(default_factory=list)
+    #: By their order.
+    running: dict[int, Waiting] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> Iterator[Waiting]:
+        return (job for line in self.lines.values() for job in line if not job.gone)
 
     def add(self, job: Waiting, pools: Sequence[PoolState]) -> None:
         self.lines.setdefault(tuple(at for at, _ in job.needs), deque()).append(job)
@@ -90,6 +115,9 @@ class ClusterQueue:
 
     def remove(self, job: Waiting, pools: Sequence[PoolState]) -> None:
         job.gone = True
+        if job in self.held:
+            self.held.remove(job)
+            return
         self.length -= 1
         for at, machines in job.needs:
             pools[at].asked -= machines

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -15,13 +15,16 @@ from slipway.operating.history.model import History
 from slipway.operating.history.timeline import timelines
 from slipway.operating.whatif.calibration import Calibration, calibrate
 from slipway.operating.whatif.delays import MeasuredDelays, measure
+from slipway.operating.whatif.holds import Holds
 from slipway.operating.whatif.machine_changes import MachineChanges
-from slipway.operating.whatif.model import Replay, ReplayedPool
+from slipway.operating.whatif.model import Replay, ReplayedPause, ReplayedPool
 from slipway.operating.whatif.outcome import Outcome, outcome
 from slipway.operating.whatif.past_load import PastLoad
 from slipway.operating.whatif.pools import pools_of, pools_over_time
 from slipway.operating.whatif.replay import replay
+from slipway.operating.whatif.routes import Routes
 from slipway.operating.whatif.workload import Workload, workload
+from slipway.using.jobs.pause import Pause
 
 
 def jobs_of(jobs: int, seconds: float) -> str:
@@ -31,14 +34,30 @@ def jobs_of(jobs: int, seconds: float) -> str:
 
 
 @dataclass(frozen=True)
+class Declaration:
+    """The part of a stack that a replay depends on."""
+
+    clusters: tuple[ClusterSpec, ...]
+    #: Machines of a cluster by team, while others wait.
+    shares: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: The stack's own first; none for those that are deployed.
+    regions: tuple[str, ...] = ()
+    #: Other regions of templates than the published ones, by name.
+    template_regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """The same jobs on two sets of pools."""
+    """The same jobs under two declarations."""
 
     before: Outcome
     after: Outcome
-    #: The pools before and after are the same.
+    #: Both are the same.
     unchanged: bool
+    #: One of them has shares of teams.
+    shares: bool
     calibration: Calibration
+    #: That of the second one.
     replayer: Replayer
 
     @property
@@ -52,6 +71,9 @@ class Replayer:
 
     history: History
     catalog: Catalog
+    load: PastLoad
+    changes: MachineChanges
+    holds: Holds
     #: The jobs as they were.
     past: Workload
     #: The same with the machines that their templates ask for by now.
@@ -59,16 +81,29 @@ class Replayer:
     delays: MeasuredDelays = field(default_factory=MeasuredDelays)
 
     @classmethod
-    def of(cls, history: History, catalog: Catalog) -> Replayer:
+    def of(cls, history: History, catalog: Catalog, pauses: Iterable[Pause] = ()) -> Replayer:
         load, changes = PastLoad(history), MachineChanges(history.deployments, catalog, catalog)
-        past = workload(history, catalog, load)
+        replayed = tuple(_replayed(pause, history) for pause in pauses if pause.since)
+        routes = Routes(catalog, catalog.regions)
+        past = workload(history, routes, load, pauses=replayed)
         return cls(
             history=history,
             catalog=catalog,
+            load=load,
+            changes=changes,
+            holds=Holds(pauses=replayed),
             past=past,
-            work=workload(history, catalog, load, changes) if changes else past,
+            work=workload(history, routes, load, changes, replayed) if changes else past,
             delays=measure(history, load),
         )
+
+    def under(self, declared: Declaration) -> Replayer:
+        """Return the replayer of a stack with other shares and regions."""
+        holds, work = replace(self.holds, shares=declared.shares), self.work
+        routes = Routes(self.catalog, declared.regions or self.catalog.regions, declared.template_regions)
+        if routes.differ:
+            work = workload(self.history, routes, self.load, self.changes, holds.pauses)
+        return replace(self, holds=holds, work=work)
 
     @property
     def length(self) -> float:
@@ -92,7 +127,7 @@ class Replayer:
         return pools_of(clusters, self.catalog.region, self.delays, self.history.until)
 
     def replay(self, pools: tuple[ReplayedPool, ...]) -> Replay:
-        return replay(self.work.jobs, pools, self.length, begin=self.begin)
+        return replay(self.work.jobs, pools, self.length, begin=self.begin, holds=self.holds)
 
     def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
         return outcome(self.replay(pools), self.catalog.region)
@@ -102,16 +137,27 @@ class Replayer:
         """The error of a replay of the stack as it was."""
         history = self.history
         pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
-        return calibrate(replay(self.past.jobs, pools, self.length, begin=self.begin), timelines(history))
+        # Jobs that shares held then are in it from when they were sent.
+        holds = replace(self.holds, shares={})
+        return calibrate(replay(self.past.jobs, pools, self.length, begin=self.begin, holds=holds), timelines(history))
 
-    def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
-        """Compare two sets of clusters under the same jobs."""
-        pools_before, pools_after = self.pools(before), self.pools(after)
-        outcome_before = self.outcome(pools_before)
+    def comparison(self, before: Declaration, after: Declaration) -> Comparison:
+        """Compare two declarations under the same jobs."""
+        old, new = self.under(before), self.under(after)
+        pools_before, pools_after = self.pools(before.clusters), self.pools(after.clusters)
+        same = (pools_before, old.holds, old.work) == (pools_after, new.holds, new.work)
+        outcome_before = old.outcome(pools_before)
         return Comparison(
             before=outcome_before,
-            after=outcome_before if pools_after == pools_before else self.outcome(pools_after),
-            unchanged=pools_after == pools_before,
+            after=outcome_before if same else new.outcome(pools_after),
+            unchanged=same,
+            shares=bool(before.shares or after.shares),
             calibration=self.calibration,
-            replayer=self,
+            replayer=new,
         )
+
+
+def _replayed(pause: Pause, history: History) -> ReplayedPause:
+    assert pause.since, "one without a time is left out"
+    since, until = ((at - history.since).total_seconds() for at in (pause.since, pause.until or history.until))
+    return ReplayedPause(pause.cluster, since, until)

@@ -55,6 +55,15 @@ class ReplayedPool:
 
 
 @dataclass(frozen=True)
+class ReplayedPause:
+    """A time in which nothing is sent to a cluster, or in the whole stack where that is empty."""
+
+    cluster: str
+    since: float
+    until: float
+
+
+@dataclass(frozen=True)
 class Route:
     """A capacity type that a job may take."""
 
@@ -65,10 +74,17 @@ class Route:
     cluster: str = ""
     #: The submitter chose it, so a full pool is waited for.
     chosen: bool = False
+    #: Of machines of its own; empty for the stack's own region.
+    region: str = ""
 
     @property
     def on_pool(self) -> bool:
         return self.capacity_type == POOL
+
+    @property
+    def label(self) -> str:
+        """Return `flex-start in us-east5`."""
+        return f"{self.capacity_type} in {self.region}" if self.region else self.capacity_type
 
 
 @dataclass(frozen=True)
@@ -82,13 +98,22 @@ class ReplayedJob:
     run: float
     machines: tuple[MachineGroup, ...]
     routes: tuple[Route, ...]
-    #: Seconds until its machines beside the pools exist, by capacity type.
-    delays: Mapping[str, float] = field(default_factory=dict)
+    #: Seconds until its machines beside the pools exist, by the label of a route; None where that is not known.
+    delays: Mapping[str, float | None] = field(default_factory=dict)
     #: Seconds until its start in the past, abandoned attempts included.
     waited: float | None = None
     past: PastJob | None = None
     #: Its wait and cost are reported; other jobs only hold machines.
     counted: bool = True
+    team: str = ""
+    #: It is a run of a sweep, which above its team's share goes onto free machines alone.
+    of_sweep: bool = False
+    #: Others make room for it on a full pool.
+    urgent: bool = False
+    #: It makes room for an urgent job, and goes on behind it.
+    yields: bool = False
+    #: Pauses hold it; not one that was sent in a pause all the same.
+    pausable: bool = True
 
     @property
     def moved(self) -> bool:
@@ -104,10 +129,16 @@ class ReplayedRun:
     job: ReplayedJob
     #: None for a job that never ran.
     started: float | None = None
-    #: Empty for a job that never ran.
-    capacity_type: str = ""
+    #: None for a job that never ran; where only its start is missing, nobody knows how long it waits there.
+    route: Route | None = None
     #: Machines by the place of their pool among the replay's.
     pools: tuple[tuple[int, int], ...] = ()
+    #: The moments at which it made room, each with that at which it went on.
+    breaks: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def capacity_type(self) -> str:
+        return self.route.capacity_type if self.route else ""
 
     @property
     def wait(self) -> float | None:

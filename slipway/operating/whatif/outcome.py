@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from slipway.base.formatting import counted
-from slipway.model.capacity import POOL
 from slipway.model.prices import Price, Usd, per_hour
 from slipway.operating.history.waits import Waits
 from slipway.operating.whatif.model import PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
@@ -63,6 +62,14 @@ class Outcome:
     templates: tuple[TemplateOutcome, ...]
     pools: tuple[PoolOutcome, ...]
     never: tuple[NeverRun, ...]
+    #: The number of jobs of which nobody knows how long they wait.
+    unknown: int
+    #: Of urgent jobs.
+    urgent: Waits
+    #: Of jobs that made room for them, each time until they went on.
+    made_room: Waits
+    #: By team, the jobs of none included.
+    teams: Mapping[str, Waits]
 
     @property
     def never_ran(self) -> int:
@@ -72,12 +79,15 @@ class Outcome:
 def outcome(replay: Replay, region: str) -> Outcome:
     """Return a replay's outcome. `region`: the stack's own, where jobs beside the pools run."""
     runs = [run for run in replay.runs if run.job.counted]
+    by_team: dict[str, list[ReplayedRun]] = defaultdict(list)
+    for run in runs:
+        by_team[run.job.team].append(run)
     pools = tuple(map(_pool, replay.pools))
     pools_cost = sum((pool.cost for pool in pools), Price())
     beside_cost = sum((_beside_cost(run, region) for run in runs), Price())
     total = pools_cost + beside_cost
     return Outcome(
-        waits=Waits.of(run.wait for run in runs if run.wait is not None),
+        waits=_waits(runs),
         pools_cost=pools_cost,
         beside_cost=beside_cost,
         cost=total,
@@ -86,7 +96,19 @@ def outcome(replay: Replay, region: str) -> Outcome:
         templates=tuple(_templates(runs)),
         pools=pools,
         never=tuple(_never(runs, [use.pool for use in replay.pools])),
+        unknown=sum(_unknown(run) for run in runs),
+        urgent=_waits(run for run in runs if run.job.urgent),
+        made_room=Waits.of(resumed - stopped for run in runs for stopped, resumed in run.breaks),
+        teams={team: _waits(of_team) for team, of_team in sorted(by_team.items())},
     )
+
+
+def _waits(runs: Iterable[ReplayedRun]) -> Waits:
+    return Waits.of(run.wait for run in runs if run.wait is not None)
+
+
+def _unknown(run: ReplayedRun) -> bool:
+    return run.route is not None and run.started is None
 
 
 def _hours(seconds: float) -> Decimal:
@@ -113,12 +135,12 @@ def _idle(pools: Sequence[PoolUse]) -> float | None:
 
 def _beside_cost(run: ReplayedRun, region: str) -> Price:
     """Return the cost of a job's machines beside the pools: the actual cost where it ran so before."""
-    if run.started is None or run.capacity_type == POOL:
+    if run.route is None or run.route.on_pool:
         return Price()
-    past = run.job.past
-    if past and past.capacity_type == run.capacity_type and past.cost is not None and not run.job.moved:
+    past, place = run.job.past, (run.route.capacity_type, run.route.region or region)
+    if past and (past.capacity_type, past.region) == place and past.cost is not None and not run.job.moved:
         return past.cost
-    return per_hour(run.job.machines, region, run.capacity_type) * _hours(run.job.run)
+    return per_hour(run.job.machines, place[1], place[0]) * _hours(run.job.run)
 
 
 def _templates(runs: Iterable[ReplayedRun]) -> Iterable[TemplateOutcome]:
@@ -126,13 +148,13 @@ def _templates(runs: Iterable[ReplayedRun]) -> Iterable[TemplateOutcome]:
     for run in runs:
         by_template[run.job.template].append(run)
     for template, of_template in sorted(by_template.items()):
-        beside = sum(run.started is not None and run.capacity_type != POOL for run in of_template)
-        waits = Waits.of(run.wait for run in of_template if run.wait is not None)
-        yield TemplateOutcome(template=template, waits=waits, beside=beside, never=len(of_template) - waits.jobs)
+        beside = sum(run.route is not None and not run.route.on_pool for run in of_template)
+        never = sum(run.route is None for run in of_template)
+        yield TemplateOutcome(template=template, waits=_waits(of_template), beside=beside, never=never)
 
 
 def _never(runs: Iterable[ReplayedRun], pools: Sequence[ReplayedPool]) -> Iterable[NeverRun]:
-    jobs = Counter((run.job.template, why_never(run.job, pools)) for run in runs if run.started is None)
+    jobs = Counter((run.job.template, why_never(run.job, pools)) for run in runs if run.route is None)
     for (template, why), number in sorted(jobs.items(), key=lambda pair: (-pair[1], pair[0])):
         yield NeverRun(template=template, jobs=number, why=why)
 

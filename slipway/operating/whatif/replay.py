@@ -3,7 +3,8 @@
 A job takes the first of its capacity types that can have it, as `slipway.using.submission.choice` chooses. It runs on a
 pool only where machine and disk are exactly equal, and starts when all its machines are free at once. On a full pool
 jobs start in the order of their arrival: no job overtakes another that waits for the same pool. Google documents no
-order, so that is an assumption. An autoscaled pool grows for waiting jobs up to its maximum, and shrinks to its need
+order, so that is an assumption. For an urgent job others make room, and go on behind it; what a pause or a team's
+share holds is sent when it may be. An autoscaled pool grows for waiting jobs up to its maximum, and shrinks to its need
 when it has been larger for a while. Beside the pools there are machines for every job.
 """
 
@@ -12,13 +13,16 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
 from slipway.model.cluster import assigned
 from slipway.model.machines.spec import MachineGroup
 from slipway.operating.whatif.cluster_queue import ClusterQueue, Needs, PoolState, Waiting
-from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
+from slipway.operating.whatif.holds import Holds
+from slipway.operating.whatif.making_room import CHECKPOINT_S, steps_back, who_makes_room
+from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun, Route
 
 _BOUNDS, _END, _MACHINES, _JOB, _WAITED, _SHRINK = range(6)
 """Events of one moment happen in this order: machines are freed, and come, before any job asks for them."""
@@ -28,14 +32,28 @@ Place = tuple[int, int, Needs]
 _NO_CLUSTER = -1
 
 
-def replay(jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, *, begin: float = 0.0) -> Replay:
+def replay(
+    jobs: Sequence[ReplayedJob],
+    pools: Sequence[ReplayedPool],
+    length: float,
+    *,
+    begin: float = 0.0,
+    holds: Holds | None = None,
+) -> Replay:
     """Replay jobs on pools until all have ended; machine seconds are those from `begin` to `length`."""
-    return _Simulation(jobs, pools, length, begin).run()
+    return _Simulation(jobs, pools, length, begin, holds or Holds()).run()
 
 
 class _Simulation:
-    def __init__(self, jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, begin: float) -> None:
-        self.jobs, self.length, self.begin = jobs, length, begin
+    def __init__(
+        self,
+        jobs: Sequence[ReplayedJob],
+        pools: Sequence[ReplayedPool],
+        length: float,
+        begin: float,
+        holds: Holds,
+    ) -> None:
+        self.jobs, self.length, self.begin, self.holds = jobs, length, begin, holds
         self.pools = [PoolState(pool) for pool in pools]
         names = dict.fromkeys(pool.cluster for pool in pools)
         self.clusters = [
@@ -43,7 +61,8 @@ class _Simulation:
             for number, name in enumerate(names)
         ]
         self.cluster_of = {at: cluster for cluster in self.clusters for at in cluster.pools}
-        self.started: dict[int, tuple[float, str, Needs]] = {}
+        self.started: dict[int, tuple[float | None, Route, Needs]] = {}
+        self.breaks: dict[int, tuple[tuple[float, float], ...]] = {}
         self.events: list[tuple[float, int, int, Callable[[float], None]]] = []
         self.numbers, self.orders = count(), count()
         shapes: dict[tuple[MachineGroup, ...], int] = {}
@@ -54,6 +73,9 @@ class _Simulation:
         for at, pool in enumerate(self.pools):
             for bounds in pool.spec.bounds:
                 self._at(bounds.since, _BOUNDS, partial(self._bound, at, bounds))
+        for pause in self.holds.pauses:
+            for cluster in self.clusters:
+                self._at(pause.until, _BOUNDS, partial(self._serve, cluster))
         for number, job in enumerate(self.jobs):
             self._at(job.created, _JOB, partial(self._sent, number))
         while self.events:
@@ -61,9 +83,13 @@ class _Simulation:
             happen(now)
         ended = [self._up_to(self.length, at) for at in range(len(self.pools))]
         return Replay(
-            runs=tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
+            runs=tuple(self._run_of(number, job) for number, job in enumerate(self.jobs)),
             pools=tuple(PoolUse(pool.spec, pool.live_seconds, pool.held_seconds, pool.most) for pool in ended),
         )
+
+    def _run_of(self, number: int, job: ReplayedJob) -> ReplayedRun:
+        started, route, pools = self.started.get(number, (None, None, ()))
+        return ReplayedRun(job, started, route, pools, self.breaks.get(number, ()))
 
     def _up_to(self, now: float, at: int) -> PoolState:
         """Return a pool with its machine seconds until now added up, to be changed."""
@@ -84,7 +110,7 @@ class _Simulation:
         full: list[Place] = []
         for place in self._places(number):
             route = job.routes[place[0]]
-            if route.chosen or route.wait is not None or self._takes(place):
+            if route.chosen or route.wait is not None or self._takes(number, place, now):
                 self._take(number, place, now)
                 return
             full.append(place)
@@ -118,33 +144,47 @@ class _Simulation:
             self.fits[key] = None if places is None else tuple(sorted(needs.items()))
         return self.fits[key]
 
-    def _takes(self, place: Place) -> bool:
-        """Tell whether machines are free or coming, in addition to those that others wait for."""
+    def _takes(self, number: int, place: Place, now: float) -> bool:
+        """Tell whether machines are free or coming, in addition to those that others wait for, and nothing holds it."""
+        if place[1] == _NO_CLUSTER:
+            return self.holds.paused_until(self.jobs[number], "", now) is None
         pools = ((self.pools[at], machines) for at, machines in place[2])
-        return all(pool.busy + pool.asked + machines <= pool.max for pool, machines in pools)
+        free = all(pool.busy + pool.asked + machines <= pool.max for pool, machines in pools)
+        return free and not self._holds(self._waiting(number, place), now)
+
+    def _waiting(self, number: int, place: Place) -> Waiting:
+        (at, cluster, needs), job = place, self.jobs[number]
+        return Waiting(number, at, cluster, needs, job, job.run)
+
+    def _holds(self, waiting: Waiting, now: float) -> bool:
+        return self.holds.hold(waiting, self.clusters[waiting.cluster], self.pools, now)
 
     def _take(self, number: int, place: Place, now: float) -> None:
-        at, cluster, needs = place
+        at, cluster, _ = place
         if cluster == _NO_CLUSTER:
-            self._beside(number, at, now)
+            paused = self.holds.paused_until(self.jobs[number], "", now)
+            if paused is not None:
+                self._at(paused, _JOB, partial(self._take, number, place))
+            else:
+                self._beside(number, at, now)
             return
-        waiting = Waiting(order=next(self.orders), job=number, route=at, cluster=cluster, needs=needs)
-        self.clusters[cluster].add(waiting, self.pools)
+        waiting = self._waiting(number, place)
+        self.clusters[cluster].held.append(waiting)
         self._serve(self.clusters[cluster], now)
         self._await(waiting, now)
 
     def _beside(self, number: int, at: int, now: float) -> None:
         """Run a job beside the pools; by its next route where its machines come too late."""
         route, job = self.jobs[number].routes[at], self.jobs[number]
-        delay = job.delays.get(route.capacity_type, 0.0)
+        delay = job.delays.get(route.label, 0.0)
         following = next(self._places(number, (at, len(self.clusters))), None)
-        if route.wait and delay > route.wait and following is not None:
+        if route.wait and following is not None and (delay is None or delay > route.wait):
             self._at(now + route.wait, _WAITED, partial(self._take, number, following))
         else:
-            self.started[number] = now + delay, route.capacity_type, ()
+            self.started[number] = None if delay is None else now + delay, route, ()
 
     def _await(self, waiting: Waiting, now: float) -> None:
-        wait = self.jobs[waiting.job].routes[waiting.route].wait
+        wait = waiting.job.routes[waiting.route].wait
         if wait and not waiting.gone:
             self._at(now + wait, _WAITED, partial(self._waited, waiting))
 
@@ -152,32 +192,77 @@ class _Simulation:
         """Give a wait up for a later place that takes the job now; else wait for as long again."""
         if waiting.gone:
             return
-        later = (place for place in self._places(waiting.job, (waiting.route, waiting.cluster)) if self._takes(place))
-        place = next(later, None)
+        number = waiting.number
+        later = self._places(number, (waiting.route, waiting.cluster))
+        place = next((place for place in later if self._takes(number, place, now)), None)
         if place is None:
             self._await(waiting, now)
             return
         self.clusters[waiting.cluster].remove(waiting, self.pools)
-        self._take(waiting.job, place, now)
+        self._take(number, place, now)
         self._serve(self.clusters[waiting.cluster], now)
 
     def _serve(self, cluster: ClusterQueue, now: float) -> None:
-        for waiting in cluster.startable(self.pools):
-            self._start(waiting, now)
+        """Start what can start, and send what nothing holds any more."""
+        sent: Waiting | None = None
+        while True:
+            for waiting in cluster.startable(self.pools):
+                self._start(waiting, now)
+            if sent and sent.job.urgent and not sent.gone:
+                self._make_room(sent, cluster, now)
+            sent = self._sendable(cluster, now)
+            if sent is None:
+                break
+            cluster.held.remove(sent)
+            sent.order = next(self.orders)
+            cluster.add(sent, self.pools)
         self._scale(cluster, now)
 
+    def _sendable(self, cluster: ClusterQueue, now: float) -> Waiting | None:
+        """Return the first job that nothing holds any more; of equal ones the first tells for all."""
+        alike: dict[tuple[object, ...], Waiting] = {}
+        for waiting in cluster.held:
+            job = waiting.job
+            alike.setdefault((job.team, job.of_sweep, job.urgent, job.pausable, waiting.needs), waiting)
+        return next((waiting for waiting in alike.values() if not self._holds(waiting, now)), None)
+
+    def _make_room(self, urgent: Waiting, cluster: ClusterQueue, now: float) -> None:
+        for waiting in steps_back(urgent, cluster, self.pools):
+            cluster.remove(waiting, self.pools)
+            cluster.add(replace(waiting, order=next(self.orders), gone=False), self.pools)
+        for holder in who_makes_room(urgent, cluster, self.pools, now):
+            holder.job.asked = True
+            self._at(now + CHECKPOINT_S - holder.since, _END, partial(self._makes_room, holder.job, urgent))
+
+    def _makes_room(self, running: Waiting, urgent: Waiting, now: float) -> None:
+        """Have a job that was asked go on behind the others, unless the urgent one has started, or it has ended."""
+        running.asked, cluster = False, self.clusters[running.cluster]
+        if urgent.gone or cluster.running.get(running.order) is not running:
+            return
+        left = running.left - (now - running.began)
+        behind = replace(running, order=next(self.orders), left=left, stopped=now, gone=False)
+        cluster.add(behind, self.pools)
+        self._ended(running, now)
+
     def _start(self, waiting: Waiting, now: float) -> None:
-        self.clusters[waiting.cluster].remove(waiting, self.pools)
+        cluster = self.clusters[waiting.cluster]
+        cluster.remove(waiting, self.pools)
+        cluster.running[waiting.order] = waiting
         for at, machines in waiting.needs:
             pool = self._up_to(now, at)
             pool.busy += machines
             pool.most = max(pool.most, pool.busy)
-        job = self.jobs[waiting.job]
-        delay = max((self.pools[at].spec.delays.start for at, _ in waiting.needs), default=0.0)
-        self.started[waiting.job] = now + delay, job.routes[waiting.route].capacity_type, waiting.needs
-        self._at(now + delay + job.run, _END, partial(self._ended, waiting))
+        number, job = waiting.number, waiting.job
+        waiting.began = now + max((self.pools[at].spec.delays.start for at, _ in waiting.needs), default=0.0)
+        if waiting.stopped is None:
+            self.started[number] = waiting.began, job.routes[waiting.route], waiting.needs
+        else:
+            self.breaks[number] = (*self.breaks.get(number, ()), (waiting.stopped, waiting.began))
+        self._at(waiting.began + waiting.left, _END, partial(self._ended, waiting))
 
     def _ended(self, waiting: Waiting, now: float) -> None:
+        if self.clusters[waiting.cluster].running.pop(waiting.order, None) is None:
+            return  # It has made room before.
         for at, machines in waiting.needs:
             self._up_to(now, at).free(machines)
         self._serve(self.clusters[waiting.cluster], now)

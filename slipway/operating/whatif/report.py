@@ -13,6 +13,7 @@ from slipway.operating.history.model import History
 from slipway.operating.whatif.calibration import TOLERATED, Calibration
 from slipway.operating.whatif.comparison import Comparison, jobs_of
 from slipway.operating.whatif.delays import ASSUMED
+from slipway.operating.whatif.making_room import CHECKPOINT_S
 from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 
@@ -37,6 +38,8 @@ def document(
         "neverRan": comparison.after.never,
         "delays": {"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
         "assumed": replayer.work.assumed,
+        "unknown": replayer.work.unknown,
+        "pauses": len(replayer.holds.pauses),
         "unread": replayer.history.unread,
         "googleAdvice": spot.document,
         "suggestion": suggestion
@@ -84,6 +87,15 @@ def notes(comparison: Comparison, spot: SpotReport = NO_ADVICE) -> Iterable[str]
     if work.assumed:
         types = join(work.assumed)
         yield f"no earlier job tells how long machines take by {types}: taken as {span(ASSUMED.scale_up)}"
+    if work.unknown:
+        yield f"not known how long machines take by {join(work.unknown)}: a race takes at most what is shown"
+    if comparison.after.made_room.jobs or comparison.before.made_room.jobs:
+        yield f"who makes room is taken to write a checkpoint every {span(CHECKPOINT_S)}, as no history tells when"
+    if pauses := comparison.replayer.holds.pauses:
+        times = span(sum(min(pause.until, comparison.replayer.length) - max(pause.since, 0.0) for pause in pauses))
+        yield f"nothing is sent in {counted(len(pauses), 'pause')}, {times} in all"
+    if comparison.shares or comparison.replayer.holds.pauses:
+        yield "what shares or a pause held then is sent when it was sent, as nobody recorded when it was asked for"
     if work.moved:
         yield f"on the machines that their templates ask for by now: {counted(work.moved, 'job')}"
     if work.never_started:

@@ -25,7 +25,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class Pause:
-    """A pause that stands."""
+    """A pause of a cluster or stack."""
 
     #: Its object.
     at: Location
@@ -34,6 +34,8 @@ class Pause:
     since: datetime | None = None
     by: str = "somebody"
     why: str = ""
+    #: When somebody ended it; None while it stands.
+    until: datetime | None = None
 
     def words(self, stack: str) -> str:
         """Return `cluster h100 is paused by ada since 2026-11-28 09:12 UTC: disks are replaced`."""
@@ -72,16 +74,22 @@ def read_pauses(storage: Storage, bucket: str, *, barred: bool = True) -> dict[s
     """Return the pauses that stand, by cluster. Raises CloudError; where a caller who may not list them can be `barred`
     they are none to them."""
     try:
-        listed = {stored.at.name: stored for stored in storage.objects(Location(bucket, _FOLDER))}
+        listed = all_pauses(storage, bucket)
     except (Denied, NotFound):
         if not barred:
             raise
         return {}
-    pauses = {}
+    return {pause.cluster: _read(storage, pause) for pause in listed if not pause.until}
+
+
+def all_pauses(storage: Storage, bucket: str) -> list[Pause]:
+    """Return all pauses with their times, those that have ended too. Raises CloudError."""
+    listed = {stored.at.name: stored for stored in storage.objects(Location(bucket, _FOLDER))}
+    pauses = []
     for name, stored in listed.items():
-        if last_part(name).isdecimal() and f"{name}{_ENDED}" not in listed:
-            cluster = name.removeprefix(_FOLDER).rpartition("/")[0]
-            pauses[cluster] = _read(storage, Pause(stored.at, cluster, stored.created))
+        if last_part(name).isdecimal():
+            cluster, ended = name.removeprefix(_FOLDER).rpartition("/")[0], listed.get(f"{name}{_ENDED}")
+            pauses.append(Pause(stored.at, cluster, stored.created, until=ended.created if ended else None))
     return pauses
 
 

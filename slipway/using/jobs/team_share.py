@@ -15,6 +15,12 @@ from slipway.using.jobs.demand import Demand, by_pool
 from slipway.using.jobs.verdict import gets_ready
 
 
+def may_send(machines: int, share: int, *, others_wait: bool, room: bool) -> bool:
+    """Tell whether a job is sent with which its team has so many machines of a cluster. `others_wait`: a job of a team
+    below its own share waits for the same pools. `room`: there is room, or it may wait for some."""
+    return machines <= share or (room and not others_wait)
+
+
 @dataclass(frozen=True)
 class TeamShare:
     """A team's part of a cluster, and who waits for theirs."""
@@ -33,8 +39,8 @@ class TeamShare:
     def keeps_out(self, needs: int, sent: int = 0, *, queues: bool = True) -> str:
         """Return the reason why a job of the team that needs so many machines is not sent; empty where it is. `sent`:
         the machines of jobs that no list shows yet. `queues`: it may wait at the service where nobody waits before."""
-        has = self.has + sent
-        if has + needs <= self.share or (not self.waiting and (queues or sent + needs <= self.free)):
+        has, room = self.has + sent, queues or sent + needs <= self.free
+        if may_send(has + needs, self.share, others_wait=bool(self.waiting), room=room):
             return ""
         names = (f"{job.called} ({job.user or 'nobody by name'} of team {job.team or 'none'})" for job in self.waiting)
         whose = f"team {self.team}" if self.team else "no team"

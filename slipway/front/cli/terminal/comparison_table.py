@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from slipway.base.formatting import few, first_lines, percent, span_or_dash
+from slipway.base.formatting import counted, few, first_lines, percent, span_or_dash
 from slipway.front.cli.terminal import screen
 from slipway.google.advice import NO_ADVICE, SpotReport
 from slipway.model.prices import Price, figure
@@ -14,7 +14,7 @@ from slipway.operating.whatif.comparison import Comparison
 from slipway.operating.whatif.outcome import NeverRun, Outcome
 from slipway.operating.whatif.report import headline, notes, why_not
 
-_MOST_TEMPLATES = 10
+_MOST = 10
 
 
 def show(comparison: Comparison, heads: tuple[str, str], spot: SpotReport = NO_ADVICE) -> None:
@@ -24,7 +24,10 @@ def show(comparison: Comparison, heads: tuple[str, str], spot: SpotReport = NO_A
     never = ("never run", str(before.never_ran), str(after.never_ran), _why(after.never))
     screen.table(("", *heads, ""), [*(_rows(before, after) if trusted else ()), never], wraps=("",))
     if trusted:
-        _show_templates(before, after, heads)
+        were, are = ({row.template: row.waits for row in outcome.templates} for outcome in (before, after))
+        _show_groups("template", were, are, heads)
+        if comparison.shares:
+            _show_groups("team", before.teams, after.teams, heads)
     else:
         screen.prose(why_not(comparison.calibration))
     for line in notes(comparison, spot):
@@ -40,23 +43,31 @@ def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]
     yield "longest wait", span_or_dash(before.waits.longest), span_or_dash(after.waits.longest), ""
     yield "dollars", figure(before.cost, 0), figure(after.cost, 0), parts
     yield "idle", idle[0], idle[1], ""
+    if before.urgent.jobs:
+        yield "urgent p50 / p95", _waits(before.urgent), _waits(after.urgent), counted(before.urgent.jobs, "job")
+        yield "made room", _made_room(before.made_room), _made_room(after.made_room), "until they went on"
+    if before.unknown or after.unknown:
+        yield "wait unknown", str(before.unknown), str(after.unknown), ""
 
 
-def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> None:
-    """Print the templates whose waits change most, where there are several."""
-    were = defaultdict(Waits, {row.template: row.waits for row in before.templates})
-    changed = [row for row in after.templates if row.waits != were[row.template]]
-    if len(after.templates) < 2 or not changed:
+def _made_room(waits: Waits) -> str:
+    return f"{counted(waits.jobs, 'time')}, {_waits(waits)}" if waits.jobs else "never"
+
+
+def _show_groups(what: str, before: Mapping[str, Waits], after: Mapping[str, Waits], heads: tuple[str, str]) -> None:
+    """Print the templates or teams whose waits change most, where there are several."""
+    were = defaultdict(Waits, before)
+    changed = [name for name, waits in after.items() if waits != were[name]]
+    if len(after) < 2 or not changed:
         return
-    changed.sort(key=lambda row: -abs((row.waits.p95 or 0) - (were[row.template].p95 or 0)))
+    changed.sort(key=lambda name: -abs((after[name].p95 or 0) - (were[name].p95 or 0)))
     rows = [
-        (row.template or "(none)", str(row.waits.jobs), _waits(were[row.template]), _waits(row.waits))
-        for row in changed[:_MOST_TEMPLATES]
+        (name or "(none)", str(after[name].jobs), _waits(were[name]), _waits(after[name])) for name in changed[:_MOST]
     ]
     screen.out("")
-    screen.table(("TEMPLATE", "JOBS", *(f"WAIT {head}" for head in heads)), rows, right=("JOBS",))
-    if len(changed) > _MOST_TEMPLATES:
-        screen.note(f"and {len(changed) - _MOST_TEMPLATES} more templates")
+    screen.table((what.upper(), "JOBS", *(f"WAIT {head}" for head in heads)), rows, right=("JOBS",))
+    if len(changed) > _MOST:
+        screen.note(f"and {len(changed) - _MOST} more {what}s")
 
 
 def _why(never: tuple[NeverRun, ...]) -> str:

@@ -2,17 +2,33 @@
 
 import subprocess
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.front.cli.terminal import comparison_table
+from slipway.google.storage import Location
+from slipway.model.machines.spec import MachineGroup
 from slipway.operating.whatif import report
 from slipway.operating.whatif.comparison import Comparison, Replayer
-from slipway.operating.whatif.model import PoolDelays
+from slipway.operating.whatif.model import PoolDelays, ReplayedJob, Route
 from slipway.operating.whatif.replay import replay
+from slipway.using.jobs.pause import Pause
 from tests.slipway.operating.whatif.month import DAY, month
-from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
+from tests.slipway.operating.whatif.past import (
+    CPU,
+    SINCE,
+    catalog,
+    cluster,
+    declared,
+    history,
+    job,
+    offer,
+    pool,
+    replayed,
+    told,
+)
 
 from .stack import SPOT_CPUS, Stack
 from .test_sweep import points
@@ -25,7 +41,7 @@ def comparison(jobs: int = 412) -> Comparison:
     happened = replay(month(jobs, CPU), replayed(NOW, PoolDelays(20.0, 240.0, 900.0)), 30 * DAY)
     offers = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
     here = Replayer.of(history(told(happened, NOW), [NOW]), catalog([NOW], offers))
-    return here.comparison([NOW], [THEN])
+    return here.comparison(declared(NOW), declared(THEN))
 
 
 def test_both_outcomes_stand_side_by_side(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
@@ -123,3 +139,44 @@ def test_the_cheapest_bounds_are_suggested_as_a_diff_that_git_applies(stack: Sta
     assert "no Pulumi.other.yaml at" in stack.run("what-if", str(other), "--base", "HEAD").err.replace(
         str(stack.folder) + "/", ""
     )
+
+
+def test_urgent_jobs_teams_and_unknown_waits_have_their_lines(
+    capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:  # N23, N24
+    """A pool of four, then of three, with shares and a region less."""
+    four, hour, groups = cluster("cpu", pool("workers", 4, 4)), 3600.0, (MachineGroup(CPU, 1),)
+    jobs = [
+        ReplayedJob(f"j{at}", "t", at * hour, 4.2 * hour, groups, (Route("pool"),), team=("vision", "audio")[at % 2])
+        for at in range(60)
+    ]
+    jobs = [replace(each, yields=True) for each in jobs]
+    jobs += [replace(jobs[at], name=f"u{at}", template="eval", urgent=True, run=600) for at in range(5, 60, 9)]
+    happened = told(replay(jobs, replayed(four, PoolDelays(30, 60, 60)), 3 * DAY), four)
+    race = [
+        job(f"race-{region}", 0, waited, hour, capacity_type="flex-start", region=region, request_id="r")
+        for region, waited in (("us-central1", None), ("us-east5", 90))
+    ]
+    legs = [replace(leg, race=("us-central1", "us-east5"), ended=leg.ended or leg.created) for leg in race]
+    stack = catalog([four], {"t": [offer("pool", "cpu")], "eval": [offer("pool", "cpu")]})
+    past = Replayer.of(
+        history([*happened, *legs], [four], days=3), replace(stack, other_regions=("us-east5",)), [PAUSE]
+    )
+    three = declared(cluster("cpu", pool("workers", 3, 3)), shares={"cpu": {"audio": 2}}, regions=("us-central1",))
+    compared = past.comparison(declared(four), three)
+    comparison_table.show(compared, HEADS)
+    assert "\n".join(capsys.readouterr()) == snapshot
+    document = report.document(compared, "prod")
+    assert document["trusted"] and document["pauses"] == 1 and document["unknown"] == ("flex-start",)
+
+
+PAUSE = Pause(Location("work", "pauses/cpu/1"), "cpu", SINCE + timedelta(hours=50), until=SINCE + timedelta(hours=52))
+
+
+def test_pauses_that_have_ended_are_part_of_a_replay(stack: Stack) -> None:  # N24
+    file = stack.folder / f"Pulumi.{stack.name}.yaml"
+    file.write_text(FILE.format("{ min: 1, max: 3 }"))
+    stack.well("submit", "hello", "--wait")
+    for words in (("pause", "cpu", "--why", "disks"), ("resume", "cpu")):
+        stack.well(*words, "--yes")
+    assert stack.well("what-if", str(file), "--output", "json").json["pauses"] == 1

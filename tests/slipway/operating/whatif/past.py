@@ -1,6 +1,6 @@
 """The past of a replay in a history's form: jobs with their times, deployments, and hourly samples."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -11,7 +11,9 @@ from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
-from slipway.operating.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedPool
+from slipway.operating.whatif.comparison import Declaration
+from slipway.operating.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedPool, ReplayedRun
+from slipway.using.submission.request import derived_request_id
 from tests.builders import catalogs, clusters, pools
 
 SINCE = datetime(2026, 10, 1, tzinfo=UTC)
@@ -100,21 +102,34 @@ def history(
 
 
 def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
-    """Return jobs of a replay on one cluster of one pool, as the service would list them."""
-    (pool,) = on.pools
-    return tuple(
-        job(
-            run.job.name,
-            run.job.created,
-            run.wait,
-            run.job.run,
+    """Return jobs of a replay on one cluster of one pool, as the service would list them: those that went on behind
+    others too."""
+    return tuple(sorted((part for run in replay.runs for part in _parts(run, on)), key=lambda part: str(part.created)))
+
+
+def _parts(run: ReplayedRun, on: Cluster) -> Iterator[PastJob]:
+    """Yield the job of a run, and those in which it went on."""
+    (pool,), left, request = on.pools, run.job.run, run.job.name
+    created, started = run.job.created, run.started
+    for number, (stopped, resumed) in enumerate([*run.breaks, (None, None)]):
+        if started is None:
+            return
+        ends = started + left if stopped is None else stopped
+        yield job(
+            f"{run.job.name}{number or ''}",
+            created,
+            started - created,
+            ends - started,
             on=on,
             machines=tuple(MachinesUsed(machine.machine, machine.count, pool.name) for machine in run.job.machines),
             template=run.job.template,
+            request_id=request,
+            team=run.job.team,
+            yields=run.job.yields,
+            labels={"slipway-urgent": "true"} if run.job.urgent else {},
         )
-        for run in replay.runs
-        if run.started is not None
-    )
+        left, created, started = left - (ends - started), ends, resumed
+        request = derived_request_id("yield", request, 1)
 
 
 def sampled(lives: Iterable[tuple[float, int]], on: Cluster) -> tuple[Sample, ...]:
@@ -123,3 +138,7 @@ def sampled(lives: Iterable[tuple[float, int]], on: Cluster) -> tuple[Sample, ..
     return tuple(
         Sample(SINCE + timedelta(seconds=at), {PoolKey(on.id, pool.name): PoolSample(live, 0)}) for at, live in lives
     )
+
+
+def declared(*clusters: Cluster, **more: Any) -> Declaration:
+    return Declaration(clusters, **more)

@@ -21,6 +21,7 @@ from slipway.operating.whatif.machine_changes import MachineChanges
 from slipway.operating.whatif.model import PoolDelays, Route
 from slipway.operating.whatif.past_load import PastLoad
 from slipway.operating.whatif.replay import replay
+from slipway.operating.whatif.routes import Routes
 from slipway.operating.whatif.suggestion import suggest
 from slipway.operating.whatif.workload import Workload, workload
 from slipway.using.submission.request import attempt_id
@@ -29,6 +30,7 @@ from tests.slipway.operating.whatif.past import (
     CPU,
     catalog,
     cluster,
+    declared,
     history,
     job,
     offer,
@@ -45,7 +47,7 @@ GPU = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)
 
 
 def worked(past: History, of: Catalog) -> Workload:
-    return workload(past, of, PastLoad(past))
+    return workload(past, Routes(of, of.regions), PastLoad(past))
 
 
 def measured(past: History) -> MeasuredDelays:
@@ -83,7 +85,7 @@ def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
 
 def test_a_past_that_a_replay_made_is_replayed_as_it_was() -> None:
     here = replayer()
-    compared = here.comparison([ELASTIC], [ELASTIC])
+    compared = here.comparison(declared(ELASTIC), declared(ELASTIC))
     assert compared.calibration.trusted and compared.calibration.jobs == compared.jobs == len(here.work.jobs)
     assert compared.before == compared.after and compared.before.never == ()
 
@@ -111,7 +113,7 @@ def test_machines_that_were_up_are_compared_where_they_were_recorded_and_few_job
 
 def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     smaller = cluster("cpu", pool("workers", 1, 4))
-    compared = replayer().comparison([ELASTIC], [smaller])
+    compared = replayer().comparison(declared(ELASTIC), declared(smaller))
     before, after = compared.before, compared.after
     assert before.waits.p95 is not None and after.waits.p95 is not None and after.waits.p95 > before.waits.p95
     assert after.pools_cost.known < before.pools_cost.known and after.idle is not None
@@ -187,7 +189,7 @@ def test_attempts_of_one_submission_are_one_job() -> None:
 def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     paid = job("spot", 0, 5, 3600, capacity_type="spot", cost=Price(Decimal("1.25")))
     here = Replayer.of(history([paid], [ELASTIC]), catalog([ELASTIC], {}))
-    outcome = here.comparison([ELASTIC], []).after
+    outcome = here.comparison(declared(ELASTIC), declared()).after
     assert outcome.beside_cost.known == Decimal("1.25") and outcome.pools_cost.known == 0 and outcome.idle is None
 
 
@@ -198,7 +200,7 @@ def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_no
     late = tuple(replace(deployment, at=known.history.until) for deployment in known.history.deployments)
     unread = replace(known, history=replace(known.history, jobs=jobs, deployments=late))
     assert unread.time == known.history.until - min(job.created for job in jobs if job.created)
-    whole, part = (story.comparison([ELASTIC], [ELASTIC]).before for story in (known, unread))
+    whole, part = (story.comparison(declared(ELASTIC), declared(ELASTIC)).before for story in (known, unread))
     assert float(part.pools_cost.known) == pytest.approx(float(whole.pools_cost.known), rel=0.05)
 
 
@@ -259,7 +261,7 @@ def test_jobs_of_a_template_that_moved_since_ask_for_its_new_machines() -> None:
     past = history([*jobs, beside], [NOW], days=1)
     deployments = Deployment(past.deployments[0].at, was), Deployment(past.until - timedelta(hours=1), now)
     here = Replayer.of(replace(past, deployments=deployments), now)
-    compared = here.comparison([moved], [moved])
+    compared = here.comparison(declared(moved), declared(moved))
     assert compared.before.never == () and here.work.moved == len(jobs) + 1
     assert compared.before.beside_cost.known < 99
     assert here.calibration.trusted, "the stack as it was had the old machines"

@@ -1,0 +1,70 @@
+"""Room for an urgent job during a replay: who makes it, by the rules of `slipway.using.urgent`. Pure.
+
+No history tells when jobs wrote checkpoints, so that each is taken to write one as often as the longest time that it
+would be waited for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from slipway.operating.whatif.cluster_queue import ClusterQueue, PoolState, Waiting
+from slipway.using.submission.yielding import WITHIN_S
+from slipway.using.urgent import chosen
+
+CHECKPOINT_S = WITHIN_S
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A running job that can make room."""
+
+    job: Waiting
+    #: Seconds since its last checkpoint.
+    since: float
+
+    @property
+    def machines(self) -> Mapping[int, int]:
+        return dict(self.job.needs)
+
+    @property
+    def order(self) -> tuple[float, str]:
+        return self.since * self.job.machines, self.job.job.name
+
+
+def steps_back(urgent: Waiting, cluster: ClusterQueue, pools: Sequence[PoolState]) -> list[Waiting]:
+    """Return the jobs that wait before an urgent one on a full pool and can go on behind it, in order."""
+    rivals = _rivals(urgent, cluster)
+    back = rivals if _shortage([urgent, *rivals], pools) else []
+    return sorted((job for job in back if _can_go_on(job)), key=lambda job: job.order)
+
+
+def who_makes_room(
+    urgent: Waiting, cluster: ClusterQueue, pools: Sequence[PoolState], now: float
+) -> tuple[Holder, ...]:
+    """Return the running jobs that lose least for what an urgent one and those before it are short of."""
+    short = _shortage([urgent, *_rivals(urgent, cluster)], pools)
+    holders = []
+    for job in cluster.running.values():
+        if job.asked:
+            short.subtract(dict(job.needs))
+        elif _can_go_on(job) and job.began <= now:
+            holders.append(Holder(job, (now - job.began) % CHECKPOINT_S))
+    return chosen(+short, holders) if +short else ()
+
+
+def _rivals(urgent: Waiting, cluster: ClusterQueue) -> list[Waiting]:
+    return [job for job in cluster.waiting if job.order < urgent.order and job.meets(urgent)]
+
+
+def _can_go_on(job: Waiting) -> bool:
+    return job.job.yields and not job.job.urgent
+
+
+def _shortage(jobs: Iterable[Waiting], pools: Sequence[PoolState]) -> Counter[int]:
+    needed = Counter[int]()
+    for job in jobs:
+        needed.update(dict(job.needs))
+    return +Counter({at: count - (pools[at].max - pools[at].busy) for at, count in needed.items()})
