@@ -22,8 +22,18 @@ class Holder:
     """A running job that can make room."""
 
     job: Waiting
-    #: Seconds since its last checkpoint.
-    since: float
+    now: float
+    is_session = False
+
+    @property
+    def since(self) -> float:
+        """The seconds since its last checkpoint, 0 before it has begun."""
+        return max(0.0, self.now - self.job.began) % CHECKPOINT_S
+
+    @property
+    def ends(self) -> float:
+        """The moment of its next checkpoint, or of its start: then it makes room."""
+        return max(self.job.began, self.now + (CHECKPOINT_S - self.since) * (self.job.began < self.now))
 
     @property
     def machines(self) -> Mapping[int, int]:
@@ -50,8 +60,8 @@ def who_makes_room(
     for job in cluster.running.values():
         if job.asked:
             short.subtract(dict(job.needs))
-        elif _can_go_on(job) and job.began <= now:
-            holders.append(Holder(job, (now - job.began) % CHECKPOINT_S))
+        elif _can_go_on(job):
+            holders.append(Holder(job, now))
     return chosen(+short, holders) if +short else ()
 
 

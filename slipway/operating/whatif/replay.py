@@ -21,7 +21,7 @@ from slipway.model.cluster import assigned
 from slipway.model.machines.spec import MachineGroup
 from slipway.operating.whatif.cluster_queue import ClusterQueue, Needs, PoolState, Waiting
 from slipway.operating.whatif.holds import Holds
-from slipway.operating.whatif.making_room import CHECKPOINT_S, steps_back, who_makes_room
+from slipway.operating.whatif.making_room import steps_back, who_makes_room
 from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun, Route
 
 _BOUNDS, _END, _MACHINES, _JOB, _WAITED, _SHRINK = range(6)
@@ -232,7 +232,7 @@ class _Simulation:
             cluster.add(replace(waiting, order=next(self.orders), gone=False), self.pools)
         for holder in who_makes_room(urgent, cluster, self.pools, now):
             holder.job.asked = True
-            self._at(now + CHECKPOINT_S - holder.since, _END, partial(self._makes_room, holder.job, urgent))
+            self._at(holder.ends, _END, partial(self._makes_room, holder.job, urgent))
 
     def _makes_room(self, running: Waiting, urgent: Waiting, now: float) -> None:
         """Have a job that was asked go on behind the others, unless the urgent one has started, or it has ended."""

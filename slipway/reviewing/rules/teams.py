@@ -37,7 +37,10 @@ def teams(change: Change) -> Iterator[Consequence]:
                 (team, pool) for team in sorted(has) for pool in pools if had.get(team, 0) < pool.max <= has[team]
             ]
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            words: dict[str, Any] = {"none": none, "whole": join(f"{team} all of `{pool.name}`" for team, pool in filled)}
+            words: dict[str, Any] = {
+                "none": none,
+                "whole": join(f"{team} all of `{pool.name}`" for team, pool in filled),
+            }
             yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits, **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():

@@ -42,6 +42,12 @@ def test_who_loses_least_makes_room_after_its_next_checkpoint_and_goes_on_behind
     assert replayed.pools[0].held == sum(run.job.run for run in replayed.runs), "nothing is computed twice"
 
 
+def test_what_gets_ready_has_computed_nothing_and_makes_room_first() -> None:
+    slow = pool(2, delays=PoolDelays(start=30, scale_up=0, idle=0))
+    replayed = replay([yielding("runs", 0, 5000), yielding("ready", 601, 5000), urgent("u", 625, 10)], [slow], LENGTH)
+    assert breaks(replayed) == {"ready": ((631, 701),)} and starts(replayed)["u"] == 661
+
+
 def test_one_machine_more_leaves_them_alone_and_one_less_has_more_make_room() -> None:
     jobs = [yielding("a", 0, 5000), yielding("b", 10, 5000), urgent("u", 100, 5000), urgent("v", 700, 50)]
     assert breaks(replay(jobs, [pool(4)], LENGTH)) == {}
