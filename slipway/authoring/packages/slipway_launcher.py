@@ -47,6 +47,7 @@ from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, 
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied, fix
 from slipway.authoring.packages.slipway_notify import REASON, YIELDED, Teller
+from slipway.authoring.packages.slipway_race import assemble
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, quoted, split
 from slipway.authoring.packages.slipway_yield import Room
@@ -399,6 +400,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         if before:
             owner, _ = settle(claim, before, environ)
         if owner == job:
+            assemble(claim, job, replica(environ), replicas, environ)
             place = f"{claim}/{trial}" if trial else claim
             owner, again = settle(place, job, environ)
             # Of several replicas another one may have been the first there.

@@ -31,7 +31,7 @@ _HASH_LENGTH = 12
 _SHOWN = 3
 _PARTS = (
     *("attempts", "command", "exchange", "files", "growing", "http", "hub", "idle", "index", "inputs", "launcher"),
-    *("notify", "output", "placed", "results", "round", "session", "storage", "warm", "yield"),
+    *("notify", "output", "placed", "race", "results", "round", "session", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""

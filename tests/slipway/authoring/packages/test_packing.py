@@ -58,6 +58,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_notify.py",
         "slipway_output.py",
         "slipway_placed.py",
+        "slipway_race.py",
         "slipway_results.py",
         "slipway_round.py",
         "slipway_session.py",

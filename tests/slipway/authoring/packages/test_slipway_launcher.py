@@ -92,6 +92,38 @@ def test_a_copy_says_so_and_ends_well_before_any_code(replica: Replica, capsys: 
     assert "copy of job 11," in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("complete", ["11", "12"])
+def test_a_region_with_some_of_a_jobs_machines_wins_no_race(replica: Replica, complete: str) -> None:  # N23
+    """The service starts a replica's code as soon as that one's machine is there."""
+    request, chief, helper = f"race-{complete}", {"type": "chief"}, {"type": "workerpool1"}
+    started: list[subprocess.CompletedProcess[str]] = []
+
+    def start(job: str, task: dict[str, str]) -> threading.Thread:
+        spec = {"cluster": {"chief": ["a"], "workerpool1": ["b"]}, "task": {**task, "index": 0}}
+        environ = {**replica.environ, "CLUSTER_SPEC": json.dumps(spec), "SLIPWAY_RACE": '"here there"'}
+        command = [sys.executable, "-m", "slipway_launcher", "--claim", replica.claim(request), "--module", "work"]
+        given = {**environ, "CLOUD_ML_JOB_ID": job}
+        options: Any = {"env": given, "capture_output": True, "text": True, "check": False}
+        thread = threading.Thread(target=lambda: started.append(subprocess.run(command, **options)))
+        thread.start()
+        return thread
+
+    def there(name: str) -> bool:
+        return f"{request}/there/{name}" in replica.bucket.contents("claims/")
+
+    threads = [start("11", chief)]
+    wait_for(lambda: there(f"11/{CHIEF}"), "one of two is there", 60)
+    assert request not in replica.bucket.contents("claims/")
+    threads += [start(complete, helper)] + ([start(complete, chief)] if complete != "11" else [])
+    for thread in threads:
+        thread.join()
+    assert replica.bucket.contents("claims/")[request] == complete.encode()
+    assert sum(map(ran, started)) == 2 and all(done.returncode == 0 for done in started), started
+    assert [done.stdout for done in started if not ran(done)] == [
+        f"slipway: a copy of job {complete}, which runs this submission: nothing to do here\n"
+    ] * (complete != "11")
+
+
 def give_up(replica: Replica, request: str) -> int:
     """What `slipway submit` does to move a submission on; 412 when a launcher was first."""
     return replica.bucket.post(f"claims/{request}", launcher.MOVED.encode(), "&ifGenerationMatch=0")
