@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from local.engine.edited_module import WORDS_WHEN_ASKED
 from local.engine.release import archive_name
 from local.engine.version import PINNED
 from tests.loopback import Handler, served
@@ -34,7 +35,7 @@ if args[0] == "env":
     print(os.environ.get("FAKE_GO_VERSION", "go1.26.8"))
     print(os.environ.get("FAKE_GO_TOOLCHAIN", "auto"))
 elif args[:3] == ["list", "-mod=readonly", "-m"]:
-    print(os.environ["FAKE_GO_SDK"])
+    print(os.environ["FAKE_GO_SDK"] if args[-1].endswith("/sdk/v3") else os.environ["FAKE_GO_EDITED"])
 elif args[0] == "list":
     print("go: downloading example.com/a v1.0.0", file=sys.stderr)
     print("fmt\\nos\\nexample.com/a")
@@ -80,7 +81,12 @@ class Machine:
         self.add("go", GO)
         sdk = self.bin.parent / "sdk"
         self.add("pulumi-language-python-exec", "#!/usr/bin/env python\n", sdk / "python" / "cmd")
-        log = {"FAKE_GO_SDK": str(sdk), "FAKE_GO_LOG": str(self.log)}
+        edited = self.bin.parent / "edited"
+        for edit in WORDS_WHEN_ASKED[0].edits:
+            (edited / edit.file).parent.mkdir(parents=True, exist_ok=True)
+            with (edited / edit.file).open("a") as file:
+                file.write(edit.old)
+        log = {"FAKE_GO_SDK": str(sdk), "FAKE_GO_EDITED": str(edited), "FAKE_GO_LOG": str(self.log)}
         self.environ.update(log | {f"FAKE_GO_{key.upper()}": value for key, value in told.items()})
 
     @property

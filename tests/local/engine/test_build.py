@@ -3,11 +3,13 @@
 import io
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from local.engine import build
+from local.engine import build, gotool
+from local.engine.edited_module import WORDS_WHEN_ASKED, mod_file
 from local.engine.errors import EngineError, ReleaseUnavailableError
 from local.engine.find import Search, installed, version_of
 from local.engine.progress import Printer
@@ -49,6 +51,40 @@ def test_another_pin_is_another_recipe(change: str, tmp_path: Path, monkeypatch:
     with (tmp_path / "go" / change).open("a") as file:
         file.write("// another\n")
     assert build.recipe() != before
+
+
+def test_other_edits_are_another_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = build.recipe()
+    *others, engine = build.PROGRAMS
+    monkeypatch.setattr(build, "PROGRAMS", (*others, replace(engine, edited=())))
+    assert build.recipe() != before
+
+
+def test_an_edited_module_is_a_copy_and_the_others_stay(machine: Machine, tmp_path: Path) -> None:
+    machine.install_go()
+    source = Path(machine.environ["FAKE_GO_EDITED"])
+    before = {path: path.read_text() for path in source.rglob("*.go")}
+    for folder in (source, *before):
+        folder.chmod(folder.stat().st_mode & ~0o222)  # as Go keeps its modules
+    go = gotool.find(machine.environ, "1.25")
+    work = tmp_path / "work"
+    work.mkdir()
+    written = mod_file(go, WORDS_WHEN_ASKED, SOURCES / "engine", work).read_text()
+    assert written.startswith((SOURCES / "engine" / "go.mod").read_text())
+    for number, module in enumerate(WORDS_WHEN_ASKED):
+        copy = work / f"edited-{number}"
+        assert f"replace {module.name} => {copy}\n" in written
+        assert (copy / "go.mod").read_text() == f"module {module.name}\n"
+        assert "func init()" not in "".join(path.read_text() for path in copy.rglob("*.go"))
+    assert {path: path.read_text() for path in source.rglob("*.go")} == before
+
+
+def test_a_module_with_other_text_is_not_built(machine: Machine, tmp_path: Path) -> None:
+    machine.install_go()
+    source = Path(machine.environ["FAKE_GO_EDITED"])
+    (source / "frequency" / "frequency.go").write_text("package frequency\n")
+    with pytest.raises(EngineError, match=r"frequency/frequency.go of the module .* lacks the text that is edited"):
+        WORDS_WHEN_ASKED[0].copy(source, tmp_path / "copy")
 
 
 # --- Versions of the engine.
