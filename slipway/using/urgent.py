@@ -74,6 +74,8 @@ class Room:
     ahead: int = 0
     #: There is not enough, whoever makes room.
     lacking: bool = False
+    #: Others make room already, or are being ended.
+    leaving: bool = False
 
     def lines(self, word: str) -> Iterator[str]:
         """Yield what is to be told: `urgent: tune-7k2p3f9a (ada), which loses …, makes room`; `word`: how."""
@@ -81,7 +83,7 @@ class Room:
         if self.lacking:
             yield f"urgent: it waits all the same, as no other jobs can make enough room{others}"
         elif not self.holders:
-            yield f"urgent: nobody has to make room{others}"
+            yield f"urgent: nobody {'else ' * self.leaving}has to make room{others}"
         for holder in self.holders:
             yield f"urgent: {holder.words}, {word}{others}"
 
@@ -167,7 +169,8 @@ def find_room(context: Context, demand: Demand, cluster_id: str, region: str, jo
     short, able = +short, [holder for holder in holders if not holder.leaves]
     steps_back = tuple(holder for holder in able if not holder.machines)
     makes_room = chosen(short, (holder for holder in able if holder.machines)) if short else ()
-    return Room((*steps_back, *makes_room), len(staying), lacking=bool(short and not makes_room))
+    leaving = any(holder.leaves for holder in holders)
+    return Room((*steps_back, *makes_room), len(staying), bool(short and not makes_room), leaving)
 
 
 def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable[[str], None], again: str) -> None:

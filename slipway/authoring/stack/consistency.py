@@ -12,7 +12,7 @@ from slipway.authoring.stack.config import OWN_KEYS
 from slipway.authoring.stack.members import check_crowd
 from slipway.authoring.stack.secrets import FORMS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, KeyPath
-from slipway.base.formatting import meant, nearest, quoted
+from slipway.base.formatting import counted, meant, nearest, quoted
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.cluster import PROJECT
 from slipway.model.labels import label_value
@@ -204,11 +204,30 @@ def _teams(config: DocumentPart) -> None:
     for cluster, part in shares:
         if cluster not in clusters:
             part.wrong(f"there is no cluster {quoted(cluster)}", _one_of(cluster, clusters))
+            continue
+        most = _most_machines(config["slipway:persistentResources"][cluster])
+        for _, share in part.items():
+            if most is not None and (share.of(int) or 0) > most:
+                share.wrong(
+                    f"{cluster} has {counted(most, 'machine')} at most", f"{most} or less, or raise its maximum"
+                )
     by_team = (config["slipway:budget"]["teams"], *(part for _, part in shares))
     for name, part in (each for parts in by_team for each in parts.items()) if teams else ():
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under `teams`")
             part.wrong(f"there is no team {quoted(name)}", fix)
+
+
+def _most_machines(cluster: DocumentPart) -> int | None:
+    """Return the machines that a cluster may have, by the most of its alternatives; None where that is not known."""
+    pools = (cluster, *cluster["alternatives"].entries())
+    each = [[_most_replicas(pool) for _, pool in of["pools"].items()] for of in pools]
+    sums = [sum(filter(None, counts)) if all(counts) else None for counts in each if counts]
+    return None if None in sums else max(filter(None, sums), default=None)
+
+
+def _most_replicas(pool: DocumentPart) -> int | None:
+    return pool["replicas"].of(int) or pool["replicas"]["max"].of(int)
 
 
 def _one_of(cluster: str, clusters: list[str]) -> str:

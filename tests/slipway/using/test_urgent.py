@@ -172,12 +172,14 @@ def test_what_gets_ready_makes_room_before_what_has_computed() -> None:
 
 
 def test_who_is_about_to_leave_is_waited_for_and_nobody_else_is_asked() -> None:
-    assert room_for(URGENT, going_on("runs"), going_on("cancelled", "CANCELLING", start_time=NOW)) == Room()
+    leaves = Room(leaving=True)
+    assert next(leaves.lines("")) == "urgent: nobody else has to make room"
+    assert room_for(URGENT, going_on("runs"), going_on("cancelled", "CANCELLING", start_time=NOW)) == leaves
     closed = {
         "gs://w/sessions/ada/idle/runs/000001.request": Request("x", "bob", closed="as bob stopped it").packed({})
     }
     assert names(room_for(URGENT, going_on("runs"), session("idle")).holders) == ["idle"]
-    assert room_for(URGENT, going_on("runs"), session("idle"), stored=closed) == Room()
+    assert room_for(URGENT, going_on("runs"), session("idle"), stored=closed) == leaves
 
 
 def test_a_session_that_waits_or_gets_ready_stays_where_it_is() -> None:
