@@ -63,11 +63,13 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         }
         freed = now is None and whose != "users" and old.enforce and not _in_words(new)
         much_less = was is not None and now and now <= was / 2
+        # A user is only warned.
+        milder = Grade.NOTE if whose == "users" and was is not None and now and now > was else None
         yield by_row(
             row_of(f"budget/{path}", was, now, *(word for word, holds in words.items() if holds)),
             subject,
             edits=[edit],
-            grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else None,
+            grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else milder,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",
             who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
             # A team that is none any more, whose label templates keep.

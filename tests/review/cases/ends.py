@@ -116,14 +116,14 @@ CASES = (
     Case(
         "A study judges by a metric that its code does not report",
         (template("tune", 'Metric("accuracy")', 'Metric("f1")'),),
-        (hurts("study-changed", "tune", "`f1 MAXIMIZE` instead of `accuracy MAXIMIZE`", "paid and has no result"),),
+        (stops("study-changed", "tune", "`f1, maximized` instead of `accuracy, maximized`", "paid and has no result"),),
         given=(REPORTS,),
         accident="a study whose trials reported another metric",
     ),
     Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
-        (hurts("study-changed", "tune", "`loss MAXIMIZE` instead of `accuracy MAXIMIZE`"),),
+        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`"),),
         accident="the worst trial was taken for the best",
     ),
     Case(

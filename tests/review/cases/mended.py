@@ -27,7 +27,7 @@ _PLAIN = (
     ),
 )
 _AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
-_SCRIPT = (
+SCRIPT = (
     stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
     stack("      reviewedCodeOnly: true\n", ""),
     stack("    - evals\n", "    - evals\n    - script\n"),
@@ -87,7 +87,7 @@ CASES = (
         "People may bring no code any more, and the template for commands stays on the list",
         (stack("    code: true\n", ""),),
         (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
-        given=_SCRIPT,
+        given=SCRIPT,
         accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
     Case(
@@ -103,7 +103,7 @@ CASES = (
             hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of on cpu/workers for up to 8 h"),
             tells("sessions-limited", "", "No session can run on h100/workers", "fits it"),
         ),
-        given=(stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *_SCRIPT),
+        given=(stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *SCRIPT),
         never=("may run on cpu/workers or h100",),
         accident="three days of a warm machine for one notebook",
     ),

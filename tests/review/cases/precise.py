@@ -65,7 +65,7 @@ CASES = (
             template("tune", 'Metric("accuracy")', 'Metric("f1")'),
             Edit("jobs/tune/task.py", 'hyperparameter_metric_tag="accuracy"', 'hyperparameter_metric_tag="f1"'),
         ),
-        (hurts("study-changed", "tune", "by `f1 MAXIMIZE`"),),
+        (hurts("study-changed", "tune", "by `f1, maximized`"),),
         may=("code-changed",),
         never=("change the template's metric", "sees no result"),
         given=(

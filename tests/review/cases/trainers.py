@@ -70,7 +70,7 @@ CASES = (
     Case(
         "Somebody new may submit as that trainer alone",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
-        (tells("submitter-added", BEN, "tuning"),),
+        (hurts("submitter-added", BEN, "tuning", "hf-token"),),
         given=(trainer(ADA), LORA),
     ),
     Case(

@@ -11,11 +11,12 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.preview import UNKNOWN
+from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import secret_in
+from slipway.reviewing.change.usual import account_of, secret_in
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -37,8 +38,7 @@ def people(change: Change) -> Iterator[Consequence]:
     from slipway.authoring.packages.packing import runs_any_folder
 
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
-    read = secrets(change.new, change.new.trainer)
-    so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
+    read = secrets(change.new, change.new.trainer, *change.new.trainers.values())
     named_by = named(f"`{each.name}`" for each in change.new.templates.values() if each.takes_code)
     allow = f"allowed by {named_by}" if named_by else "once a template allows it"
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
@@ -48,7 +48,7 @@ def people(change: Change) -> Iterator[Consequence]:
             row: RowName = "notify-moved" if was and now else on if now else off
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
             script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
-            values: dict[str, Any] = {"so": so, "allow": allow, "secret": secret, "was": former, "script": script}
+            values: dict[str, Any] = {"read": read, "allow": allow, "secret": secret, "was": former, "script": script}
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
@@ -63,34 +63,41 @@ def people(change: Change) -> Iterator[Consequence]:
         elif member.begins or (member.stays and not member.was):
             yield _added(member)
         if (member.gets or member.loses) and not member.begins:
-            yield _other(member)
+            yield from map(_other, _apart(member))
 
 
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
-    if before == after:
+    if before == after and after.pools is None:
         return
+    fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
     if fitting[0] != fitting[1]:
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
+            # That nobody may hold machines is somebody's word; that no template fits them is not.
+            grade=Grade.BLOCKING if fitting[1].pools == () != after.pools else None,
             before=str(fitting[0]),
             after=str(fitting[1]),
             edits=(Edit("sessions", *map(str, listed)),),
         )
+    usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
+    if usual[1].pools == () not in (usual[0].pools, fitting[1].pools):
+        yield by_row("sessions-refused", Subject("workspace", "usual sessions"), pools=named(after.pools or (), "or"))
     if idle := [pool for pool in after.pools or () if pool not in (*(fitting[1].pools or ()), *(before.pools or ()))]:
         yield by_row("sessions-unfit", Subject("workspace", "pools of sessions"), pools=named(idle, "or"))
 
 
-def _fitting(limits: SessionLimits, catalog: Catalog) -> SessionLimits:
+def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
+    """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
     # Needed only where limits differ: importing it costs time.
     from slipway.authoring.packages.packing import runs_any_folder
 
     templates = [template for template in catalog.templates.values() if runs_any_folder(template)]
-    offers = [offer for template in templates for offer in template.offers if offer.available]
+    ways = (usual_offers(template) if usual else template.offers for template in templates)
+    offers = [offer for some in ways for offer in some if offer.available]
     fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
     pools = limits.pools if limits.pools is None or not templates else tuple(filter(fit.__contains__, limits.pools))
     return replace(limits, pools=pools)
@@ -144,7 +151,8 @@ def _added(member: AccessChange) -> Consequence:
     trainers = {} if member.member in change.after.submitters else change.after.trainers
     alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
     readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
-    so = f"any code of theirs can read {readable}{', once that account may' * bool(alone)}" if readable else ""
+    new = any(name not in change.before.trainers for name in alone)
+    so = f"any code of theirs can read {readable}{', once that account may' * new}" if readable else ""
     less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
         "domain-added" if who else "submitter-added",
@@ -156,7 +164,8 @@ def _added(member: AccessChange) -> Consequence:
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
         instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead or less,
         details=(f"as submitter `{member.member}`",) if who else (),
-        grade=grade,
+        # Who may submit anything may run any code: of a trainer alone, its secrets are the point.
+        grade=grade or (Grade.WARNING if alone and readable else None),
     )
 
 
@@ -216,6 +225,14 @@ def _other(member: AccessChange) -> Consequence:
     )
 
 
+def _apart(member: AccessChange) -> tuple[AccessChange, ...]:
+    """Return what an account of jobs gets apart from what it loses, where no new right covers that: both matter."""
+    runs = member.member.startswith("serviceAccount:") and submitting_as(member.change.after, member.account)
+    lost = [grant for grant in member.loses if not any(covers(other, grant) for other in member.gets)]
+    new = [grant for grant in member.gets if not any(covers(other, grant) for other in member.loses)]
+    return (replace(member, gets=()), replace(member, loses=())) if runs and lost and new else (member,)
+
+
 def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str]:
     """Return a member's row, its grade where that is not the kind's, and its end. `runs`: whose jobs run as it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
@@ -242,6 +259,9 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str
     if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
         return "access-lapsed", None, ""
     if runs:
-        sure = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
+        offers = (offer for each in change.new.templates.values() for offer in each.offers)
+        needed = str([offer.request for offer in offers if account_of(offer) == member.account])
+        own = {*change.new.buckets} | {lost.place for lost in member.loses if f"gs://{lost.place}/" in needed}
+        sure = any(grant.ours or grant.place in own for grant in member.loses)
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
     return "access-gone", Grade.NOTE if everybody else None, ""

@@ -72,8 +72,8 @@ def submitting_as(facts: Facts, account: str) -> str:
 
 
 def secrets(catalog: Catalog, *accounts: str) -> str:
-    """Return `secret `hf-token``, of the first of these accounts whose jobs read any; empty where none do."""
-    return next(filter(None, (_named_secrets(secrets_read(catalog, account)) for account in accounts)), "")
+    """Return `secret `hf-token``, which jobs of these accounts read; empty where none do."""
+    return _named_secrets(frozenset().union(*(secrets_read(catalog, account) for account in accounts)))
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:

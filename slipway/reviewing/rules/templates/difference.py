@@ -49,6 +49,8 @@ class Difference:
         before, after = str(self.before or ""), str(self.after or "")
         words = {
             "on": after == "true",
+            "same_code": self.template.old.package == self.template.new.package,
+            "fails": after == "fail",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
             "alone": all(len(offer.worker_pools) == 1 for offer in self.offers),
             "leaked": after == HIDDEN or looks_secret(after, self.name),

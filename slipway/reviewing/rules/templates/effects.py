@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
+from math import inf
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part, span, usd
+from slipway.base.formatting import few, join, last_part, percent, span, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
@@ -158,14 +159,12 @@ def secret(difference: Difference) -> Effect:
 
 def unlaunched(difference: Difference) -> Effect:
     named = sorted({name[: -len("__SECRET")] for name, _ in variables(difference.offers) if name.endswith("__SECRET")})
-    saves = difference.template.new.checkpoints
     return follows(
         "unlaunched",
         loses=f"get no {join(map(shown, named))}" if named else "have no `$SLIPWAY_OUTPUT`",
         lost="code that reads it fails; " if named else "",
-        anew=": a preempted job begins anew" if saves else "",
+        anew=": a preempted job begins anew" if difference.template.new.checkpoints else "",
         details=("where Vertex AI's answer to a submission is lost, the job is sent again",),
-        grade=Grade.BLOCKING if named or saves else Grade.WARNING,
     )
 
 
@@ -202,6 +201,15 @@ def account(difference: Difference) -> Effect:
         people="".join(f"; {named(some)} {may}" for some, may in moves if some),
         listed=f"; list {named(lost)} under `{listed_at(becomes)}`" if lost and becomes else "",
     )
+
+
+def idle(difference: Difference) -> Effect:
+    """Say when the launcher ends a job whose GPUs nobody uses."""
+    sides = [str(leaf or "").split() for leaf in (difference.before, difference.after)]
+    was, now = [(-float(side[0]), float(side[1])) if side else (0.0, inf) for side in sides]
+    old, new = (f"below {percent(float(side[0]))} for {span(float(side[1]))}" if side else "" for side in sides)
+    sooner = any(after < before for before, after in zip(was, now, strict=True))
+    return follows("idle-ends" if sooner else "idle-goes-on", old=old, new=new)
 
 
 def shell(difference: Difference) -> Effect:

@@ -85,6 +85,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         told = {
             "tasks": [f"{group.at_once} × {_type(group.machine)}" for group in pipeline.groups if group.at_once],
             "order": [f"{name} after {others}" for name, others in after.items() if others],
+            "tries": [name for name, body in pipeline.bodies if body.get("retryPolicy", {}).get("maxRetryCount")],
             "cached": [name for name, body in pipeline.bodies if body.get("cachingOptions", {}).get("enableCache")],
         }
         joined = {name: join(words) for name, words in told.items() if words}
@@ -100,6 +101,11 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
     package = template.package if template else ""
     words = {**dict.fromkeys((placeholder(PACKAGE), package), "the template's code"), **shared(catalog)}
     words.pop("", None)
+    for path, leaf in leaves.items():
+        if path.endswith("WaitTimeMs"):
+            leaves[path] = f"{int(str(leaf)) / 1000:g}s"
+        elif path.endswith("TimeoutBehavior"):
+            leaves[path] = "fail" if leaf == "FAIL" else "on demand"
     return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
 
 

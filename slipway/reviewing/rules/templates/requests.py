@@ -18,18 +18,18 @@ from dataclasses import replace
 from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.catalog.placeholders import fill, placeholder
+from slipway.model.catalog.placeholders import fill, names, placeholder
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import by, served, whole_way, whose
+from slipway.reviewing.change.usual import by, served, variables, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -44,7 +44,7 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"
-    r"|labels/slipway-commit(-dirty)?"
+    r"|labels/slipway-commit(-dirty)?|.*/env/SLIPWAY_INPUT_[^/]+="
     r"|runtimeConfig/(gcsOutputDirectory|parameterValues(/.*)?|.*/persistentResourceName)"
 )
 """Paths that each deployment sets anew, that follow from another one, or that `offers.py` tells of."""
@@ -84,7 +84,17 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
     row = cast("RowName | Row", says)
     gone = difference.after is None
-    return follows(row, gone=gone, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
+    inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
+    asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
+    values: dict[str, Any] = {
+        "name": name,
+        "of": of,
+        "last": last_part(name),
+        "again": again,
+        "most": most,
+        "asks": asks,
+    }
+    return follows(row, gone=gone, old=old, new=new, **values)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
@@ -209,7 +219,8 @@ def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     goals = [[path for path in side if _GOAL.fullmatch(path)] for side in sides]
     if len(goals[0]) == len(goals[1]) == 1:
         for side, (path,) in zip(sides, goals, strict=True):
-            side["studySpec/metrics"] = f"{last_part(path)} {str(side[path]).rpartition(' ')[2]}"
+            goal = re.search("M(AX|IN)IMIZE", str(side[path]))
+            side["studySpec/metrics"] = f"{last_part(path)}{f', {goal[0].lower()}d' if goal else ''}"
             del side[path]
     return sides
 
