@@ -36,8 +36,9 @@ suites = $(if $(and $(strip $(OF_SLIPWAY)),$(strip $(OF_VERTEX_LOCAL))),$(beside
 types = { $(VENV)/bin/mypy || failed=$$?; \
 	[ -e vertex-local/.mypy_cache ] || cp -R -l .mypy_cache vertex-local/.mypy_cache || rm -rf vertex-local/.mypy_cache; \
 	(cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
-# Tests wait more than they compute: three workers for each processor, at most twelve.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(12, 3 * (os.cpu_count() or 2)))')
+# Two workers for each processor, at most twelve, since tests wait too. Three left no processor idle, and each costs some
+# nine seconds of CPU for its collection, its cloud and what it forks from.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(12, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
 STACK ?= local
 NEWEST := .slipway/newest-gcp
