@@ -111,14 +111,16 @@ NO_ADVICE = SpotReport()
 
 
 def read_advice(connection: Connection, project: str, needs: Iterable[SpotNeed]) -> SpotReport:
-    """Ask for each of the first needs, once. Tells what could not be read, and raises no CloudError. TPUs have none."""
-    asked = [need for need in dict.fromkeys(needs) if not is_tpu(need.type)][:_MOST]
+    """Ask for each of the first needs, once. Tells what was not asked for or could not be read, and raises no
+    CloudError. TPUs have none."""
+    wanted = [need for need in dict.fromkeys(needs) if not is_tpu(need.type)]
+    asked, more = wanted[:_MOST], len(wanted) - _MOST
     if not asked:
         return NO_ADVICE
     client = _Advice(connection.with_policy(_HURRIED), project)
     with ThreadPoolExecutor(_MOST, thread_name_prefix="advice") as threads:
         reading = [threads.submit(client.on, need) for need in asked]
-    advice, missing = list[SpotAdvice](), ""
+    advice, missing = list[SpotAdvice](), f"Google was not asked about {more} more Spot machines" if more > 0 else ""
     for read in reading:
         try:
             advice.append(read.result())

@@ -243,7 +243,8 @@ def _shapes(template: Declaration, first: tuple[WorkerPool, ...], shapes: tuple[
             yield from (f"shape {number}: {problem}" for problem in checked)
         machines = _machines_of(shape.worker_pools)
         if machines in named:
-            yield f"shape {number}: the machines of shape {named.index(machines) + 1}, in the same numbers"
+            apart = ", and no TPU topology tells them apart" * any(pool.tpu_topology for pool in shape.worker_pools)
+            yield f"shape {number}: the machines of shape {named.index(machines) + 1}, in the same numbers{apart}"
         named.append(machines)
 
 

@@ -42,6 +42,12 @@ def test_without_a_role_one_line_says_which_and_nothing_fails(cloud: LocalCloud)
     assert line.endswith("(ask for roles/compute.viewer on project local-project)")
 
 
+def test_machines_beyond_the_first_six_are_told_not_to_be_asked_for(server: Server) -> None:
+    needs = [SpotNeed.of("us-central1", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8), n) for n in range(1, 9)]
+    report = read_advice(connection(server.url), "p", needs)
+    assert len(report.advice) == 6 and report.lines[-1] == "Google was not asked about 2 more Spot machines"
+
+
 def test_nothing_is_asked_without_spot_machines(server: Server) -> None:
     assert read_advice(connection(server.url), "p", [TPU]) is NO_ADVICE
     assert read_advice(connection(server.url), "p", []) is NO_ADVICE

@@ -172,7 +172,7 @@ def _room(
     for line in room.lines("would make room" if dry_run or asks else "makes room"):
         screen.note(line)
     if not dry_run:
-        _agreed(room, typed, None)
+        _agreed(room, typed, id_)
     return room
 
 
