@@ -277,12 +277,9 @@ GROUPS = (
         {
             "requirement-new": lambda was, now: not was and bool(now),
             "requirement-gone": lambda was, now: bool(was) and not now,
-            "requirement-newer": lambda was, now: (was, now) == ("torch==1.0", "torch==1.1"),
-            "requirement-major": lambda was, now: now == "torch==2.0" and was in ("torch==1.0", "torch==1.1"),
-            "requirement-older": lambda was, now: "==" in was and "==" in now and now < was,
             "requirement-loosened": lambda was, now: "==" in was and bool(now) and "==" not in now,
             "requirement-pinned": lambda was, now: bool(was) and "==" not in was and "==" in now,
-            "requirement-other": lambda was, now: bool(was and now) and was != now and "==" not in was + now,
+            "requirement-other": lambda was, now: bool(was and now) and was != now and ("==" in was) == ("==" in now),
         },
     ),
     Group(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
@@ -42,8 +42,6 @@ class JobFile:
     flags: frozenset[str] = frozenset()
     #: The arguments that it requires, each by its spellings.
     required: tuple[tuple[str, ...], ...] = ()
-    #: By environment variable, the values that it takes without it; an empty one where it names none.
-    variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def _side(value: str) -> str:

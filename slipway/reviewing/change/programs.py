@@ -16,7 +16,6 @@ _SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
-_VARIABLE = re.compile(r"""["']([A-Z][A-Z0-9_]+)["'](?:\s*,\s*["']?([^"'(),]*)["']?\s*\))?""")
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
@@ -86,12 +85,8 @@ def job_file(text: str) -> JobFile:
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
     # Arguments of a subcommand are asked of nobody else.
     required = _REQUIRED.finditer(text[:_MOST_READ]) if "add_subparsers" not in text else ()
-    variables: dict[str, set[str]] = {}
-    for match in _VARIABLE.finditer(text[:_MOST_READ]):
-        variables.setdefault(match[1], set()).add(match[2] or "")
     return JobFile(
         keeps=_keeps(text),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
         required=tuple(tuple(_FLAG.findall(match[1])) for match in required),
-        variables={name: frozenset(values) for name, values in variables.items()},
     )

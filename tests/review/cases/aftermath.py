@@ -93,14 +93,14 @@ CASES = (
     Case(
         "A newer torch, over checkpoints of the old one",
         (Edit(LORA, "torch==2.4.1", "torch==2.5.1"),),
-        (hurts("requirements-changed", "lora", "older checkpoints", "end first, or keep `torch==2.4.1`"),),
+        (hurts("requirements-changed", "lora", "earlier checkpoints", "or keep `torch==2.4.1`"),),
         may=("requirements-changed",),
         accident="checkpoints that a newer PyTorch refused to load",
     ),
     Case(
         "A newer image of the framework, over checkpoints of the old one",
         (template("lora", "pytorch-gpu.2-4.py310", "pytorch-gpu.2-5.py310"),),
-        (hurts("executor-image-changed", "lora", "older checkpoints", "end first, or keep `pytorch-gpu.2-4"),),
+        (hurts("executor-image-changed", "lora", "earlier checkpoints", "or keep `pytorch-gpu.2-4"),),
         may=("requirements-changed",),
         accident="checkpoints that a newer PyTorch refused to load",
     ),

@@ -154,7 +154,7 @@ CASES = (
     Case(
         "A framework is pinned within its range",
         (Edit("jobs/lora/requirements.txt", "torch>=2,<3", "torch==2.5.1"),),
-        (tells("requirements-changed", "lora", "pinned", "which the old line allowed"),),
+        (tells("requirements-changed", "lora", "which the old line allowed"),),
         # Each start now replaces the image's own, which the range allowed.
         ("requirements-changed",),
         accident="a framework that was published anew over a weekend",
@@ -163,7 +163,7 @@ CASES = (
     Case(
         "A framework is older than before, and another package is new",
         (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.3.0\nnumpy==2.0"),),
-        (hurts("requirements-changed", "lora", "install `numpy==2.0` too", "older in requirements.txt"),),
+        (hurts("requirements-changed", "lora", "install `numpy==2.0` too"),),
         accident="a downgraded package that could not read what the newer one wrote",
     ),
     Case(

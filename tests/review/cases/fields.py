@@ -81,7 +81,7 @@ CASES = (
             hurts("machines-changed", "evals", "paid for nothing"),
             hurts("run-cost", "evals", "2.51"),
             hurts("machines-changed", "lora", "24 GB instead of 40", "unless the code divides it"),
-            hurts("environment-changed", "lora", "paid and idle"),
+            hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what reads it"),
         ),
         may=("run-cost",),
         accident="GPUs that were paid for and idle",
@@ -131,7 +131,7 @@ CASES = (
         (
             hurts("offer-added", "evals", "before Spot"),
             tells("run-cost", "evals", "nothing more", "such jobs fill `"),
-            stops("timeout-changed", "lora", "`tune-27b-x1` (ada) has run for 3 h 12 min"),
+            stops("timeout-changed", "lora", "`tune-27b-x1` (ada) ran longer"),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),
@@ -191,7 +191,7 @@ CASES = (
     Case(
         "A variable is set to nothing",
         (template("evals", '{"REGION": "us-central1"}', '{"REGION": "us-central1", "LEVEL": ""}'),),
-        (tells("environment-changed", "evals", "an empty value is not set"),),
+        (),
         accident="a variable that was thought to be set",
     ),
     Case(
@@ -199,7 +199,7 @@ CASES = (
         (template("evals", UPLOAD, f'{UPLOAD}, artifact="best/", model_id="judge"'),),
         (
             stops("request-changed", "evals", "AIP_MODEL_DIR", "fails at its end"),
-            hurts("request-changed", "evals", "once it is taken"),
+            hurts("request-changed", "evals", "`modelId`"),
         ),
         given=UPLOADS,
         accident="a run whose result was looked for where it was not",
@@ -215,7 +215,7 @@ CASES = (
             imports("evals", "Scheduling"),
             more("evals", "scheduling=Scheduling(restart_job_on_worker_restart=True)"),
         ),
-        (tells("scheduling-changed", "evals", "one machine"),),
+        (hurts("scheduling-changed", "evals", "the whole job"),),
     ),
     Case(
         "A template that costs a hundred dollars an hour can be submitted",

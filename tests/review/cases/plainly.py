@@ -92,7 +92,7 @@ CASES = (
     Case(
         "A variable with another region",
         (template("evals", _KEPT, _KEPT.replace("us-central1", "europe-west4")),),
-        (hurts("environment-changed", "REGION", "data may leave its region"),),
+        (hurts("environment-changed", "REGION", "results may differ"),),
         world=BUSY,
         accident="a bucket in another region, by one variable",
     ),

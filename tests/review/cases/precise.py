@@ -107,7 +107,7 @@ CASES = (
     Case(
         "Results of a sweep go side by side into the stack's own bucket, and of no sweep into one place",
         (template("lora", "--output=${slipway.output}", "--output=gs://acme-work/${slipway.sweep}/rank-${rank}"),),
-        (stops("arguments-changed", "lora", "outside of a sweep `slipway.sweep` is empty"),),
+        (stops("arguments-changed", "lora", "with the same `slipway.sweep`", "overwrites the one before"),),
         never=("whether their account may write",),
         world=BUSY,
         accident="results of plain runs that overwrote each other",
@@ -115,7 +115,7 @@ CASES = (
     Case(
         "A shell before a program takes the program's arguments",
         (template("evals", 'command=("judge",)', 'command=("sh", "-c", "ulimit -n 65536 && judge")'),),
-        (hurts("arguments-changed", "evals", "`sh -c 'ulimit -n 65536 && judge'`"),),
+        (hurts("arguments-changed", "evals", "ulimit -n 65536 && judge", "in their command"),),
         world=BUSY,
         accident="a judge that ran by its own defaults for a month",
     ),
@@ -126,7 +126,7 @@ CASES = (
                 "evals", 'command=("judge",)', """command=("sh", "-c", 'ulimit -n 65536 && exec judge "$@"', "judge")"""
             ),
         ),
-        (hurts("arguments-changed", "evals", "started by"),),
+        (hurts("arguments-changed", "evals", "in their command"),),
         never=("own values",),
     ),
     Case(
@@ -156,7 +156,7 @@ CASES = (
     Case(
         "A package from a branch: what a restart installs",
         (Edit("jobs/lora/requirements.txt", "peft==0.13.0", "peft @ git+https://github.com/huggingface/peft@main"),),
-        (hurts("requirements-changed", "lora", "each start and restart installs what was pushed last"),),
+        (hurts("requirements-changed", "lora", "each start and restart installs what lies there then"),),
         world=BUSY,
         accident="a branch that broke on a day without any edit",
     ),

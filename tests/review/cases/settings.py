@@ -250,7 +250,7 @@ CASES = (
     Case(
         "A template's label goes, and with it a team's machines and budget",
         (template("lora", '    labels={"team": "vision"},\n', ""),),
-        (hurts("request-changed", "lora label team", "can't use `h100` any more", "unless `--team vision`", "$900"),),
+        (hurts("request-changed", "lora label team", "can't use `h100` any more", "unless `--team vision`"),),
         given=(
             stack(POLICY, VISION.replace("[cpu]", "[h100], budget: 900") + POLICY),
             template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),

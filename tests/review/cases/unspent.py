@@ -140,8 +140,8 @@ CASES = (
             hurts(
                 "requirements-changed",
                 "lora",
-                "what was pushed last, which no review sees",
-                "whether the image has git",
+                "what lies there then, which no review sees",
+                "the image has git where",
                 "40 digits",
             ),
         ),
@@ -150,7 +150,7 @@ CASES = (
     Case(
         "A package comes from a commit",
         (Edit("jobs/lora/requirements.txt", "peft==0.13.0", f"peft @ git+https://github.com/acme/peft@{COMMIT}"),),
-        (hurts("requirements-changed", "lora", "the image has git and the job may read it"),),
+        (hurts("requirements-changed", "lora", "the image has git where it needs that"),),
         never=("pushed last",),
     ),
     Case(

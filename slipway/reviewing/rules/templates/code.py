@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -16,30 +17,18 @@ from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
-from slipway.reviewing.rules.templates.images import PREBUILT
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders
 
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
 _REQUIREMENTS = "requirements.txt"
-_COMMIT = re.compile(r"@[0-9a-f]{40}\b")
+_FIXED = re.compile(r"@[0-9a-f]{40}\b|#sha256=")
 _NAME = re.compile(r"[\w.-]+")
-_HASH = re.compile(r"(\s+--hash[ =]\S+)+")
+_HASH = re.compile(r"(?:\s+--hash[ =](\S{,20})\S*)+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
-_SAVES = (
-    *("torch", "tensorflow", "keras", "jax", "flax", "transformers", "pytorch-lightning", "lightning", "deepspeed"),
-    *("scikit-learn", "xgboost", "lightgbm", "joblib", "accelerate"),
-)
-"""Packages by which jobs save what they go on from."""
-_IN_IMAGES = {
-    "pytorch": ("torch", "torchvision", "torchaudio", "numpy"),
-    "sklearn": ("scikit-learn", "numpy", "scipy", "pandas", "joblib"),
-    "xgboost": ("xgboost", "scikit-learn", "numpy", "scipy", "pandas"),
-    **dict.fromkeys(("tf", "tf2"), ("tensorflow", "keras", "numpy")),
-}
-"""Packages in Google's images, by their frameworks."""
-_CALENDAR = 1000
-"""The least first number of a version that is a year."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
@@ -58,15 +47,13 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         if indexes(old.requirements) != indexes(new.requirements):
             yield _elsewhere(template, field)
     yield from _arguments(template, edited)
-    if unpacked := sorted({*(old.shared or ())} - {*(new.shared or ())}):
-        yield template.tells("code-unshared", part="shared", folders=join(f"`jobs/{root}`" for root in unpacked))
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
-    elif other and (edited or not (touched or unpacked or old.requirements != new.requirements)):
+    elif other and (edited or not (touched or old.requirements != new.requirements)):
         yield _edited(template, edited)
 
 
@@ -127,39 +114,21 @@ def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
 
 def _installed(template: TemplateChange, field: str) -> Consequence:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
-    image = _image(template.new)
-    brings = _IN_IMAGES.get(image["framework"], ()) if image else ()
-    moves = {
-        name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
-        for name in dict.fromkeys((*after, *before))
-        if before.get(name) != after.get(name)
-    }
+    names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
+    moves = {name: _row_of(before.get(name, ""), after.get(name, "")) for name in names}
     worst = min(moves.values(), key=[*ROWS].index)
-    alike = [name for name, direction in moves.items() if direction == worst]
+    alike = [name for name, row in moves.items() if row == worst]
     lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
     return template.tells(
         worst,
         part="requirements",
         before=lines[0] or "none",
         after=lines[1],
-        moving=any(not _COMMIT.search(after.get(name, "")) for name in alike),
-        saves=any(name in _SAVES and _minor(before.get(name)) != _minor(after.get(name)) for name in alike),
+        moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
+        saves=template.new.checkpoints,
         field=field,
-        edits=[
-            Edit(f"{move.split('-')[1]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
-            for name, move in moves.items()
-        ],
+        edits=[Edit(f"in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides)) for name in names],
     )
-
-
-def _minor(requirement: str | None) -> list[str]:
-    return re.findall(r"\d+", (requirement or "").partition("==")[2])[:2]
-
-
-def _image(template: Template) -> re.Match[str] | None:
-    """Return the parts of the name of Google's image that its code runs in."""
-    specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in offer.worker_pools)
-    return next((found for spec in specs if (found := PREBUILT.search(str(spec.get("executorImageUri"))))), None)
 
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
@@ -179,49 +148,37 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     )
 
 
-def _direction(before: str, after: str, *, of_image: bool) -> RowName:
-    """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
-    if after and "git+" in after:
-        return "requirement-git"
-    if "://" in after:
-        return "requirement-url"
+def _row_of(before: str, after: str) -> RowName:
+    """Return the row of a requirement that differs."""
     if not after:
-        return "requirement-gone-of-image" if of_image else "requirement-gone"
-    hashed, (before, after) = before, (_HASH.sub("", side) for side in (before, after))
-    if before == after:
-        return "requirement-hash" if hashed != before else "requirement-pinned"
-    # Needed only where requirements differ: importing it costs time.
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.version import Version
-
-    try:
-        new = Requirement(after)
-    except InvalidRequirement:
+        return "requirement-gone"
+    if "://" in after:
+        return "requirement-elsewhere"
+    new, old = map(_parsed, (after, before))
+    if new is None:
         # Lines of a package that differ by their markers are joined.
         return "requirement-other" if ", " in after else "requirement-unread"
-    try:
-        old = Requirement(before or after)
-    except InvalidRequirement:
-        return "requirement-other"
-    was, now = (
-        [Version(spec.version) for spec in line.specifier if spec.operator == "==" and not spec.version.endswith(".*")]
-        for line in (old, new)
-    )
-    if now and now[0].local and before != after:
+    versions = [spec.version for spec in new.specifier if spec.operator == "=="]
+    if before != after and any("+" in version for version in versions):
         return "requirement-local"
     if not before:
         return "requirement-new"
-    if str(old.marker) != str(new.marker) or old.extras != new.extras or old.url:
-        return "requirement-other"
-    if was and now:
-        if was[0].major < now[0].major < _CALENDAR:
-            return "requirement-major"
-        if was[0] < now[0]:
-            return "requirement-newer"
-        return "requirement-older" if now[0] < was[0] else "requirement-other"
-    if was:
+    if "==" in before and not versions:
         return "requirement-loosened"
-    return "requirement-pinned" if now and old.specifier.contains(now[0], prereleases=True) else "requirement-other"
+    if old is None or not versions or (str(old.marker), old.extras) != (str(new.marker), new.extras):
+        return "requirement-other"
+    allowed = "--hash" not in before and old.specifier.contains(versions[0], prereleases=True)
+    return "requirement-pinned" if allowed else "requirement-other"
+
+
+def _parsed(line: str) -> Requirement | None:
+    # Needed only where requirements differ: importing it costs time.
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(_HASH.sub("", line))
+    except InvalidRequirement:
+        return None
 
 
 def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
@@ -234,7 +191,7 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 
 
 def _shown(requirement: str) -> str:
-    requirement = _HASH.sub(" --hash=…", requirement, count=1)
+    requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
     if looks_secret(requirement):
         return f"{requirement.partition(' @ ')[0]} @ … (hidden)" if " @ " in requirement else HIDDEN
     return bare(requirement, longest=100)

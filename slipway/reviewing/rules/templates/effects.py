@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part, percent, span, usd
+from slipway.base.formatting import few, join, last_part, percent, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
-from slipway.model.catalog.placeholders import JOB, REQUEST, SWEEP, names, placeholder
+from slipway.model.catalog.placeholders import JOB, REQUEST, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
@@ -31,10 +30,11 @@ from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
-from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, address_of
+from slipway.reviewing.rules.templates.leaves import Machines, address_of
 from slipway.reviewing.rules.templates.usage import flag
-from slipway.reviewing.rules.words import MOST_NAMED, named, owned
+from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 
+_FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
 
@@ -46,28 +46,64 @@ def machines(difference: Difference) -> Effect:
         runs = any(compete(each, offer) for each in can for offer in difference.offers)
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         does = f"{'' if runs else 'would '}run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
-        if 0 < new.gpu_memory < old.gpu_memory:
-            return follows("gpu-smaller", does=does, old=whole[1], new_gb=new.gpu_memory, old_gb=old.gpu_memory)
-        if bool(old.gpu) != bool(new.gpu):
-            return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
-        limit = difference.template.limit
-        if new.gpus != old.gpus:
-            row: RowName = (
-                "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
-            )
-            return follows(row, does=does, old=whole[1], one=new.one_gpu, was=old.one_gpu, new=new.gpus, limit=limit)
         (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
-        alike = family == former and size.isdigit() and was.isdigit()
-        row = "machine-larger" if alike else "machine-other"
-        row = "machine-smaller" if alike and int(size) < int(was) else row
-        return follows(row, does=does, old=whole[1], size=size, was=was, limit=limit)
+        halved = family == former and size.isdigit() and was.isdigit() and int(size) < int(was)
+        row: RowName = "machine-other" if new.gpus == old.gpus else "gpu-other"
+        if bool(old.gpu) != bool(new.gpu):
+            row = "gpu-gone" if old.gpu else "gpu-new"
+        return follows(
+            "gpu-smaller" if 0 < new.gpu_memory < old.gpu_memory else row,
+            does=does,
+            old=whole[1],
+            gb=new.gpu_memory,
+            old_gb=old.gpu_memory,
+            one=new.one_gpu if new.one_gpu < old.one_gpu else 0,
+            old_one=old.one_gpu,
+            new=new.gpus,
+            cpus=size if halved else "",
+            old_cpus=was,
+            limit=difference.template.limit,
+        )
     if old.count != new.count:
         return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
-    if old.disk_type != new.disk_type:
-        return follows("disk-type", new=new.disk, old=old.disk)
     sizes = new.disk_size, old.disk_size
-    smaller = all(size.isdigit() for size in sizes) and int(sizes[0]) < int(sizes[1])
-    return follows("disk-smaller" if smaller else "disk-larger", new=sizes[0], old=sizes[1])
+    larger = old.disk_type == new.disk_type and all(map(str.isdigit, sizes)) and int(sizes[0]) > int(sizes[1])
+    return follows("disk-larger" if larger else "disk-other", new=new.disk, old=old.disk)
+
+
+def image(difference: Difference) -> Effect:
+    if difference.after is None:
+        return follows("image-gone", old=_last(str(difference.before)))
+    if difference.before is None:
+        launched = all(map(Launched.of, containers(difference.offers)))
+        return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
+    (was_at, was, _), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
+    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in offer.worker_pools)
+    gpus = any(spec.get("acceleratorType") for spec in specs)
+    rows: Mapping[RowName, object] = {
+        "image-for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
+        "image-elsewhere": was_at != at,
+        "image-moving": other == "latest" or not other,
+    }
+    row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
+    grade = Grade.NOTE if row == "image-other" and was == becomes else None
+    old, new = map(_last, sides)
+    saves = difference.template.new.checkpoints
+    return follows(row, grade=grade, new=new, old=old, place=shown(at), was=shown(was_at), saves=saves)
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Return an image's registry, its name there, and its digest or else its tag."""
+    start, _, digest = name.partition("@")
+    folder, _, last = start.rpartition("/")
+    base, _, tag = last.partition(":")
+    return folder, base, digest or tag
+
+
+def _last(name: str) -> str:
+    """Return an image's last part, with the beginning of a digest."""
+    start, at, digest = last_part(name).partition("@")
+    return shown(f"{start}@{digest[:14]}…" if at else start)
 
 
 def arguments(difference: Difference) -> Effect:
@@ -85,18 +121,13 @@ def arguments(difference: Difference) -> Effect:
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
         anew = difference.template.on_spot and difference.template.new.checkpoints
-        own = all(f"gs://({WORK_BUCKET})" in each for each in together)
-        row: RowName = "arguments-shared" if own else "arguments-shared-elsewhere"
         return follows(
-            row if together else "arguments-results",
+            "arguments-shared" if together else "arguments-results",
             flags=_flags(lost),
             lost=join(map(shown, lost)),
-            details=("a job that loses its Spot machine begins anew",) if anew and together else (),
-            anew=", checkpoints too: one preempted on Spot begins anew" if anew else "",
+            anew=anew,
             new=_values(together),
-            all=f"all with the same {of}" if of else "all",
-            goes_on=", or goes on from its checkpoint" if difference.template.new.checkpoints else "",
-            empty="; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else "",
+            of=of,
         )
     if not gone and not new:
         flags = [*map(flag, after)]
@@ -109,16 +140,7 @@ def arguments(difference: Difference) -> Effect:
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
     strange = more and not difference.template.reads(map(flag, more))
-    row = "arguments-more" if strange else "arguments-other"
-    row = "arguments-unheard" if ignored else "arguments-fewer" if less else row
-    return follows(row, how=join(parts), ignored=ignored)
-
-
-def command(difference: Difference) -> Effect:
-    sides = (difference.after, difference.before)
-    after, before = (shlex.join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
-    new, old = (shown(text) if text else "the image's own command" for text in (after, before))
-    return follows("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
+    return follows("arguments-other", how=join(parts), ignored=ignored, less=less, strange=strange)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -147,14 +169,13 @@ def secret(difference: Difference) -> Effect:
     row: RowName = "secret-version" if old == new else "secret-other"
     if not new:
         row = "secret-plain" if name in dict(variables(difference.offers)) else "secret-gone"
-    elif not old:
-        row = "secret-known" if new in secrets_of(difference.template.old.offers) else "secret-new"
+    elif not old and new in secrets_of(difference.template.old.offers):
+        row = "secret-known"
     given = name if launched else f"{name}__SECRET"
     accounts = dict.fromkeys(shown(address) for address in map(account_of, difference.offers) if address)
     account = join(accounts) or "their account"
-    return follows(
-        row, name=name, given=given, old=shown(old), new=shown(new), version=version, was=was, account=account
-    )
+    before = old and shown(old)
+    return follows(row, given=given, old=before, new=shown(new), version=version, was=was, account=account)
 
 
 def unlaunched(difference: Difference) -> Effect:
@@ -217,8 +238,7 @@ def shell(difference: Difference) -> Effect:
     accounts = dict.fromkeys(map(account_of, difference.offers))
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    who = f"may act as {who}" if who else "may see them"
-    return follows("shell-secrets" if secrets else "shell-opened", who=who, secrets=secrets)
+    return follows("shell-opened", who=f"may act as {who}" if who else "may see them", secrets=secrets)
 
 
 def timeout(difference: Difference) -> Effect:
@@ -227,33 +247,25 @@ def timeout(difference: Difference) -> Effect:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         grade = Grade.NOTE if new < 2 * old else None
         return follows("timeout-longer", grade=grade, pools=join(held), new=span(new), old=span(old))
-    now = difference.template.change.now
-    ran = [
-        ((end - job.start_time).total_seconds(), owned([job], ""), job.ended)
-        for job in difference.template.used.jobs
-        if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
-    ]
-    longer = sum(seconds > new for seconds, *_ in ran)
-    longest, whose, ended = max(ran, default=(0.0, "", True))
-    known = any(has_ended for *_, has_ended in ran)
-    took = "none took longer lately" if known else "not known: how long they take"
-    if longer:
-        took = f"{whose} {'took' if ended else 'has run for'} {span(longest)}"
-        took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
-    trials = difference.template.new.kind == TUNING_JOB.name
+    now, used = difference.template.change.now, difference.template.used.jobs
+    times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
+    longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
+    known = any(job.ended and job.start_time for job in used)
     return follows(
         "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
+        details=jobs(longer, now),
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
-        took="not known: how long a trial takes" if trials else took,
-        are="have each trial" if trials else "are",
+        longer=owned(longer, "") if longer else "",
+        known=known,
+        trials=difference.template.new.kind == TUNING_JOB.name,
         limit=span(old) if old else "it without a limit",
         saves=difference.template.new.checkpoints,
     )
 
 
 def team(difference: Difference) -> Effect:
-    """Say which clusters and which budget jobs lose with a team, and on which budget they draw."""
+    """Say which team jobs count for, and which clusters they lose."""
     template = difference.template
     catalog, old, new = template.becomes, str(difference.before or ""), str(difference.after or "")
     limits = catalog.budget.teams if catalog.budget else {}
@@ -275,8 +287,6 @@ def team(difference: Difference) -> Effect:
         old=old,
         lost=join(dict.fromkeys(f"`{offer.cluster}`" for offer in lost)),
         costs=costs(rest, catalog),
-        spared=usd(limits[old]) if old in limits else "",
-        drawn=usd(limits[new]) if new in limits else "",
         unknown=new and new not in {*catalog.teams, *limits, *groups},
         becomes=f"team `{counts}`" if counts else "no team",
         said=not counts and old in groups,

@@ -189,9 +189,8 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
     for key, item in value.items() if isinstance(value, Mapping) else _entries(value):
         here = f"{path}{key}"
         if key == "env" and isinstance(item, list):
-            # An empty one is not set.
-            names = (f"{each.get('name', '')}{'' if each.get('value') else '='}" for each in item)
-            yield from ((f"{here}/{name}", str(each.get("value", ""))) for name, each in zip(names, item, strict=True))
+            # The service sets no empty one.
+            yield from ((f"{here}/{each.get('name', '')}", str(each["value"])) for each in item if each.get("value"))
         elif isinstance(item, list) and item and not any(isinstance(each, Mapping | list) for each in item):
             yield here, tuple(map(_word, item))
         elif isinstance(item, Mapping | list) and item:

@@ -6,7 +6,7 @@ that). Common buckets and the common trainer are reported once elsewhere.
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
 custom program (`slipway.reviewing.rules.declared`). Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the
 values before and after, `{name}` and `{of}` are the path's names, and `{last}` is its last part. Functions are those of
-`effects.py` and `images.py`; a row of `table.json` knows `{again}` too; conditions are words of
+`effects.py`; a row of `table.json` knows `{again}` too; conditions are words of
 `difference.py:Difference.holds`.
 """
 
@@ -34,7 +34,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
 from slipway.reviewing.rules.table import Row, RowName, follows
-from slipway.reviewing.rules.templates import effects, images
+from slipway.reviewing.rules.templates import effects
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
 from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
@@ -44,7 +44,7 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"
-    r"|labels/slipway-commit(-dirty)?|.*/env/SLIPWAY_INPUT_[^/]+="
+    r"|labels/slipway-commit(-dirty)?"
     r"|runtimeConfig/(gcsOutputDirectory|parameterValues(/.*)?|.*/persistentResourceName)"
 )
 """Paths that each deployment sets anew, that follow from another one, or that `offers.py` tells of."""
@@ -69,11 +69,10 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     shortened to its last part, where that differs."""
     sides = difference.before, difference.after
     says = rule.told(*sides, difference.holds)
-    if rule.what == "environment variable" and None in sides:
-        says = "variable-default" if difference.holds("defaulted") else says
-        says = "variable-read" if difference.after is None and difference.holds("read") else says
+    if rule.what == "environment variable" and difference.after is None and difference.holds("read"):
+        says = "variable-read"
     if isinstance(says, str) and says.endswith("()"):
-        effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
+        effect: Effect = vars(effects)[says[:-2]](difference)
         return effect
     whole = tuple(side if side == HIDDEN else f"`{side}`" if side else "nothing" for side in (a, b))
     short = tuple(
@@ -81,20 +80,12 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
         for leaf, side in zip(sides, whole, strict=True)
     )
     old, new = whole if short[0] == short[1] else short
-    name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
+    name, again = difference.name, difference.template.again
     row = cast("RowName | Row", says)
-    gone = difference.after is None
     inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
-    values: dict[str, Any] = {
-        "name": name,
-        "of": of,
-        "last": last_part(name),
-        "again": again,
-        "most": most,
-        "asks": asks,
-    }
-    return follows(row, gone=gone, old=old, new=new, **values)
+    values: dict[str, Any] = {"name": name, "of": difference.of, "last": last_part(name), "again": again, "asks": asks}
+    return follows(row, old=old, new=new, **values)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:

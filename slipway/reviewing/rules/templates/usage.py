@@ -106,10 +106,6 @@ class TemplateChange:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
         return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
 
-    def takes(self, variable: str) -> frozenset[str]:
-        """Return the values that its code takes without an environment variable, an empty one where it names none."""
-        return frozenset[str]().union(*(file.variables.get(variable, ()) for file in self.code))
-
     @property
     def pipeline_edited(self) -> bool:
         """Tell whether an edited file may be its pipeline, or name another one: a deployment fills in the rest."""

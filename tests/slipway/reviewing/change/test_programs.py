@@ -49,20 +49,6 @@ def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lo
 
 
 @pytest.mark.parametrize(
-    ("text", "takes"),
-    [
-        ('float(os.environ.get("PACE", "1"))', {"1"}),
-        ('os.getenv("PACE", 1)', {"1"}),
-        ('os.environ["PACE"]', {""}),
-        ('os.environ.get("PACE", "1") or os.environ["PACE"]', {"1", ""}),
-        ('os.environ.get("PACE", default())', {""}),
-    ],
-)
-def test_what_code_takes_without_a_variable(text: str, takes: set[str]) -> None:
-    assert job_file(text).variables == {"PACE": takes}
-
-
-@pytest.mark.parametrize(
     ("text", "required"),
     [
         ('p.add_argument("--trees", "-t", type=int, required=True)', (("--trees",),)),
