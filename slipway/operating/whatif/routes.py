@@ -36,10 +36,8 @@ class Routes:
     @property
     def differ(self) -> bool:
         """Tell whether they are not those that are deployed."""
-        templates = self.catalog.templates.values()
-        return self.regions != self.catalog.regions or any(
-            self._here(each).regions != (each.regions or ()) for each in templates
-        )
+        moved = (self._here(each).regions != (each.regions or ()) for each in self.catalog.templates.values())
+        return self.regions != self.catalog.regions or any(moved)
 
     @cached_property
     def _templates(self) -> Mapping[str, Template]:
@@ -68,11 +66,9 @@ class Routes:
 
     def own(self, job: PastJob) -> Route:
         """Return the route by which a job ran."""
-        return (
-            Route(job.capacity_type, cluster=job.cluster)
-            if job.cluster_id
-            else self._route(job.capacity_type, job.region)
-        )
+        if job.cluster_id:
+            return Route(job.capacity_type, cluster=job.cluster)
+        return self._route(job.capacity_type, job.region)
 
     def _route(self, capacity_type: str, region: str) -> Route:
         return Route(capacity_type, region="" if region == self.catalog.region else region)
@@ -119,23 +115,21 @@ class WaitsBeside:
         self._curves = {key: WaitCurve.of(waits) for key, waits in seen.items()}
 
     def known(self, route: Route) -> bool:
-        return bool(self._curve(route, frozenset()).waits)
+        return bool(self._curve(route).waits)
 
     def of(self, submission: PastSubmission, route: Route, number: int) -> float | None:
         """Return the seconds that a submission waits by a route, None where nobody knows."""
-        region, ran = route.region or self._region, submission.ran
-        own = [job for job in submission.jobs if (job.capacity_type, job.region) == (route.capacity_type, region)]
-        if started := [job for job in own if job.started and not job.cluster_id]:
-            return self._waited(ran if ran in started else started[0])
-        least = max(map(self._waited, own), default=0.0)
+        place = route.capacity_type, route.region or self._region
+        own = [job for job in submission.jobs if (job.capacity_type, job.region) == place]
+        if started := [job for job in own if job.started]:
+            return self._waited(submission.ran if submission.ran in started else started[0])
         if not self.known(route) and not route.region and not own:
             return ASSUMED.scale_up
-        machines = ran.machine_types if ran else frozenset[str]()
-        alike = self._curve(route, machines)
-        curve = alike if alike.waits else self._curve(route, frozenset())
-        return curve.drawn(number * _GOLDEN % 1, least)
+        alike = self._curve(route, submission.ran.machine_types)
+        curve = alike if alike.waits else self._curve(route)
+        return curve.drawn(number * _GOLDEN % 1, least=max(map(self._waited, own), default=0.0))
 
-    def _curve(self, route: Route, machines: frozenset[str]) -> WaitCurve:
+    def _curve(self, route: Route, machines: frozenset[str] = frozenset()) -> WaitCurve:
         return self._curves.get((route.capacity_type, route.region or self._region, machines), WaitCurve())
 
     def _waited(self, job: PastJob) -> float:

@@ -20,19 +20,13 @@ class PastSubmission:
     """The jobs of one submission: attempts one after the other, legs of a race, copies, and those that went on behind
     others."""
 
+    created: datetime
     #: By creation.
     jobs: tuple[PastJob, ...]
-    #: The job that ran longest before it made room, if any did; of a race the winner. None where none has started.
-    ran: PastJob | None
+    #: The job that ran longest before it made room, if it did; of a race the winner. It has no start where none has.
+    ran: PastJob
     #: Seconds, those of the jobs that went on behind others included.
     run: float
-
-    @property
-    def created(self) -> datetime:
-        """The time of the first job."""
-        first = self.jobs[0].created
-        assert first, "jobs without a time are left out"
-        return first
 
 
 def submissions_of(history: History) -> Iterator[PastSubmission]:
@@ -43,10 +37,9 @@ def submissions_of(history: History) -> Iterator[PastSubmission]:
             by_request[job.request_id or job.name].append(job)
     # Attempts are sent until one starts; after that a job may go on in others, behind those for which it makes room.
     attempts = {
-        request: []
-        if any(job.started for job in sent)
-        else list(takewhile(by_request.__contains__, _attempts(request)))
+        request: tuple(takewhile(by_request.__contains__, _attempts(request)))
         for request, sent in by_request.items()
+        if not any(job.started for job in sent)
     }
     behind = {request: tuple(_behind(request, by_request)) for request in by_request}
     followers = {id_ for later in (*attempts.values(), *behind.values()) for id_ in later}
@@ -54,16 +47,14 @@ def submissions_of(history: History) -> Iterator[PastSubmission]:
     for request in by_request:
         if request in followers:
             continue
-        chain = [job for id_ in (request, *attempts[request]) for job in by_request[id_]]
+        chain = [job for id_ in (request, *attempts.get(request, ())) for job in by_request[id_]]
         ran = _longest(chain, lost, history.until)
-        parts = (
-            _longest(by_request[id_], lost, history.until)
-            for id_ in (behind[ran.request_id or ran.name] if ran else ())
-        )
+        later = (_longest(by_request[id_], lost, history.until) for id_ in behind[ran.request_id or ran.name])
         yield PastSubmission(
+            created=min(job.created for job in chain if job.created),
             jobs=tuple(sorted(chain, key=lambda job: (job.created, job.name))),
             ran=ran,
-            run=sum(_run(part, history.until) for part in (ran, *parts) if part),
+            run=sum(_run(part, history.until) for part in (ran, *later)),
         )
 
 
@@ -79,11 +70,12 @@ def _behind(request: str, by_request: Mapping[str, object]) -> Iterator[str]:
         yield from _behind(id_, by_request)
 
 
-def _longest(jobs: list[PastJob], lost: frozenset[str], until: datetime) -> PastJob | None:
-    started = (job for job in jobs if job.started and job.name not in lost)
-    return max(started, key=lambda job: (job.ended is None, _run(job, until), job.name), default=None)
+def _longest(jobs: list[PastJob], lost: frozenset[str], until: datetime) -> PastJob:
+    def length(job: PastJob) -> tuple[bool, bool, bool, float, str]:
+        return job.name not in lost, job.started is not None, job.ended is None, _run(job, until), job.name
+
+    return max(jobs, key=length)
 
 
 def _run(job: PastJob, until: datetime) -> float:
-    assert job.started, "it has started"
-    return max(0.0, ((job.ended or until) - job.started).total_seconds())
+    return max(0.0, ((job.ended or until) - job.started).total_seconds()) if job.started else 0.0

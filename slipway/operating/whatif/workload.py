@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from slipway.model.capacity import POOL
 from slipway.model.labels import URGENT_LABEL
 from slipway.model.machines.spec import MachineGroup, MachineSpec
-from slipway.operating.history.model import History, PastJob
+from slipway.operating.history.model import History
 from slipway.operating.whatif.machine_changes import MachineChanges
 from slipway.operating.whatif.model import ReplayedJob, ReplayedPause, Route
 from slipway.operating.whatif.past_load import PastLoad
@@ -56,18 +56,19 @@ def workload(
     `changes`: machines that templates ask for by now.
     """
     submissions = tuple(submissions_of(history))
-    started = [(submission, submission.ran) for submission in submissions if submission.ran]
-    waits = WaitsBeside((submission for submission, _ in started), routes.catalog.region, history.until)
-    routed = {ran.name: routes.of(ran) for _, ran in started}
-    paused = {ran.name: _paused(submission, history, pauses) for submission, ran in started}
+    started = [submission for submission in submissions if submission.ran.started]
+    waits = WaitsBeside(started, routes.catalog.region, history.until)
+    routed = {submission.ran.name: routes.of(submission.ran) for submission in started}
+    paused = {submission.ran.name: _paused(submission, history, pauses) for submission in started}
     chosen = {
-        ran.name
-        for submission, ran in started
-        if not paused[ran.name] and _was_chosen(submission, ran, routed[ran.name], routes.own(ran), load)
+        submission.ran.name
+        for submission in started
+        if not paused[submission.ran.name] and _was_chosen(submission, routed[submission.ran.name], routes, load)
     }
-    sweeps = {ran.sweep for _, ran in started if ran.sweep and ran.name in chosen}
+    sweeps = {submission.ran.sweep for submission in started if submission.ran.name in chosen} - {""}
     jobs, beside = list[ReplayedJob](), dict[str, Route]()
-    for number, (submission, ran) in enumerate(started):
+    for number, submission in enumerate(started):
+        ran = submission.ran
         taken, urgent = routed[ran.name], URGENT_LABEL in ran.labels
         if urgent or ran.name in chosen or ran.sweep in sweeps:
             taken = _first_chosen(taken, POOL if urgent else routes.own(ran).label)
@@ -118,17 +119,16 @@ def _paused(submission: PastSubmission, history: History, pauses: Iterable[Repla
     return tuple(pause for pause in pauses if pause.since <= created < pause.until)
 
 
-def _was_chosen(
-    submission: PastSubmission, ran: PastJob, routes: tuple[Route, ...], own: Route, load: PastLoad
-) -> bool:
+def _was_chosen(submission: PastSubmission, routed: tuple[Route, ...], routes: Routes, load: PastLoad) -> bool:
     """Tell whether the submitter named the capacity type: the template's order would have taken another one."""
-    place = next((at for at, route in enumerate(routes) if route.label == own.label), 0)
-    if len(routes) == 1 or submission.jobs[0] is not ran or ran.created is None:
+    ran, own = submission.ran, routes.own(submission.ran).label
+    place = next((at for at, route in enumerate(routed) if route.label == own), 0)
+    if len(routed) == 1 or submission.jobs[0] is not ran or ran.created is None:
         return False
-    if routes[place].on_pool:
+    if routed[place].on_pool:
         full = any(pool.full for pool in load.of(ran))
-        return full and routes[place].wait is None and place + 1 < len(routes)
-    if not any(route.on_pool for route in routes[:place]):
+        return full and routed[place].wait is None and place + 1 < len(routed)
+    if not any(route.on_pool for route in routed[:place]):
         return False
     machines = Counter[MachineSpec]()
     for used in ran.machines:

@@ -34,7 +34,8 @@ class Pause:
     since: datetime | None = None
     by: str = "somebody"
     why: str = ""
-    #: When somebody ended it; None while it stands.
+    #: Somebody ended it, at this time.
+    ended: bool = False
     until: datetime | None = None
 
     def words(self, stack: str) -> str:
@@ -54,20 +55,10 @@ class Pause:
 
     def stands(self, storage: Storage) -> bool:
         """Tell whether nobody has ended it, or deleted its object; where that can't be read now it does."""
-        return not _is_there(storage, replace(self.at, name=f"{self.at.name}{_ENDED}"), unread=False) and _is_there(
-            storage, self.at, unread=True
-        )
-
-
-def _is_there(storage: Storage, at: Location, *, unread: bool) -> bool:
-    """Tell whether an object is there; `unread` where that can't be read now."""
-    try:
-        storage.read(at)
-    except NotFound:
-        return False
-    except CloudError:
-        return unread
-    return True
+        try:
+            return any(pause.at == self.at for pause in all_pauses(storage, self.at.bucket) if not pause.ended)
+        except CloudError:
+            return True
 
 
 def read_pauses(storage: Storage, bucket: str, *, barred: bool = True) -> dict[str, Pause]:
@@ -79,7 +70,7 @@ def read_pauses(storage: Storage, bucket: str, *, barred: bool = True) -> dict[s
         if not barred:
             raise
         return {}
-    return {pause.cluster: _read(storage, pause) for pause in listed if not pause.until}
+    return {pause.cluster: _read(storage, pause) for pause in listed if not pause.ended}
 
 
 def all_pauses(storage: Storage, bucket: str) -> list[Pause]:
@@ -88,8 +79,9 @@ def all_pauses(storage: Storage, bucket: str) -> list[Pause]:
     pauses = []
     for name, stored in listed.items():
         if last_part(name).isdecimal():
-            cluster, ended = name.removeprefix(_FOLDER).rpartition("/")[0], listed.get(f"{name}{_ENDED}")
-            pauses.append(Pause(stored.at, cluster, stored.created, until=ended.created if ended else None))
+            cluster, end = name.removeprefix(_FOLDER).rpartition("/")[0], listed.get(f"{name}{_ENDED}")
+            until = end.created if end else None
+            pauses.append(Pause(stored.at, cluster, stored.created, ended=end is not None, until=until))
     return pauses
 
 
