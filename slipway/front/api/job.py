@@ -158,6 +158,7 @@ class Job:
         from slipway.using.jobs.race import decided
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
+        from slipway.using.submission.next_attempt import next_attempt
 
         check_timeout(timeout)
         begun, notifier = self._context.clock.monotonic(), Notifier(self._context)
@@ -175,8 +176,10 @@ class Job:
             _log.info("%s %s", self.id, about_original(follower.job, owner))
             return self._handle(owner).wait(left())
         # A list may have hidden another leg of its race before.
-        if (stands := decided(self._context, follower.job, _log.info)).name != follower.job.name:
-            return self._handle(stands).wait(left())
+        stands = decided(self._context, follower.job, _log.info)
+        goes_on = next_attempt(self._context, stands, left()) or stands
+        if goes_on.name != follower.job.name:
+            return self._handle(goes_on).wait(left())
         if problem := end_run(self._context, follower.job):
             _log.warning(problem)
         if problem := notifier.ended(follower.job):

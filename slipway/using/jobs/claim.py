@@ -87,12 +87,17 @@ def give_up(storage: Storage, claim: str, following: str) -> Claim:
     return take_claim(storage, claim)
 
 
+def next_claim(storage: Storage, claim: str) -> str:
+    """Return the claim of the attempt that follows one; empty where none is named. Raises CloudError."""
+    return claim_text(storage, f"{claim}/{_NEXT}")
+
+
 def cancel_claims(storage: Storage, claim: str, then: str) -> list[str]:
     """Take the claim of an attempt as cancelled, or where that was given up the next one's, and so on; return the
     claims after the first. `then`: the next one where the attempt does not name it. Raises CloudError."""
     following: list[str] = []
     while claim and take_claim(storage, claim, CANCELLED) is Claim.GIVEN_UP:
-        claim = claim_text(storage, f"{claim}/{_NEXT}") or ("" if following else then)
+        claim = next_claim(storage, claim) or ("" if following else then)
         following += [claim] if claim else []
     return following
 

@@ -37,7 +37,8 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
     if newest.display_name != text:
-        owner_and_state = ", ".join(word for word in (newest.user, newest.outcome) if word)
+        state = "a race" if newest.race else newest.outcome  # One leg's is not that of the race.
+        owner_and_state = ", ".join(word for word in (newest.user, state) if word)
         if newest.template and newest.template == label_value(text):
             whose = "your" if newest.labels.get(USER_LABEL) == label_value(context.user) else "its"
             tell(f"{text} is a template; this is {whose} newest job, {newest.display_name} ({owner_and_state})")

@@ -43,6 +43,8 @@ class Attempt:
     fresh: bool
     #: The full names of other jobs of the same request.
     copies: tuple[str, ...] = ()
+    #: It was given up for the next attempt.
+    given_up: bool = False
 
     @property
     def copy_ids(self) -> tuple[str, ...]:
@@ -326,6 +328,8 @@ def about_earlier(request: Request, attempt: Attempt) -> str:
     before = f"submitted before with request id {request.id}"
     if not attempt.job.ended or attempt.job.state == "JOB_STATE_SUCCEEDED":
         return f"{before}: nothing is sent again"
+    if attempt.given_up:
+        return f"{before}, and given up for what comes next"
     other = f"another request id, such as {request.id[:60]}-2, runs it once more"
     return f"{before}, and {attempt.job.outcome}: nothing is sent again; {other}"
 

@@ -140,7 +140,8 @@ class Submitter:
                         with suppress(CloudError):
                             (there,) = preflight.judge([sent_by])
                             self.show.note(about_replaced(catalog, earlier.job, there))
-                    result = SubmissionResult(request=request, attempt=earlier, choice=None, context=self.context)
+                    found = replace(earlier, given_up=claim is Claim.GIVEN_UP)
+                    result = SubmissionResult(request=request, attempt=found, choice=None, context=self.context)
                     return result, place, claim
                 if gone and not (claim is Claim.GIVEN_UP and request.claim):
                     raise gone

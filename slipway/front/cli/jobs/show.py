@@ -29,9 +29,6 @@ from slipway.model.labels import (
     CODE_LABEL,
     INPUT,
     NOTIFICATION,
-    REQUEST_LABEL,
-    STACK_LABEL,
-    label_filter,
 )
 from slipway.using.context import Context
 from slipway.using.jobs.claim import retries_of
@@ -50,7 +47,7 @@ from slipway.using.jobs.room import Round, round_of
 from slipway.using.jobs.utilization import Utilization, read_utilization
 from slipway.using.jobs.wait_reader import WaitReason, read_why
 from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
-from slipway.using.submission.request import attempt_id
+from slipway.using.submission.next_attempt import next_attempt
 
 _METRICS = 12
 _EVENTS: tuple[Column[JobEvent], ...] = (
@@ -139,7 +136,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         why = threads.submit(waits) if job.waits else None
         events = threads.submit(read_events, logging, job)
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
-        fallback = threads.submit(_fallback_of, context, job)
+        fallback = threads.submit(next_attempt, context, job)
         parts = threads.submit(with_parts, context, [job])
         retried = threads.submit(_retried, context, job)
         room = threads.submit(_room, context, job)
@@ -188,18 +185,6 @@ def _room(context: Context, job: VertexJob) -> Round | None:
         return None
     try:
         return round_of(context.brief.storage, job)
-    except CloudError:
-        return None
-
-
-def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
-    """Return the job that a submission fell back to from this one, its first; None where there is none, and for a later
-    job, whose labels do not tell its place."""
-    if not job.ended or job.start_time is not None or not job.request_id:
-        return None
-    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
-    try:
-        return next(context.vertex.jobs(job.kind, wanted), None)
     except CloudError:
         return None
 

@@ -25,6 +25,7 @@ from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
 from slipway.using.jobs.race import decided
 from slipway.using.submission.experiment_run import end_run
+from slipway.using.submission.next_attempt import next_attempt
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.redrawn import LiveDisplay
@@ -131,9 +132,12 @@ def watch(
         if runs is None:
             # A list may have hidden another leg of its race before.
             stands = decided(context, follower.job, screen.note)
-            if stands.name == follower.job.name:
+            later = next_attempt(context, stands, left)
+            if later:
+                screen.note(f"{name} ({stands.id}) never began, and its submission goes on as {later.called}")
+            elif stands.name == follower.job.name:
                 break
-            job = stands
+            job = later or stands
             continue
         screen.note(f"{name} ({job.id}) {about_original(job, runs)}")
         job = runs

@@ -115,9 +115,14 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         again = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
         assert again.code == 0 and again.json["fresh"] is False and len(sent(full, "r1")) == 2
         assert again.json["job"]["name"] == second["name"]
+        assert "request id r1, and given up for what comes next" in again.err
     full.until(lambda: "endTime" in full.cloud.rest("GET", f"/v1/{second['name']}"))
     ended = full.run("submit", "hello", *MOVE, "--request-id", "r1")
     assert ended.code == (4 if launcher else 0), "as it ended: there is no package to fetch"
+    for name in ("r1", first["displayName"]):
+        waited = full.run("jobs", "wait", name)
+        assert waited.code == ended.code, waited.err
+        assert f"never began, and its submission goes on as {second['displayName']}\n" in waited.err
 
 
 def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_sent(full: Stack) -> None:  # N3

@@ -1,0 +1,36 @@
+"""The job that a submission fell back to, for whoever waits for the one that it gave up."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from slipway.base.clock import poll
+from slipway.base.formatting import last_part
+from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob
+from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.using.context import Context
+from slipway.using.jobs.claim import Claim, mark_of, next_claim, read_claim
+from slipway.using.submission.request import attempt_id
+
+_EVERY_S = 2.0
+
+
+def next_attempt(context: Context, job: VertexJob, within: float | None = 0.0) -> VertexJob | None:
+    """Return the job that a submission fell back to from one that never began; None where there is none, or it can't be
+    told. `within`: the seconds in which its sender may send that, once it has given this one up; None for as long as a
+    list may hide it."""
+    if not job.ended or job.start_time is not None or not job.request_id:
+        return None
+    storage, mark, clock = context.connection.storage, mark_of(job, context.catalog), context.clock
+    following, given_up = attempt_id(job.request_id, 1), False  # Who may not read claims sees the first step.
+    with suppress(CloudError):
+        given_up = read_claim(storage, mark) is Claim.GIVEN_UP
+        following = last_part(next_claim(storage, mark)) or following
+    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: following})
+    longest = min(context.look_for, context.look_for if within is None else within)
+    for _ in poll(clock.sleep, _EVERY_S, within=longest if given_up else 0.0, now=clock.monotonic):
+        with suppress(CloudError):
+            if later := next(context.vertex.jobs(job.kind, wanted), None):
+                return later
+    return None
