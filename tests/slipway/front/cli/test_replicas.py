@@ -15,6 +15,7 @@ __all__ = ["open_to_commands"]
 
 TORCH = "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"
 SUMS = """
+import os
 import torch
 import torch.distributed as dist
 
@@ -23,6 +24,7 @@ total = torch.tensor([dist.get_rank() + 1.0])
 dist.all_reduce(total)
 print(f"rank {dist.get_rank()} of {dist.get_world_size()}: sum {total.item():.0f}", flush=True)
 dist.destroy_process_group()
+os._exit(0)  # Taking PyTorch's modules apart is a third of the time.
 """
 TORCHRUN = (
     "torchrun --nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --master-port $MASTER_PORT "
