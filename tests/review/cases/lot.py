@@ -127,6 +127,16 @@ CASES = (
         accident="a token in the hands of a class",
     ),
     Case(
+        "A person joins the submitters and, by a second line, those of a trainer that reads a secret",
+        (
+            stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:mira@acme.example\n"),
+            stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - user:mira@acme.example\n\n"),
+        ),
+        (hurts("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "can read secret `hf-token`"),),
+        given=(trainer(TEAM), LORA),
+        accident="a newcomer whose second right nobody was told",
+    ),
+    Case(
         "A person's limit is higher, and another has one: nobody is refused by either",
         (stack("{ users: { bo: 100 } }", "{ users: { bo: 200, lee: 100 } }"),),
         (

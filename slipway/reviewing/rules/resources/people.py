@@ -148,24 +148,26 @@ def _end(member: AccessChange, *, goes_on: bool) -> str:
 def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
     stranger, instead, grade = _stranger(member)
-    trainers = {} if member.member in change.after.submitters else change.after.trainers
-    alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
-    readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
-    new = any(name not in change.before.trainers for name in alone)
+    trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
+    alone, common = member.member not in change.after.submitters, [change.new.trainer]
+    accounts = [trainer.account for trainer in trainers.values()]
+    readable = secrets(change.new, *([] if alone and trainers else common), *accounts)
+    new = alone and any(name not in change.before.trainers for name in trainers)
     so = f"any code of theirs can read {readable}{', once that account may' * new}" if readable else ""
-    less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
+    less = "" if trainers else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
         "domain-added" if who else "submitter-added",
         Subject("member", member.member),
         so=so,
         field=field_of(change.new, member.member),
-        trainers=join(f"`{name}`" for name in alone),
-        first=next(iter(alone), ""),
+        trainers=join(f"`{name}`" for name in trainers),
+        alone=alone,
+        first=next(iter(trainers), "") if alone else "",
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
         instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead or less,
         details=(f"as submitter `{member.member}`",) if who else (),
         # Who may submit anything may run any code: of a trainer alone, its secrets are the point.
-        grade=grade or (Grade.WARNING if alone and readable else None),
+        grade=grade or (Grade.WARNING if secrets(change.new, *accounts) else None),
     )
 
 
