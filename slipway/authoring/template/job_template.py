@@ -23,7 +23,7 @@ from slipway.model.cluster import SERVICE_ACCOUNT
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import INPUT, INPUT_ADDRESS, RECORDS, RESERVED, SHAPE_VARIABLES, excess
 from slipway.model.machines.table import MachineError, regions
-from slipway.model.rules.code import ENV_NAME
+from slipway.model.rules.code import ENV_NAME, MOST_ENV
 from slipway.model.rules.job import label_problems
 from slipway.model.rules.rule import twice
 from slipway.model.rules.workers import MOST_POOLS, POSITIONS
@@ -330,6 +330,9 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     for name in SHAPE_VARIABLES if template.all_shapes else ():
         if name in (*variables, *template.secrets):
             yield f"environment variable {name}: Slipway sets it itself, to what each shape has"
+    own = len({*variables, *template.secrets})
+    if template.all_shapes and own <= MOST_ENV < own + len(SHAPE_VARIABLES) + 1:
+        yield f"{own} environment variables, and {len(SHAPE_VARIABLES) + 1} of Slipway's with shapes; at most {MOST_ENV}"
     for where, named in (("env", variables), ("secrets", template.secrets)):
         for name in named:
             if name.startswith(INPUT):

@@ -168,10 +168,10 @@ def _room(
     cluster = context.catalog.clusters.get(candidate.offer.cluster)
     sent = _last_attempt(context, prepared, id_) if id_ else None
     room = find_room(context, candidate.demand, cluster.id, candidate.region, sent) if cluster else Room()
-    asks = len(room.holders) > 1 and not typed.yes
-    for line in room.lines("would make room" if dry_run or asks else "makes room"):
-        screen.note(line)
-    if not dry_run:
+    if dry_run:
+        for line in room.lines("would make room"):
+            screen.note(line)
+    else:
         _agreed(room, typed, id_)
     return room
 
@@ -180,6 +180,8 @@ def _agreed(room: Room, typed: SubmitArguments, id_: str | None) -> None:
     """Ask whether several jobs are to make room. Raises PolicyError where nobody can be asked, and KeyboardInterrupt
     where the answer is no."""
     if len(room.holders) > 1 and not typed.yes:
+        for line in room.lines("would make room"):
+            screen.note(line)
         several = f"{len(room.holders)} jobs would make room"
         confirm(f"{several}. Send it?", PolicyError(several, fix=replace(typed, yes=True).again(id_)))
 
@@ -194,6 +196,8 @@ def _make_room(context: Context, job: VertexJob, typed: SubmitArguments, id_: st
         now = context.vertex.job(job.name)
         room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
         _agreed(room, typed, id_)
+        for line in room.lines("makes room"):
+            screen.note(line)
         ask_for_room(context, now, room, tell=screen.note, again=again)
     except CloudError as problem:
         screen.note(f"warning: {job.called} was sent, and not all make room for it: {problem.message}")
