@@ -330,9 +330,9 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     for name in SHAPE_VARIABLES if template.all_shapes else ():
         if name in (*variables, *template.secrets):
             yield f"environment variable {name}: Slipway sets it itself, to what each shape has"
-    own = len({*variables, *template.secrets})
-    if template.all_shapes and own <= MOST_ENV < own + len(SHAPE_VARIABLES) + 1:
-        yield f"{own} environment variables, and {len(SHAPE_VARIABLES) + 1} of Slipway's with shapes; at most {MOST_ENV}"
+    own, ours = len({*variables, *template.secrets}), len(SHAPE_VARIABLES) + 1
+    if template.all_shapes and own <= MOST_ENV < own + ours:
+        yield f"{own} environment variables, and {ours} of Slipway's with shapes; at most {MOST_ENV}"
     for where, named in (("env", variables), ("secrets", template.secrets)):
         for name in named:
             if name.startswith(INPUT):
