@@ -64,6 +64,12 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled(raced:
     of_one = json.loads(raced.slipway("jobs", "show", left["name"], "--output", "json").out)["job"]
     assert of_one["region"] == REGION, "a number is that job's alone"
 
+    replayed = json.loads(raced.slipway("what-if", "--output", "json").out)
+    assert (replayed["jobs"], replayed["neverStarted"], replayed["unknown"]) == (1, 0, [])
+    raced.write(persistentResources={}, regions=[])
+    fewer = json.loads(raced.slipway("what-if", "--output", "json").out)
+    assert fewer["unknown"] == ["on-demand"], "no job has had machines at home"
+
     again = raced.slipway(*RACE[1:], "--request-id", "race-1")
     assert again.code == 0 and len(legs(raced, "race-1")) == 3, again.said
     assert raced.slipway("jobs", "cancel", job["displayName"]).code == 0

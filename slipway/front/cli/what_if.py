@@ -59,11 +59,8 @@ def command(
     target = _TARGET if target is None else target
     target_s, context = seconds(target), Context(catalog)
     path = Path(file) if file else _stack_file(context)
-    after, catalog_ = _declared(path), context.catalog
-    if base:
-        before = _declared(path, base)
-    else:
-        before = Declaration(tuple(catalog_.clusters.values()), catalog_.shares or {}, catalog_.regions)
+    after = _declared(path)
+    before = _declared(path, base) if base else Declaration.of(context.catalog)
     replayer = _replayer(context, days)
     heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from slipway.base.formatting import counted, span, span_parts
@@ -45,6 +45,11 @@ class Declaration:
     #: Other regions of templates than the published ones, by name.
     template_regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, catalog: Catalog) -> Declaration:
+        """Return what is deployed."""
+        return cls(tuple(catalog.clusters.values()), catalog.shares or {}, catalog.regions)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -83,7 +88,8 @@ class Replayer:
     @classmethod
     def of(cls, history: History, catalog: Catalog, pauses: Iterable[Pause] = ()) -> Replayer:
         load, changes = PastLoad(history), MachineChanges(history.deployments, catalog, catalog)
-        replayed = tuple(_replayed(pause, history) for pause in pauses if pause.since)
+        replayed = tuple(_replayed(pause, pause.since, history) for pause in pauses if pause.since)
+        replayed = tuple(pause for pause in replayed if pause.until > 0)
         routes = Routes(catalog, catalog.regions)
         past = workload(history, routes, load, pauses=replayed)
         return cls(
@@ -157,7 +163,6 @@ class Replayer:
         )
 
 
-def _replayed(pause: Pause, history: History) -> ReplayedPause:
-    assert pause.since, "one without a time is left out"
-    since, until = ((at - history.since).total_seconds() for at in (pause.since, pause.until or history.until))
+def _replayed(pause: Pause, begin: datetime, history: History) -> ReplayedPause:
+    since, until = ((at - history.since).total_seconds() for at in (begin, pause.until or history.until))
     return ReplayedPause(pause.cluster, since, until)

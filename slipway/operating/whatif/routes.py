@@ -37,7 +37,7 @@ class Routes:
     def differ(self) -> bool:
         """Tell whether they are not those that are deployed."""
         moved = (self._here(each).regions != (each.regions or ()) for each in self.catalog.templates.values())
-        return self.regions != self.catalog.regions or any(moved)
+        return {*self.regions} != {*self.catalog.regions} or any(moved)
 
     @cached_property
     def _templates(self) -> Mapping[str, Template]:

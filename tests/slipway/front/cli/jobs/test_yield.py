@@ -8,6 +8,7 @@ import pytest
 
 from tests.slipway.front.cli.stack import Stack
 from tests.slipway.front.cli.test_code import checked_out, opened
+from tests.slipway.front.cli.test_what_if import FILE
 
 COUNTS = """
 import os, pathlib, sys, time
@@ -195,6 +196,10 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     assert {each["state"] for each in (soon, first, behind)} == {"JOB_STATE_SUCCEEDED"}
     assert first["endTime"] <= soon["startTime"] <= behind["startTime"]
     assert small.read(f"jobs/{name}/checkpoint.txt") == b"400"
+    file = small.folder / f"Pulumi.{small.name}.yaml"
+    file.write_text(FILE.format(1))
+    replayed = small.well("what-if", str(file), "-o", "json").json
+    assert replayed["jobs"] == replayed["calibration"]["jobs"] == 2, "who made room and went on is one"
 
 
 @pytest.mark.journey
