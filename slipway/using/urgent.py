@@ -14,10 +14,11 @@ from typing import Any, Protocol, TypeVar
 from slipway.base.errors import ResourceError
 from slipway.base.formatting import counted, span
 from slipway.google.clusters import PersistentResource
+from slipway.google.failures import Denied, NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Storage
 from slipway.model.kinds import CUSTOM_JOB
-from slipway.model.labels import SESSION_LABEL, SWEEP_LABEL, URGENT_LABEL
+from slipway.model.labels import SESSION_LABEL, STACK_LABEL, SWEEP_LABEL, URGENT_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_of
 from slipway.using.jobs.demand import Demand, by_pool
@@ -160,8 +161,7 @@ def find_room(context: Context, demand: Demand, cluster_id: str, region: str, jo
     waiting = [other for other in rivals if _goes_on(other)]
     staying = [other for other in rivals if other not in waiting]
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="holders") as threads:
-        storage, now = context.connection.storage, context.now
-        found = threads.map(lambda other: _holder(storage, other, cluster, now), [*waiting, *holding])
+        found = threads.map(lambda other: _holder(context, other, cluster), [*waiting, *holding])
         holders = [holder for holder in found if holder]
     short = shortage(needs, staying, holding, cluster)
     for holder in holders:
@@ -196,8 +196,18 @@ def _goes_on(job: VertexJob) -> bool:
     return job.yields and bool(claim_of(job)) and not {SESSION_LABEL, SWEEP_LABEL, URGENT_LABEL} & job.labels.keys()
 
 
-def _holder(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
-    """Return what a job can do for an urgent one; None for one that stays. Raises CloudError."""
+def _holder(context: Context, job: VertexJob, cluster: PersistentResource) -> Holder | None:
+    """Return what a job can do for an urgent one; None for one that stays, as one of another stack does whose bucket
+    can't be read. Raises CloudError."""
+    try:
+        return _able(context.connection.storage, job, cluster, context.now)
+    except (Denied, NotFound):
+        if job.labels.get(STACK_LABEL) == context.catalog.stack:
+            raise
+        return None
+
+
+def _able(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
     machines = {} if job.waits and not gets_ready(job, cluster) else by_pool(Demand.of(job), cluster)
     if job.state == _ENDING:
         return Holder(job, machines, 0.0, leaves=True)

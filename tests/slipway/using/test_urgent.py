@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from slipway.authoring.packages.slipway_exchange import Request
 from slipway.base.errors import PolicyError
 from slipway.google.clusters import PersistentResource
+from slipway.google.failures import Answer, Call, Denied, failure
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, StoredObject
 from slipway.google.worker_pools import WorkerPool
@@ -21,7 +22,7 @@ from slipway.using.urgent import Holder, Room, chosen, find_room, rivals_of, sho
 from tests.builders.catalogs import catalog
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
-from tests.builders.place import NOW
+from tests.builders.place import NOW, STACK
 from tests.builders.pools import CPU, pool
 
 
@@ -137,6 +138,8 @@ def room_for(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | Non
 
     class Stored:
         def objects(self, under: Location) -> list[StoredObject]:
+            if under.name.startswith("claims/foreign"):
+                raise failure(Call("list"), Answer(403, "PERMISSION_DENIED", "denied"))
             listed = (Location.parse(name) for name in objects if name.startswith(str(under)))
             return [StoredObject(at, size=0, generation="1", md5="", updated=NOW, created=NOW) for at in listed]
 
@@ -144,7 +147,10 @@ def room_for(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | Non
             return objects[str(at)]
 
     context: Any = SimpleNamespace(
-        vertex=SimpleNamespace(at=lambda region: Here()), connection=SimpleNamespace(storage=Stored()), now=NOW
+        vertex=SimpleNamespace(at=lambda region: Here()),
+        connection=SimpleNamespace(storage=Stored()),
+        catalog=SimpleNamespace(stack=STACK),
+        now=NOW,
     )
     return find_room(context, Demand.of(urgent), DECLARED.id, "", urgent)
 
@@ -186,3 +192,10 @@ def test_a_session_that_waits_or_gets_ready_stays_where_it_is() -> None:
     room = room_for(URGENT, going_on("runs"), going_on("other", minutes=20), session("waits", "QUEUED", 5))
     assert names(room.holders) == ["other", "runs"] and room.ahead == 1
     assert names(room_for(URGENT, going_on("runs"), session("ready", "PENDING", 5)).holders) == ["runs"]
+
+
+def test_a_job_of_another_stack_whose_bucket_can_not_be_read_stays() -> None:
+    foreign = going_on("foreign", labels={"slipway-stack": "other"})
+    assert names(room_for(URGENT, foreign, going_on("runs")).holders) == ["runs"]
+    with pytest.raises(Denied):
+        room_for(URGENT, going_on("foreign"), going_on("runs"))
