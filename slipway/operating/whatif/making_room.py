@@ -44,29 +44,23 @@ class Holder:
         return self.since * self.job.machines, self.job.job.name
 
 
-def steps_back(urgent: Waiting, cluster: ClusterQueue, pools: Sequence[PoolState]) -> list[Waiting]:
-    """Return the jobs that wait before an urgent one on a full pool and can go on behind it, in order."""
-    rivals = _rivals(urgent, cluster)
-    back = rivals if _shortage([urgent, *rivals], pools) else []
-    return sorted((job for job in back if _can_go_on(job)), key=lambda job: job.order)
-
-
-def who_makes_room(
+def find_room(
     urgent: Waiting, cluster: ClusterQueue, pools: Sequence[PoolState], now: float
-) -> tuple[Holder, ...]:
-    """Return the running jobs that lose least for what an urgent one and those before it are short of."""
-    short = _shortage([urgent, *_rivals(urgent, cluster)], pools)
+) -> tuple[list[Waiting], tuple[Holder, ...]]:
+    """Return the jobs that wait before an urgent one and step back behind it, in order, and the running jobs that lose
+    least for what it and the rest of them are short of; none where nothing is short."""
+    before = [job for job in cluster.waiting if job.order < urgent.order and job.meets(urgent)]
+    if not _shortage([urgent, *before], pools):
+        return [], ()
+    short = _shortage([urgent, *(job for job in before if not _can_go_on(job))], pools)
     holders = []
     for job in cluster.running.values():
         if job.asked:
             short.subtract(dict(job.needs))
         elif _can_go_on(job):
             holders.append(Holder(job, now))
-    return chosen(+short, holders) if +short else ()
-
-
-def _rivals(urgent: Waiting, cluster: ClusterQueue) -> list[Waiting]:
-    return [job for job in cluster.waiting if job.order < urgent.order and job.meets(urgent)]
+    back = sorted(filter(_can_go_on, before), key=lambda job: job.order)
+    return back, chosen(+short, holders) if +short else ()
 
 
 def _can_go_on(job: Waiting) -> bool:

@@ -21,8 +21,8 @@ from slipway.model.cluster import assigned
 from slipway.model.machines.spec import MachineGroup
 from slipway.operating.whatif.cluster_queue import ClusterQueue, Needs, PoolState, Waiting
 from slipway.operating.whatif.holds import Holds
-from slipway.operating.whatif.making_room import steps_back, who_makes_room
-from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun, Route
+from slipway.operating.whatif.making_room import find_room
+from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
 
 _BOUNDS, _END, _MACHINES, _JOB, _WAITED, _SHRINK = range(6)
 """Events of one moment happen in this order: machines are freed, and come, before any job asks for them."""
@@ -61,8 +61,7 @@ class _Simulation:
             for number, name in enumerate(names)
         ]
         self.cluster_of = {at: cluster for cluster in self.clusters for at in cluster.pools}
-        self.started: dict[int, tuple[float | None, Route, Needs]] = {}
-        self.breaks: dict[int, tuple[tuple[float, float], ...]] = {}
+        self.runs: dict[int, ReplayedRun] = {}
         self.events: list[tuple[float, int, int, Callable[[float], None]]] = []
         self.numbers, self.orders = count(), count()
         shapes: dict[tuple[MachineGroup, ...], int] = {}
@@ -83,13 +82,9 @@ class _Simulation:
             happen(now)
         ended = [self._up_to(self.length, at) for at in range(len(self.pools))]
         return Replay(
-            runs=tuple(self._run_of(number, job) for number, job in enumerate(self.jobs)),
+            runs=tuple(self.runs.get(number) or ReplayedRun(job) for number, job in enumerate(self.jobs)),
             pools=tuple(PoolUse(pool.spec, pool.live_seconds, pool.held_seconds, pool.most) for pool in ended),
         )
-
-    def _run_of(self, number: int, job: ReplayedJob) -> ReplayedRun:
-        started, route, pools = self.started.get(number, (None, None, ()))
-        return ReplayedRun(job, started, route, pools, self.breaks.get(number, ()))
 
     def _up_to(self, now: float, at: int) -> PoolState:
         """Return a pool with its machine seconds until now added up, to be changed."""
@@ -181,7 +176,7 @@ class _Simulation:
         if route.wait and following is not None and (delay is None or delay > route.wait):
             self._at(now + route.wait, _WAITED, partial(self._take, number, following))
         else:
-            self.started[number] = None if delay is None else now + delay, route, ()
+            self.runs[number] = ReplayedRun(job, None if delay is None else now + delay, route)
 
     def _await(self, waiting: Waiting, now: float) -> None:
         wait = waiting.job.routes[waiting.route].wait
@@ -227,10 +222,11 @@ class _Simulation:
         return next((waiting for waiting in alike.values() if not self._holds(waiting, now)), None)
 
     def _make_room(self, urgent: Waiting, cluster: ClusterQueue, now: float) -> None:
-        for waiting in steps_back(urgent, cluster, self.pools):
+        back, holders = find_room(urgent, cluster, self.pools, now)
+        for waiting in back:
             cluster.remove(waiting, self.pools)
             cluster.add(replace(waiting, order=next(self.orders), gone=False), self.pools)
-        for holder in who_makes_room(urgent, cluster, self.pools, now):
+        for holder in holders:
             holder.job.asked = True
             self._at(holder.ends, _END, partial(self._makes_room, holder.job, urgent))
 
@@ -255,9 +251,10 @@ class _Simulation:
         number, job = waiting.number, waiting.job
         waiting.began = now + max((self.pools[at].spec.delays.start for at, _ in waiting.needs), default=0.0)
         if waiting.stopped is None:
-            self.started[number] = waiting.began, job.routes[waiting.route], waiting.needs
+            self.runs[number] = ReplayedRun(job, waiting.began, job.routes[waiting.route], waiting.needs)
         else:
-            self.breaks[number] = (*self.breaks.get(number, ()), (waiting.stopped, waiting.began))
+            run = self.runs[number]
+            self.runs[number] = replace(run, breaks=(*run.breaks, (waiting.stopped, waiting.began)))
         self._at(waiting.began + waiting.left, _END, partial(self._ended, waiting))
 
     def _ended(self, waiting: Waiting, now: float) -> None:
