@@ -5,7 +5,13 @@ In a checkout it is the package `local`; the wheel has it as `slipway.local`. It
 
 from __future__ import annotations
 
+import atexit
+import gc
 from pathlib import Path
+
+# What these programs import lives to their end: searching it for garbage as they start and end was a third of a start.
+gc.set_threshold(200_000)
+atexit.register(gc.freeze)
 
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
