@@ -5,6 +5,7 @@ from tests.review.cases.mended import SCRIPT
 from tests.review.cases.seldom import PIPELINE, SECOND
 from tests.review.cases.trainers import LORA, TEAM, trainer
 from tests.review.engine import ON_BUCKET, TRAINER, does, grants
+from tests.slipway.reviewing.builders import step
 
 _POLICY = "  slipway:policy:\n"
 _ON_POOL = (
@@ -161,6 +162,36 @@ CASES = (
         given=(_INPUT,),
         world=BUSY,
         accident="a role that was to be the smaller one, and read nothing",
+    ),
+    Case(
+        "A binding takes the place of the single grant of its only member",
+        names=(
+            stops(
+                "access-gone",
+                f"serviceAccount:{TRAINER}",
+                "can no longer read",
+                "`digits`",
+                "the deletion takes it away",
+            ),
+            stops("jobs-lose-bucket", "acme-data", "digits-night"),
+            hurts("access-gone", "storage.objectViewer on bucket `acme-data`"),
+        ),
+        steps=does(
+            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.objectViewer", bucket="acme-data"),
+            step(
+                "create",
+                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
+                "readers",
+                new={
+                    "bucket": "acme-data",
+                    "role": "roles/storage.objectViewer",
+                    "members": [f"serviceAccount:{TRAINER}"],
+                },
+            ),
+        ),
+        given=(_INPUT,),
+        world=BUSY,
+        accident="a right that the plan granted and its last step took away",
     ),
     Case(
         "A container is started without the launcher",

@@ -10,13 +10,15 @@ from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
+from slipway.model.catalog.placeholders import fill
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, secret_in
+from slipway.reviewing.change.usual import account_of, secret_in, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -205,6 +207,7 @@ def _other(member: AccessChange) -> Consequence:
     is_account, crowded = member.member.startswith("serviceAccount:"), crowd(member.member)
     runs = submitting_as(member.change.after, member.account) if is_account else ""
     row, grade, ends = _judged(member, runs)
+    granted = {grant for touched in member.change.touched for grant in grants(touched, touched.new)}
     who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
     if member.member.startswith(UNKNOWN):
         who = f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
@@ -217,6 +220,8 @@ def _other(member: AccessChange) -> Consequence:
         who=who,
         so=ends,
         runs=runs,
+        readers=named(_readers(member)),
+        anew=any(lost in granted for lost in member.loses),
         details=(
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
@@ -233,6 +238,16 @@ def _apart(member: AccessChange) -> tuple[AccessChange, ...]:
     lost = [grant for grant in member.loses if not any(covers(other, grant) for other in member.gets)]
     new = [grant for grant in member.gets if not any(covers(other, grant) for other in member.loses)]
     return (replace(member, gets=()), replace(member, loses=())) if runs and lost and new else (member,)
+
+
+def _readers(member: AccessChange) -> Iterator[str]:
+    """Yield the templates whose usual jobs run as an account and name a bucket on which it loses a role."""
+    places = [f"gs://{grant.place}/" for grant in member.loses if grant.what == "bucket"]
+    for name, template in member.change.new.templates.items():
+        theirs = [offer.request for offer in template.offers if account_of(offer) == member.account]
+        text = str(fill(theirs, usual_values(template)))
+        if any(place in text for place in places):
+            yield f"`{name}`"
 
 
 def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str]:
@@ -261,9 +276,7 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str
     if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
         return "access-lapsed", None, ""
     if runs:
-        offers = (offer for each in change.new.templates.values() for offer in each.offers)
-        needed = str([offer.request for offer in offers if account_of(offer) == member.account])
-        own = {*change.new.buckets} | {lost.place for lost in member.loses if f"gs://{lost.place}/" in needed}
-        sure = any(grant.ours or grant.place in own for grant in member.loses)
+        own = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
+        sure = own or any(_readers(member))
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
     return "access-gone", Grade.NOTE if everybody else None, ""
