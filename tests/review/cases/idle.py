@@ -1,8 +1,9 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, silent, stack, tells, template
+from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, hurts, silent, stack, tells, template
 from tests.review.cases.clusters import TO_NIGHT_LABELS
+from tests.review.cases.trainers import ADA, TEAM, trainer
 from tests.review.engine import ON_PROJECT, TRAINER, does, edits_work, granted, grants
 from tests.slipway.reviewing.builders import step
 
@@ -46,13 +47,33 @@ CASES = (
         steps=edits_work({"lifecycleRules": [DAY, WEEK]}, lifecycleRules=[WEEK, DAY]),
         accident="a list that is compared by position",
     ),
-    silent(
-        "A grant is declared under another logical name",
+    Case(
+        "A grant is declared under another logical name, and the deletion of the old one comes last",
+        names=(hurts("access-gone", OPS, "can no longer see any metric", "the deletion takes it away again"),),
         steps=does(
             step("delete", ON_PROJECT, "ops", old={"project": "acme-ml", "member": OPS, "role": VIEWER}),
             grants("create", ON_PROJECT, OPS, VIEWER),
         ),
         accident="a resource renamed in the code",
+    ),
+    silent(
+        "A grant is declared under another logical name, and the old one stays in the cloud",
+        steps=does(
+            step("delete", ON_PROJECT, "ops", old={"project": "acme-ml", "member": OPS, "role": VIEWER}, retained=True),
+            grants("create", ON_PROJECT, OPS, VIEWER),
+        ),
+    ),
+    silent(
+        "Pools of sessions in another order",
+        stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head, cpu/workers]"),
+        given=(
+            stack("  slipway:policy:\n", "  slipway:sessions: { pools: [cpu/workers, cpu/head] }\n  slipway:policy:\n"),
+        ),
+    ),
+    silent(
+        "The members of a trainer in another order",
+        stack(f"        - {TEAM}\n        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),
+        given=(trainer(TEAM, ADA),),
     ),
     Case(
         "A label on the bucket that jobs write to",

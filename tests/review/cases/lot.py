@@ -13,6 +13,14 @@ _ON_POOL = (
     SECOND,
     template("train", '("on-demand",),\n', '("pool", "on-demand"),\n    waits={"pool": 7200},\n'),
 )
+_OF_TEAM = (
+    more("train", 'labels={"team": "search"}'),
+    stack(
+        _POLICY,
+        "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+        f"    vision: {{ submitters: [group:vision@acme.example], clusters: [h100] }}\n{_POLICY}",
+    ),
+)
 _RETRIES = Edit(PIPELINE[0].file, '"taskInfo": {"name": "a"}', '"taskInfo": {"name": "a"}, "retryPolicy": {}')
 _THREE = Edit(PIPELINE[0].file, '"retryPolicy": {}', '"retryPolicy": {"maxRetryCount": 3}')
 _INPUT = more("digits", 'inputs={"data": "gs://acme-data/digits"}')
@@ -45,8 +53,8 @@ CASES = (
             hurts("request-changed", "train", "another version"),
         ),
         may=("fallback-wait",),
-        given=(*_ON_POOL, _RETRIES, _THREE),
-        never=("FAIL", "86400000", "machines beside the pool cost extra"),
+        given=(*_ON_POOL, _RETRIES, _THREE, *_OF_TEAM),
+        never=("h100", "FAIL", "86400000", "machines beside the pool cost extra"),
         accident="a night that failed at its first hiccup",
     ),
     Case(

@@ -74,7 +74,7 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     if before == after and after.pools is None:
         return
     fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
-    if fitting[0] != fitting[1]:
+    if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),

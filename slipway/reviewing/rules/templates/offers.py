@@ -151,7 +151,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         alone = whole_way(offer, template.becomes)
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
     before, now = patience(was), patience(offer)
-    if before != now:
+    if before != now and not barred(offer):
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
         stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
         short = too_short(offer, template.becomes)

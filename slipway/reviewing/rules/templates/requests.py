@@ -29,7 +29,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import by, served, variables, whole_way, whose
+from slipway.reviewing.change.usual import barred, by, served, variables, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -95,6 +95,8 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     before = {label: offer for label, offer in before.items() if served(offer, new)}
     same = kept(before, after).items()
     both = {label: (before[was], after[label]) for label, was in same if not refused(after[label], after)}
+    # What no job is sent to is no way that a sentence names.
+    both = {label: sides for label, sides in both.items() if not barred(sides[1])} or both
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
