@@ -151,10 +151,10 @@ def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
     stranger, instead, grade = _stranger(member)
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
-    alone, common = member.member not in change.after.submitters, [change.new.trainer]
     accounts = [trainer.account for trainer in trainers.values()]
-    readable = secrets(change.new, *([] if alone and trainers else common), *accounts)
-    new = alone and any(name not in change.before.trainers for name in trainers)
+    alone = member.member not in change.after.submitters
+    readable = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
+    new = any(name not in change.before.trainers for name in trainers)
     so = f"any code of theirs can read {readable}{', once that account may' * new}" if readable else ""
     less = "" if trainers else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
