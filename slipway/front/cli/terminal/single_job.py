@@ -195,16 +195,18 @@ def _make_room(context: Context, job: VertexJob, typed: SubmitArguments, id_: st
     try:
         now = context.vertex.job(job.name)
         room = find_room(context, Demand.of(now), now.persistent_resource_id, now.region, now)
-        _agreed(room, typed, id_)
+        try:
+            _agreed(room, typed, id_)
+        except (PolicyError, KeyboardInterrupt):
+            screen.note(f"{job.called} was sent, and waits: several jobs would make room by now, and none is asked")
+            screen.note(f"  to ask them: {replace(typed, yes=True).again(id_)}")
+            return
         for line in room.lines("makes room"):
             screen.note(line)
         ask_for_room(context, now, room, tell=screen.note, again=again)
     except CloudError as problem:
         screen.note(f"warning: {job.called} was sent, and not all make room for it: {problem.message}")
         screen.note(f"  to ask once more: {again}")
-    except (PolicyError, KeyboardInterrupt):
-        screen.note(f"{job.called} was sent, and waits: several jobs would have to make room by now, and none is asked")
-        screen.note(f"  to ask them: {replace(typed, yes=True).again(id_)}")
 
 
 def _run(context: Context, like: str) -> RunLikeness | None:

@@ -6,6 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
+from slipway.using import urgent
+from slipway.using.urgent import Holder, Room
+from tests.builders.jobs import job
 from tests.slipway.front.cli.stack import Stack
 from tests.slipway.front.cli.test_code import checked_out, opened
 from tests.slipway.front.cli.test_what_if import FILE
@@ -222,6 +225,21 @@ def test_a_second_urgent_job_starts_before_who_made_room_for_the_first(small: St
     assert one["endTime"] <= first["startTime"] <= two["startTime"] <= second["startTime"] <= last["startTime"]
     steps = [int(line) for line in small.read(f"jobs/{name}/steps.txt").split()]
     assert sorted({*steps}) == [*range(1, 151)]
+
+
+def test_several_that_are_needed_only_once_it_was_sent_are_asked_after_a_yes(
+    small: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting(small)
+    small.catalog["urgent"] = ["user:ada@company.example"]
+    small.publish()
+    several = Room((Holder(job("one"), {"workers": 1}, 5.0), Holder(job("two"), {"workers": 1}, 9.0)))
+    rooms = iter([Room(), several])
+    monkeypatch.setattr(urgent, "find_room", lambda *_: next(rooms))
+    sent = small.run("submit", "hello", "--code", "./src", "-p", "code=2", "--urgent", "--request-id", "soon")
+    assert sent.code == 0 and "several jobs would make room by now, and none is asked" in sent.err
+    again = "slipway submit hello -p code=2 --code ./src --urgent --yes --request-id soon"
+    assert f"  to ask them: {again}\n" in sent.err and len(small.jobs()) == 1
 
 
 @pytest.mark.journey
