@@ -101,11 +101,14 @@ def dated(key: str, value: Callable[[int], Any]) -> Callable[..., Change]:
 
 
 def settings_of(key: str, value: Callable[[int], Any], row: str) -> Group:
-    rows: Mapping[str, Condition] = {
-        "until-later" if row == "until" else f"{row}-any": lambda was, now: None not in (was, now) and now > was,
-        f"{row}-harmful": lambda was, now: now is not None and (was is None or now < was),
+    rows: dict[str, Condition] = {
+        f"{row}-set": lambda was, now: (
+            was != now is not None and not (row == "until" and was is not None and now > was)
+        ),
         f"{row}-none": lambda was, now: was != now and now is None,
     }
+    if row == "until":
+        rows["until-later"] = lambda was, now: None not in (was, now) and now > was
     return Group(row, (DAYS, DAYS), dated(key, value), settings, rows)
 
 
@@ -125,7 +128,6 @@ def flags(old: bool, new: bool, **fields: Any) -> Change:
 
 POOL = (st.integers(0, 3), st.integers(1, 4), st.integers(0, 3), st.integers(1, 4), st.booleans())
 SWITCH = (st.booleans(), st.booleans())
-STAYS = ("set", "raised", "lowered")
 MODES = st.sampled_from(("enforce", "warn", "request"))
 REPLACED = st.sampled_from((ROLLOVER, IN_PLACE, PROTECT))
 LINE = st.sampled_from(("", "torch", "torch>=1.0", "torch==1.0", "torch==1.1", "torch==2.0"))
@@ -139,15 +141,10 @@ GROUPS = (
         budget,
         budgets,
         {
-            **moves(
-                each(*STAYS, start="budget", end="-refused"),
-                lambda enforce, whose: enforce and whose not in ("users", "strangers"),
+            **moves(each("raised", "dropped", start="budget"), lambda _, whose: whose != "strangers"),
+            "budget-set": lambda was, now, _, whose: (
+                now is not None and (was is None or now < was) and whose != "strangers"
             ),
-            **moves(
-                each(*STAYS, start="budget", end="-warned"),
-                lambda enforce, whose: whose == "users" or (not enforce and whose != "strangers"),
-            ),
-            **moves(each("dropped", start="budget"), lambda _, whose: whose != "strangers"),
             "budget-for-nobody": lambda was, now, _, whose: now is not None and was != now and whose == "strangers",
         },
     ),
@@ -167,8 +164,8 @@ GROUPS = (
         lambda was, now: change(*(facts(quota=QuotaFacts(REGION, mode, strict=False)) for mode in (was, now))),
         quota,
         {
-            f"quota-mode-{mode}": lambda was, now, mode=mode: was != now == mode
-            for mode in ("warn", "request", "enforce")
+            "quota-check-weaker": lambda was, now: was != now == "warn",
+            "quota-check-stricter": lambda was, now: was != now != "warn",
         },
     ),
     Group(
@@ -176,7 +173,7 @@ GROUPS = (
         SWITCH,
         lambda was, now: change(*(facts(quota=QuotaFacts(REGION, "enforce", strict=side)) for side in (was, now))),
         quota,
-        {"quota-strict-true": ON, "quota-strict-false": OFF},
+        {"quota-check-stricter": ON, "quota-check-weaker": OFF},
     ),
     settings_of("ends", lambda days: NOW + timedelta(days=days), "until"),
     settings_of("begins", lambda days: NOW + timedelta(days=20 - days), "from"),
@@ -212,11 +209,8 @@ GROUPS = (
         ),
         clusters,
         {
-            "pool-further": lambda low, more, to, most, _: to <= low and to + most > low + more,
-            "pool-more": lambda low, more, to, most, _: to > low and to + most <= low + more,
-            "pool-more-and-further": lambda low, more, to, most, _: to > low and to + most > low + more,
-            "fewer-machines-scarce": lambda low, more, to, most, scarce: to < low and scarce,
-            "fewer-machines-plain": lambda low, more, to, most, scarce: to < low and not scarce,
+            "pool-raised": lambda low, more, to, most, _: to > low or to + most > low + more,
+            "fewer-machines": lambda low, more, to, most, _: to < low,
             "capacity-lower-maximum": lambda low, more, to, most, _: 0 < to + most < low + more,
         },
     ),
@@ -226,10 +220,8 @@ GROUPS = (
         lambda was, now: change(level(was), level(now)),
         policy,
         {
-            f"rule-{was or 'none'}-{now or 'none'}": lambda a, b, was=was, now=now: (a, b) == (was, now)
-            for was in (MANDATORY, ADVISORY, None)
-            for now in (MANDATORY, ADVISORY, None)
-            if was != now
+            "policy-weaker": lambda was, now: was != now and was is not None and now != MANDATORY,
+            "policy-added": lambda was, now: was != now and (was is None or now == MANDATORY),
         },
     ),
     Group(

@@ -37,11 +37,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 UNTOLD = frozenset(
     (
         *("submitter-gone-here", "access-lapsed", "policy-unreadable", "account-replaced", "account-forgotten"),
-        *("resource-adopted", "resource-forgotten", "common-account-changed", "code-foreign", "agents-may-spend-less"),
-        *("approval-sooner", "grade-drops-warning", "grade-asks-warning", "pins-changed", "quota-unknown"),
-        *("used-later", "deploying-key", "deploying-as-oneself", "cluster-adopted-otherwise", "taken-over"),
-        *("cleared-failed", "until-any", "season-waits", "retired-idle", "deleted-unknown", "fate-falls-back"),
-        *("fate-taken", "fate-cleared"),
+        *("resource-adopted", "resource-forgotten", "common-account-changed", "code-foreign", "quota-unknown"),
+        *("taken-over", "cleared-failed", "season-waits", "retired-idle", "deleted-unknown"),
+        *("fate-falls-back", "fate-cleared"),
     )
 )
 """Rows that no case tells yet, nor a group of `test_conditions.py`: none may be added."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from slipway.deploying.deployment.actions import of_catalog
@@ -27,6 +27,8 @@ from slipway.reviewing.change.edits import Edit, JobFile
 
 Thing = TypeVar("Thing")
 Key = TypeVar("Key")
+From = TypeVar("From")
+Found = TypeVar("Found")
 DAYS = 30
 """The days of jobs that a review looks at."""
 UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
@@ -205,6 +207,22 @@ class Change:
     def retiring(self) -> frozenset[str]:
         kept = (cluster.id for cluster in self.before.kept.values() if cluster.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
+
+
+def once(compute: Callable[[From], Found]) -> Callable[[From], Found]:
+    """Keep a function's value with the immutable object that it is of, as `cached_property` does for a method. What is
+    made by `replace` begins anew."""
+    key = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def known(of: From) -> Found:
+        values = vars(of)
+        if key not in values:
+            values[key] = compute(of)
+        value: Found = values[key]
+        return value
+
+    return known
 
 
 def grouped(some: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:

@@ -31,8 +31,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
-from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files
-from slipway.reviewing.change.once import once
+from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files, once
 from slipway.reviewing.change.usual import spot_needs
 
 MOST_RECENT = 1000

@@ -15,7 +15,7 @@ from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
-from slipway.model.prices import FEE, Price, dollars, per_hour
+from slipway.model.prices import Price, dollars
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
@@ -148,8 +148,8 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, `$13.19/h on top of the reservation`, ``nothing more while pool `h100` has idle
-    machines``: those are paid, used or not. A team's cluster is told with its team."""
+    """Return `$63.92/h on Spot`, ``nothing more while pool `h100` has idle machines``: those are paid, used or not. A
+    team's cluster is told with its team."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
@@ -157,7 +157,7 @@ def cost(offer: Offer, catalog: Catalog) -> str:
         pool, growth = whole_way(offer, catalog), _growth(offer, catalog)
         return f"{growth} that {pool} has to grow by" if growth else f"nothing more while {pool} has idle machines"
     if offer.capacity_type == RESERVATION:
-        return f"{_fee(offer, catalog.region)} on top of the reservation"
+        return "Vertex AI's fee on top of the reservation"
     price = offer.price_per_hour
     return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
 
@@ -175,15 +175,6 @@ def _growth(offer: Offer, catalog: Catalog) -> str:
     return f"{dollars(price)} for the {machines}" if any(more.values()) else ""
 
 
-def _fee(offer: Offer, region: str) -> str:
-    """Return what a job pays beside a reservation; without an amount where each submission says how many machines."""
-    counts = [str(pool.get("replicaCount", "")) for pool in offer.worker_pools]
-    if not all(map(str.isdigit, counts)) or KINDS[offer.kind].has_trials:
-        return "Vertex AI's fee"
-    price = per_hour(VertexJob.read(offer.request, KINDS[offer.kind]).machines, region) * (FEE / (1 + FEE))
-    return "Vertex AI's fee" if price.unknown else dollars(price)
-
-
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
     """Return the costs of ways to run, each of which is tried where those before it have no machines."""
     return ", else ".join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in offers)
@@ -194,16 +185,6 @@ def _end(offer: Offer, catalog: Catalog) -> str:
     held = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
     counts = [f" ({counted(machines, 'machine')})" for machines in held if machines]
     return ", which may be taken away" if offer.capacity_type == SPOT else "".join(counts[:1])
-
-
-def filled(offer: Offer, template: Template, catalog: Catalog) -> str:
-    """Return ``4 such jobs fill `h100/workers`, of at most 4 machines``, where an offer's jobs go to a pool."""
-    cluster, counts = catalog.clusters.get(offer.cluster), takes(offer, usual_values(template))
-    fits = {pool: pool.max // counts[pool.name] for pool in cluster.pools if counts[pool.name]} if cluster else {}
-    for pool in sorted(fits, key=lambda pool: fits[pool])[:1]:
-        such = f"{fits[pool]:,} such jobs fill" if fits[pool] > 1 else "one such job fills"
-        return f"{such} `{offer.cluster}/{pool.name}`, of at most {counted(pool.max, 'machine')}"
-    return ""
 
 
 Way = tuple[Template, Offer, Sequence[Offer]]

@@ -55,19 +55,18 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         if now is None and whose == "teams" and teams and name not in teams:
             continue  # Nobody counts for it any more.
         edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
-        words = {
-            "within": name and new.stack is not None,
-            "nobody": whose == "teams" and teams and name not in teams,
-            # A user is self-declared, and never refused.
-            "refuses": new.enforce and whose != "users",
-        }
+        nobody = whose == "teams" and teams and name not in teams
+        # A user is self-declared, and never refused.
+        refuses = new.enforce and whose != "users"
         freed = now is None and whose != "users" and old.enforce and not _in_words(new)
         much_less = was is not None and now and now <= was / 2
         # A user is only warned.
         milder = Grade.NOTE if whose == "users" and was is not None and now and now > was else None
         yield by_row(
-            row_of(f"budget/{path}", was, now, *(word for word, holds in words.items() if holds)),
+            row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else ""),
             subject,
+            refuses=refuses,
+            within=name and new.stack is not None,
             edits=[edit],
             grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else milder,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.agents import AgentAllowance
-from slipway.model.capacity import POOL, RESERVATION
+from slipway.model.capacity import POOL
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog, Offer, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
@@ -20,12 +20,11 @@ from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed, unpriced
-from slipway.reviewing.change.change import Change, Side
+from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by, cost, filled, misfits, rounds, whose
+from slipway.reviewing.change.usual import by, cost, misfits, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, edits, price
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.parameters import divided
@@ -44,11 +43,7 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
-_IDLE: tuple[RowName, ...] = ("idle-cost", "idle-cost-bounded", "idle-cost-unknown")
-_MOST: tuple[RowName, ...] = ("most-cost", "most-cost-bounded", "most-cost-unknown")
-"""The rows of an amount, of one that is bounded, and of none."""
 _ROBOT = "serviceAccount:"
-_SEASON = ("from", "until", "idleLimit")
 
 
 @dataclass(frozen=True)
@@ -114,12 +109,11 @@ def costs(change: Change) -> Iterator[Consequence]:
         return
     costs_now = money(change)
     steep = not change.first and costs_now.idle.steep
-    yield from _shift(change, _IDLE, "with nothing running", costs_now.idle, steep=steep)
-    yield from _shift(change, _MOST, "with every pool at its maximum", costs_now.most, steep=False)
+    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle, steep=steep)
+    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _agents(change.old.agents, change.new.agents)
-        yield from _unpriced(change.old, change.new)
         yield from _runs(change.old, change.new)
         yield from _still_paid(change)
 
@@ -131,51 +125,30 @@ def _total(catalog: Catalog, *, most: bool) -> Price:
     return dearest(sums)
 
 
-def _shift(
-    change: Change, rows: tuple[RowName, ...], when: str, amount: Amount, *, steep: bool
-) -> Iterator[Consequence]:
+def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
     month = abs(amount.monthly)
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
     # A rise that is only bounded may be above the sum: a person decides.
-    most = asks_above((change.before.policy, change.after.policy), rows[0]) if edited else None
+    most = asks_above((change.before.policy, change.after.policy), row) if edited else None
     asks = most is not None and float(amount.monthly) > most
     # Nothing is deployed that is refused, whoever approves it.
     refused = change.preview is not None and change.preview.refused
     needs = f"; above ${most:,.0f} a month it needs an approval" if most is not None else ""
-    told, bounded, unknown = rows
-    part = by_row(
-        told if amount.told else bounded if amount.bounded else unknown,
+    yield by_row(
+        row,
         Subject("stack"),
+        told=amount.told,
+        bounded=amount.bounded,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         difference=signed(amount.difference) + (needs if asks and not refused else ""),
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),
-        **_dearer_by(change, most=rows is _MOST),
     )
-    yield part if steep or asks else replace(part, instead="")
-
-
-def _dearer_by(change: Change, *, most: bool) -> Mapping[str, str]:
-    """Return the edited keys of clusters that cost more than before, and the new clusters."""
-    sides = [
-        {**({each.name: each for each in catalog.coming} if most else {}), **catalog.clusters}
-        for catalog in (change.old, change.new)
-    ]
-    keep, fresh = list[str](), list[str]()
-    for name, new in sides[1].items():
-        old = sides[0].get(name) or change.old.dormant.get(name)
-        if old is None:
-            fresh += [] if new.adopted else [f"`{name}`"]
-        elif name not in sides[0] or price(new, most=most).known > price(old, most=most).known:
-            seasons = zip(_SEASON, astuple(old.season), astuple(new.season), strict=True)
-            dates = (key for key, was, becomes in seasons if was != becomes)
-            keep += [f"`{key}` of `{name}`" for key in (*dates, *(edit.key for edit in edits(old, new)))]
-    return {"keep": named(keep), "fresh": named(fresh)}
 
 
 def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequence]:
@@ -184,15 +157,14 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
     stricter = new < old
-    row: RowName = "spending-limit-lowered-for-scripts" if robots else "spending-limit-lowered"
     yield by_row(
-        row if stricter else "spending-limit-raised",
+        "spending-limit-lowered" if stricter else "spending-limit-raised",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
         robots=named(robots),
+        grade=Grade.WARNING if stricter and robots else None,
         edits=(Edit("confirmAbove", before, after),),
-        details=_dearer(change.new, min(old, new), None if stricter else new),
     )
 
 
@@ -200,32 +172,9 @@ def _agents(old: AgentAllowance | None, new: AgentAllowance | None) -> Iterator[
     if old == new:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
-    row: RowName = "agents-may-spend-less" if new is None or new.within(old) else "agents-may-spend"
-    edits = (Edit("agents", before, after),)
-    yield by_row(row, Subject("agents"), before=before, after=after, edits=edits)
-
-
-def _dearer(catalog: Catalog, limit: float, most: float | None) -> Iterator[str]:
-    """Yield the ways to run that cost more than a limit, up to another one."""
-    for template in catalog.templates.values():
-        for offer in template.offers:
-            beside = offer.available and offer.kind == template.kind and offer.capacity_type not in (POOL, RESERVATION)
-            price = float(offer.price_per_hour.known)
-            if beside and limit < price and (most is None or price <= most):
-                yield f"dearer: `{template.name}`{whose([offer], template)}, {cost(offer, catalog)}"
-
-
-def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
-    """Find pools whose machines have no complete price in the book, and that are new or have other machines."""
-    for cluster in new.clusters.values():
-        before = old.clusters.get(cluster.name)
-        for pool in cluster.pools:
-            was, cost = before.pool(pool.name) if before else None, pool.price_per_hour
-            if not cost.complete and (was is None or was.machine != pool.machine):
-                known, lacking = dollars(Price(cost.known)), unpriced((pool.machine,))
-                so = "the stack's costs lack it" if cost.unknown else f"{known} {lacking or 'of it alone is known'}"
-                subject = Subject("pool", f"{cluster.name}/{pool.name}")
-                yield by_row("price-unknown", subject, machine=pool.machine, so=so)
+    less, edits = new is None or new.within(old), (Edit("agents", before, after),)
+    grade = Grade.NOTE if less else None
+    yield by_row("agents-may-spend", Subject("agents"), before=before, after=after, less=less, grade=grade, edits=edits)
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:
@@ -235,14 +184,9 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
         reservation = known.get(path)
         held = f", {reservation.machines} `{reservation.machine}`," if reservation and reservation.machines else ""
         on_it = users(change, "reservation", path)
-        templates = (
-            f"template `{name}` used it"
-            for name, template in old.templates.items()
-            if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
-        )
-        subject, details = Subject("reservation", path), (f"`{path}`", *templates, *jobs(on_it, change.now))
-        row: RowName = "reservation-paid-in-use" if on_it else "reservation-paid"
-        yield by_row(row, subject, last=last_part(path), held=held, jobs=owned(on_it, ""), details=details)
+        subject, details = Subject("reservation", path), (f"`{path}`", *jobs(on_it, change.now))
+        last = last_part(path)
+        yield by_row("reservation-paid", subject, last=last, held=held, jobs=owned(on_it, ""), details=details)
 
 
 @dataclass(frozen=True)
@@ -279,7 +223,6 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         differs = before and before != template and not misfits(template)
         changed = list(_changed(*divided(before, template))) if before and differs else []
         for who, (was, now) in changed[:1]:
-            moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
             yield consequence(
@@ -287,7 +230,7 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
                 Subject("template", name),
                 _costs(was, now, old, new),
                 who=f"{who} of {IT}",
-                so=filled(now.offer, template, new) if moves_in else lacking,
+                so=lacking,
                 details=(f"{other} {_costs(*sides, old, new)}" for other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),

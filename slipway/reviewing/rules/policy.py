@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,11 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, GRADES, SUMS, asks_above, moved
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.change import Change, Side, grouped
+from slipway.reviewing.change.change import Change, Side, grouped, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import key_of
 from slipway.reviewing.rules.declared import row_of
-from slipway.reviewing.rules.table import ROWS, by_row, say, usual_grade
+from slipway.reviewing.rules.table import RowName, by_row, say
 
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
@@ -29,8 +27,6 @@ _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
-_LETS_IN = ("regions", "reviewedCodeOnly", "imagesByDigest", "ownServiceAccount")
-"""Rules whose text does not say what a milder setting lets in."""
 
 
 def policy(change: Change) -> Iterator[Consequence]:
@@ -45,43 +41,34 @@ def policy(change: Change) -> Iterator[Consequence]:
     old, new = change.before.policy, change.after.policy
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
-        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        asks = ["approval"] if Grade.BLOCKING in (was, becomes) else []
-        row = row_of("policy/grade", was, becomes, *asks)
-        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
+        sides = [_grade(each) for each in (was, becomes)]
+        grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
+        yield _graded(row_of("policy/grade", was, becomes), GRADES, kind, sides, grade)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
-            sums = ["" if each is None else f"${each:,.0f}" for each in (most, then)]
-            subject, edits = Subject("policy", APPROVE_ABOVE, kind), (Edit(f"{APPROVE_ABOVE}.{kind}", *sums),)
-            row = row_of("policy/above", most, then)
-            yield by_row(row, subject, kind=kind, before=sums[0], after=sums[1], edits=edits)
+            sides = [_grade(most=each) for each in (most, then)]
+            yield _graded(row_of("policy/above", most, then), APPROVE_ABOVE, kind, sides)
+
+
+def _grade(grade: Grade | None = None, most: float | None = None) -> str:
+    above, word = "" if most is None else f"{most:,.0f}", grade.review_word if grade else ""
+    return say("review-grade", sum=above, grade=word, blocks=grade is Grade.BLOCKING)
+
+
+def _graded(row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grade | None = None) -> Consequence:
+    """Return the consequence of another grade of a kind, which a key of the policy has."""
+    before, after = sides
+    values: dict[str, Any] = {"kind": kind, "means": KINDS[kind].means, "before": before, "after": after}
+    return by_row(row, Subject("policy", key, kind), edits=(Edit(kind, before, after),), grade=grade, **values)
 
 
 def _breach(breach: Finding, policy: _Rules) -> Consequence:
-    """Return the consequence of a broken rule, with the field that breaks it, else its template, and the rule's own."""
-    noun, _, rest = breach.subject.part.partition(" ")
-    name, _, which = rest.partition(" (")
-    cluster, _, pool = name.partition("/")
-    below = "alternatives" if which.startswith("alternative") else f"pools.{pool}" if pool else ""
+    """Return the consequence of a broken rule, with the field that breaks it, and the rule's own."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     level = MANDATORY if refuses else ADVISORY
-    return _told(
-        breach.subject,
-        refuses=refuses,
-        rule=key,
-        so=breach.sentence,
-        loosen=say(
-            "policy-loosen",
-            cluster=key_of(cluster, below) if noun in ("cluster", "pool") else "",
-            template=name if noun == "template" else "",
-            region=noun == "region",
-            level=level,
-            rule=key,
-            now=_shown(policy[level][key]),
-        ),
-        field=breach.field,
-    )
+    loosen = say("policy-loosen", field=breach.field, level=level, rule=key, now=_shown(policy[level][key]))
+    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=breach.field)
 
 
 def _told(subject: Subject, *, refuses: bool, pack: str = "", loosen: str = "", **values: Any) -> Consequence:
@@ -141,26 +128,28 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
             continue
-        less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
-        lists = isinstance(less, list) and isinstance(more, list)
-        asks = level == becomes and ({*more} <= {*less} if lists else more <= less)
-        row = row_of("policy/setting", was, now, "asks" * asks)
-        if level != becomes:
-            row = row_of("policy/level", level or None, becomes or None)
-        usual = Grade.NOTE if level == becomes == ADVISORY else usual_grade(ROWS[row])
-        opens, lets = key if level == MANDATORY and not asks else "", let_in.get(key, "")
+        stricter = becomes == MANDATORY or not level
+        if level == becomes:
+            less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
+            lists = isinstance(less, list) and isinstance(more, list)
+            stricter = {*more} <= {*less} if lists else more <= less
+        lets, advises = let_in.get(key, ""), level == ADVISORY
         text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
         yield by_row(
-            row,
+            "policy-added" if stricter else "policy-weaker",
             Subject("policy", key),
             key=key,
-            was=short(_shown(was), _LONGEST),
-            now=short(_shown(now), _LONGEST),
-            so=say("rule-so", text=text, lets=lets, **{each: each == opens for each in _LETS_IN}),
+            was=short(_shown(was), _LONGEST) or "nothing",
+            now=short(_shown(now), _LONGEST) or "nothing",
+            new=not level,
+            gone=not becomes,
+            mandatory=MANDATORY in (level, becomes),
+            moved=level != becomes,
+            so=say("rule-so", text=text, lets=lets),
             list=isinstance(was, list),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
-            grade=max(Grade.WARNING, usual) if lets else usual,
+            grade=Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None,
         )
 
 

@@ -4,30 +4,25 @@ has."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
-from slipway.base.installation import NAME
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
+from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-_LATER: Mapping[str, RowName] = {
-    r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": "used-later-initial",
-    r"slipway:reservations\.(?P<name>.+)\.machines": "used-later-machines",
-}
-"""By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
+_LATER = re.compile(
+    r"slipway:(persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial|reservations\..+\.machines)"
+)
+"""Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
-"""Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
 _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 """Words of a fault from which its reader learns nothing, and the end of one that only says so."""
@@ -67,29 +62,15 @@ def _edited(files: Files) -> Iterator[Consequence]:
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:
-        yield by_row(
-            min((_move(pin) for pin in pins), key=[*ROWS].index),
-            Subject("program", "packages"),
-            pins=named(map(str, pins)),
-            file=min(files.pins),
-            edits=pins,
-        )
+        opens, file = any(map(_open, pins)), min(files.pins)
+        subject, words = Subject("program", "packages"), named(map(str, pins))
+        yield by_row("pins-changed", subject, pins=words, opens=opens, file=file, edits=pins)
 
 
-def _move(pin: Edit) -> RowName:
-    """Return the row of a package's move; in the table the gravest stands first."""
-    versions = [[int(number) for number in re.findall(r"\d{1,9}", side)] for side in (pin.before, pin.after)]
-    exact = [re.fullmatch(r"\d[\w.+-]*", side) for side in (pin.before, pin.after)]
-    if not pin.after:
-        return "pins-gone"
-    if not exact[1] and not (pin.before and pin.after.startswith(pin.before)):
-        return "pins-open"
-    if not pin.before:
-        return "pins-new"
-    if all(exact) and versions[1] < versions[0]:
-        return "pins-older"
-    major = all(exact) and versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key)
-    return "pins-major" if major else "pins-changed"
+def _open(pin: Edit) -> bool:
+    """Tell whether a package may be of any version, and was of fewer."""
+    exact = re.fullmatch(r"\d[\w.+-]*", pin.after)
+    return bool(pin.after) and not exact and not (pin.before and pin.after.startswith(pin.before))
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
@@ -100,9 +81,9 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
     # An added key is no deployed entry's.
     fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
     return by_row(
-        "preview-undecided" if what.endswith(_UNDECIDED) else "preview-failed",
+        "preview-failed",
         Subject("preview"),
-        what=f"{what}, for {len(reasons)} reasons" if reasons[1:] else what,
+        what="" if what.endswith(_UNDECIDED) else f"{what}, for {len(reasons)} reasons" if reasons[1:] else what,
         why=_cut(first),
         fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ")),
         edits=edits,
@@ -121,24 +102,12 @@ def used_later(change: Change) -> Iterator[Consequence]:
     # What becomes of a reservation that goes as a whole is told with its money.
     gone = tuple(edit.key.removesuffix("path") for edit in edits if edit.key.endswith(".path") and not edit.after)
     for edit in (edit for edit in edits if not edit.key.startswith(gone)):
-        for pattern, row in _LATER.items():
-            match = re.fullmatch(pattern, edit.key)
-            if match and not _is_default(edit, change, **match.groupdict()):
-                values: dict[str, Any] = {"key": edit.key, "before": edit.before, "after": edit.after}
-                values |= {"templates": _taking_reservations(change), **match.groupdict()}
-                yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
+        match = _LATER.fullmatch(edit.key)
+        if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
+            yield by_row("used-later", Subject("key", edit.key), key=edit.key, edits=(edit,))
 
 
-def _taking_reservations(change: Change) -> str:
-    """Return the templates that take a reservation that has another number of machines."""
-    old, new = (side.reservations for side in (change.old, change.new))
-    paths = [path for path, each in new.items() if path in old and old[path].machines != each.machines]
-    offers = ((name, offer) for name, template in change.new.templates.items() for offer in template.offers)
-    taking = {name for name, offer in offers if any(path in str(offer.request) for path in paths)}
-    return named(f"`{name}`" for name in sorted(taking))
-
-
-def _is_default(edit: Edit, change: Change, name: str, pool: str = "") -> bool:
+def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:
     """Tell whether a pool begins with as many machines as before, as the minimum is the default."""
     clusters = (catalog.clusters.get(name) for catalog in (change.old, change.new))
     least = [str(there.min) for cluster in clusters if cluster and (there := cluster.pool(pool))]
@@ -149,8 +118,4 @@ def deploying(change: Change) -> Iterator[Consequence]:
     """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
-            row: RowName = "deploying-key"
-            if edit.key == "gcp:impersonateServiceAccount":
-                row = "deploying-as" if edit.after else "deploying-as-oneself"
-            before, after = f"`{edit.before}`", f"`{edit.after}`"
-            yield by_row(row, Subject("key", edit.key), key=edit.key, edits=(edit,), before=before, after=after)
+            yield by_row("deploying-key", Subject("key", edit.key), key=edit.key, edits=(edit,))

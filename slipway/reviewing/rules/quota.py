@@ -16,13 +16,10 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change, Side, drawn_why
+from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
-from slipway.reviewing.rules.declared import compare, row_of
+from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import ask, in_words, named
 
@@ -131,9 +128,10 @@ def quota(change: Change) -> Iterator[Consequence]:
     # A side without a check of quota has no mode.
     for key, was, becomes in compare(*({"mode": side.mode, "strict": side.strict} for side in (old, new))):
         if old.mode and new.mode:
-            subject = Subject("quota", "check" if key == "mode" else key)
+            row: RowName = "quota-check-weaker" if becomes in ("warn", False) else "quota-check-stricter"
+            how: dict[str, Any] = {"key": key, "strict": key == "strict", "asks": becomes == "request", "before": was}
             edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
-            yield by_row(row_of(f"quota/{key}", was, becomes), subject, key=key, before=was, edits=edits)
+            yield by_row(row, Subject("quota", "check" if key == "mode" else key), edits=edits, **how)
 
 
 def quota_in_words(change: Change) -> str:
@@ -199,41 +197,24 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
-    line = draw.line
-    drawers = {drawer.partition("/")[0] for drawer in line.drawn}
-    # The old one goes before its successor is made, so that both never draw at once.
-    in_place = any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
-    room, lacks, lacked = draw.most.room, draw.most.short, draw.earlier.short
-    beside_old = line.ceiling if room is None else max(room - draw.old, 0)
     if draw.at_most:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         grade = Grade.BLOCKING if strict else Grade.WARNING
-        values = _in_machines(change.new, line, draw.most.room or 0)
+        values = _in_machines(change.new, draw.line, draw.most.room or 0)
         yield _of(draw, "quota-short-at-most", strict=strict, grade=grade, **values)
-    elif draw.old and line.ceiling > beside_old and not (lacks or lacked or line.short or in_place):
-        yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
-    elif lacked and not lacks:
-        yield _of(draw, "quota-eased")
 
 
 def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, Any]:
-    """Return how far a pool grows where it alone does, and the templates that ask for more."""
+    """Return how far a pool grows where it alone does."""
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
     pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
     growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
     if len(growing) != 1:
-        return {"most": "", "max": "", "asking": "", "next": "", "drawers": tuple(line.drawn)}
+        return {"most": "", "max": "", "drawers": tuple(line.drawn)}
     ((name, pool),) = growing
     mine = line.drawn[name] or 1
     most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
-    asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, *name.split("/", 1)) > most]
-    return {
-        "most": f"{most:,}",
-        "max": f"{pool.max:,}",
-        "asking": named(asking),
-        "next": most + 1,
-        "drawers": (name,),
-    }
+    return {"most": f"{most:,}", "max": f"{pool.max:,}", "drawers": (name,)}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: Any) -> Consequence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.base.formatting import join
@@ -54,7 +54,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             grade, subject = None if owners else Grade.WARNING, Subject("cluster", cluster)
             yield by_row("cluster-team-opened", subject, who=named(gained), of=of, details=gained, grade=grade)
         if (lost := sorted(was - now)) and (ways := _kept_off(change.after, cluster)):
-            yield from _closed(change, ways, lost, owners, was)
+            yield from _closed(change, ways, lost, owners)
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
@@ -62,25 +62,18 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
     return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "no shares"
 
 
-def _closed(
-    change: Change, ways: Sequence[Way], lost: Sequence[str], team: str, was: Collection[str]
-) -> Iterator[Consequence]:
+def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str) -> Iterator[Consequence]:
     """Yield that members can't send jobs to a cluster, which takes these ways with `--team` alone, and the templates
-    for which it was the only one. `was`: who could before."""
+    for which it was the only one."""
     cluster = ways[0][1].cluster
     owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
     ends = "; ".join(ends_of((way for way in ways if way[2]), change.new))
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster}
     shut, all_ = {way[0].name for way in ways}, {way[0].name for way in ways_without(change.new, cluster)}
     words["shut"] = named(f"`{name}`" for name in sorted(shut)) if shut < all_ else ""
-    known = {member for way in ways for member in submitters_of(change.after, account_of(way[1]))}
-    own = [
-        f"`{member}` {'still ' if member in was else ''}may"
-        for member in sorted(_members(change.after, cluster) & known)
-    ]
-    elsewhere, details = ends and f"without it, {ends}; ", [*(f"`{member}`" for member in lost), *own]
+    elsewhere, details = ends and f"without it, {ends}; ", [f"`{member}`" for member in lost]
     theirs = next((name for name, each in change.new.teams.items() if {*each.submitters} & {*lost}), "")
-    who, subject = named(details[: len(lost)]), Subject("cluster", cluster)
+    who, subject = named(details), Subject("cluster", cluster)
     yield by_row("cluster-team-closed", subject, who=who, elsewhere=elsewhere, details=details, theirs=theirs, **words)
     for template, offer, *_ in (way for way in ways if not way[2]):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))

@@ -127,7 +127,7 @@ CASES = (
     ),
     Case(
         "The engine adopts a cluster of which nobody can tell how large it is",
-        names=(stops("cluster-unsaid", "cluster mine", "is adopted"),),
+        names=(stops("cluster-unsaid", "cluster mine", "made or adopted"),),
         steps=does(step("import", CLUSTER, "mine", new={"name": "mine", "resourcePools": [{"replicaCount": "many"}]})),
     ),
     Case(
@@ -153,7 +153,7 @@ CASES = (
     ),
     Case(
         "The engine would have another team's cluster as the stack's own",
-        names=(stops("cluster-unsaid", "cluster team-a", "which somebody else made", "may change or delete it"),),
+        names=(stops("cluster-unsaid", "cluster team-a", "something else"),),
         steps=does(step("import", CLUSTER, "team-a", new={"name": "team-a"})),
         world=NEAR,
         given=(ADOPTED,),

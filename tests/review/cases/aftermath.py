@@ -113,7 +113,6 @@ CASES = (
                 "generations-overlap",
                 "h100",
                 "$4,855 a day",
-                "its timeout ends that in 20 h 48 min, $4,207 at most in all",
             ),
         ),
         may=ANEW,
@@ -171,7 +170,7 @@ CASES = (
         "A pool is split into two smaller ones",
         (stack(POOL, f"a:{HALF}\n        b:{HALF}"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "split into `a` and `b`", "`digits` with more than 8"),
+            hurts("pool-gone", "cpu/workers"),
             hurts("cluster-new-generation", "cpu"),
         ),
         may=ANEW,
@@ -207,7 +206,7 @@ CASES = (
     Case(
         "Deployments are to be made as another account",
         (stack("  gcp:project: acme-ml\n", f"{PROJECT}  gcp:impersonateServiceAccount: up@acme-ml.iam\n"),),
-        (stops("program-edited", "key gcp:", "as `up@acme-ml.iam`", "serviceAccountTokenCreator"),),
+        (stops("program-edited", "key gcp:", "→ `up@acme-ml.iam"),),
         accident="a deployment whose account lacked a role",
     ),
     Case(

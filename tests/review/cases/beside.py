@@ -60,7 +60,10 @@ CASES = (
     Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
-        (stops("policy-weaker", "submitter-gone", "needs no approval"), stops("submitter-gone", NIGHTLY)),
+        (
+            stops("policy-weaker", "submitter-gone", "where it was `blocking`, which needs an approval"),
+            stops("submitter-gone", NIGHTLY),
+        ),
         world=BUSY,
         accident="a rule switched off by what it forbade",
     ),

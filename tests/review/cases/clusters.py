@@ -132,7 +132,7 @@ CASES = (
             template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
         ),
         (
-            hurts("pool-unused", "cpu/workers", "no template fits it", "disks and account"),
+            hurts("pool-unused", "cpu/workers", "no template both fits it", "disks and account"),
             hurts("cluster-new-generation", "cpu", "custom"),
             hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
         ),
@@ -142,7 +142,7 @@ CASES = (
         "A maximum falls below what a template's parameter still allows",
         (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "8", "16", "don't fit", "on Spot"),
+            hurts("capacity-lower-maximum", "cpu/workers", "8", "16", "don't fit"),
             tells("most-cost", "stack", "→"),
         ),
         may=(*ANEW, "bounds-narrowed", "offer-unavailable"),

@@ -63,7 +63,6 @@ CASES = (
                 "cluster-created | cluster-falls-back | cluster-new-generation",
                 "h100",
                 "somebody deleted it",
-                "as asked for first",
             ),
         ),
         may=("capacity-found-anew", "cluster-may-become"),

@@ -108,7 +108,7 @@ CASES = (
         ),
         (
             stops("bounds-narrowed", "lora", "unfinished ones go on", "by ada had such values"),
-            stops("pool-unused", "h100/workers", "no template fits it", "take it out"),
+            stops("pool-unused", "h100/workers", "no template both fits it", "take it out"),
             stops("reservation-paid", "bought"),
         ),
         world=BUSY,
@@ -130,7 +130,7 @@ CASES = (
         ),
         (
             hurts("offer-added", "evals", "before Spot"),
-            tells("run-cost", "evals", "nothing more", "such jobs fill `"),
+            tells("run-cost", "evals", "nothing more"),
             stops("timeout-changed", "lora", "`tune-27b-x1` (ada) ran longer"),
         ),
         may=("run-cost",),

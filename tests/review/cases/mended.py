@@ -162,7 +162,7 @@ CASES = (
         "A team's cluster is another team's, for whoever says so",
         _HANDED_ON,
         (
-            hurts("cluster-team", "cluster cpu", "`group:demand@acme.example` may", "with `--team demand`"),
+            hurts("cluster-team", "cluster cpu", "with `--team demand`"),
             stops("cluster-team", "template tune", "by `group:search@acme.example`"),
         ),
         given=_TEAMS,
@@ -250,7 +250,7 @@ CASES = (
     Case(
         "The one template of a pool lists pools no more: it would fit",
         (template("lora", '("pool", "reservation", "spot")', '("spot", "reservation")'),),
-        (stops("pool-unused", "h100/workers", "`lora` would fit it", "keep `pool`"),),
+        (stops("pool-unused", "h100/workers", "no template both fits it and lists `pool`"),),
         may=("offer-gone", "offer-order", "run-cost"),
         never=("no template fits",),
         world=CALM,
@@ -313,7 +313,6 @@ CASES = (
                 "quota-short-at-most",
                 "quota",
                 "`cpu/workers` can't grow beyond 24 of 32 machines",
-                "`digits` with 25 or more machines find no quota",
             ),
             tells("bounds-widened", "digits", "up to 32"),
         ),
@@ -354,7 +353,10 @@ CASES = (
         (template("lora", ', "pool": 3600}', "}"),),
         (
             hurts(
-                "fallback-wait", "lora", "leave pool `h100` at once where it is full, instead of after 1 h", "$13.19/h"
+                "fallback-wait",
+                "lora",
+                "leave pool `h100` at once where it is full, instead of after 1 h",
+                "fee on top",
             ),
         ),
         given=(template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),

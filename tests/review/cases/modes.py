@@ -41,7 +41,7 @@ CASES = (
         "The mode is changed to in-place in the same edit that replaces the cluster",
         (Edit(STACK, H100_ENTRY, H100_ENTRY.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),),
         (
-            stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1", "at the latest in 20 h 48 min"),
+            stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1"),
             hurts("cluster-protection", "cluster h100", "in-place"),
         ),
         may=("capacity-found-anew",),

@@ -93,7 +93,6 @@ CASES = (
                 "up to $4.00/h",
                 "`serviceAccount:nightly` can't confirm",
                 "exits with 5",
-                "$4.28/h on demand",
             ),
         ),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 1000\n"),),
@@ -317,7 +316,7 @@ CASES = (
             ),
         ),
         (
-            tells("price-unknown | idle-cost", "", "b200/workers"),
+            tells("idle-cost", "", "no price list"),
             tells("cluster-created", "b200", "price"),
             hurts("pool-unused", "b200/workers"),
         ),

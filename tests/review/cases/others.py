@@ -105,7 +105,6 @@ CASES = (
         (stack(H100, f"{H100}\n{CPU_POOLS}"), stack(CPU, "")),
         (
             hurts("cluster-new-generation", "h100", "pools.head"),
-            tells("capacity-raised", "h100/head", "each later edit of it replaces those machines as well"),
             hurts("cluster-retires", "cpu", "nothing is saved, as `h100` has such machines"),
         ),
         may=(*MADE_ANEW, "offer-gone", "no-offer-left"),

@@ -41,7 +41,6 @@ CASES = (
                     TEAM,
                     NIGHTLY,
                     "count for team `vision` may go there, with `--team vision`",
-                    "`user:ada@acme.example` still may",
                     "slipway:teams.vision.clusters",
                 ),
                 "let all its members submit with `--team vision`",

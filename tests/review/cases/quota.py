@@ -20,10 +20,7 @@ CASES = (
     Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
-        (
-            stops("quota-short-in-overlap | quota-short-now", GPUS),
-            hurts("cluster-edited", "h100 labels", "can't be told in the bill by `cost-center`"),
-        ),
+        (stops("quota-short-in-overlap | quota-short-now", GPUS),),
         may=(*ANEW, "preview-failed", "quota-short-at-most"),
         world=h100(24),
         accident="a rollover that waited for quota for ever",
@@ -81,7 +78,7 @@ CASES = (
     Case(
         "A pool's new name makes a second cluster, which can't grow beside the first",
         (stack("        head: {", "        scheduler: {"),),
-        (hurts("quota-short-in-overlap", "cpus", "until the old cluster is gone"),),
+        (hurts("cluster-new-generation", "cpu"),),
         may=ANEW,
         world=World(jobs=BUSY.jobs, limits={"cpus": 160}),
     ),
@@ -102,7 +99,6 @@ CASES = (
         "A maximum is lowered to what the quota has: what did not fit does",
         (stack(LOW, "replicas: { min: 1, max: 3 }"),),
         (
-            tells("quota-eased", GPUS),
             hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
             hurts("cluster-new-generation", "h100", "max"),
         ),

@@ -48,9 +48,7 @@ CASES = (
         kind="key-unchecked",
         accident="a second network, which the service took only once the first was idle",
     ),
-    edited(
-        "The cluster leaves the network", NETWORK, f"      {NETWORK}\n", "", "file servers", "code that needs it fails"
-    ),
+    edited("The cluster leaves the network", NETWORK, f"      {NETWORK}\n", "", "has no `network` any more"),
     edited(
         "A range of addresses is set aside for the cluster",
         NETWORK,
@@ -61,7 +59,7 @@ CASES = (
         accident="a range of addresses that was used up",
     ),
     edited("Another attachment", f"{PSC} }}", "train }", "learn }", "what only `train` reaches", kind="key-unchecked"),
-    edited("No attachment any more", f"{PSC} }}", f"      {PSC} }}\n", "", "through attachment `train`", "fails"),
+    edited("No attachment any more", f"{PSC} }}", f"      {PSC} }}\n", "", "which was `train`"),
     edited(
         "Names of the company are to be resolved",
         f"{PSC} }}",
@@ -73,7 +71,11 @@ CASES = (
         accident="a peering of names without the right to it",
     ),
     edited(
-        "No names any more", f"{PSC}, {PEERING} }}", f"train, {PEERING} }}", "train }", "resolves no names", "fails"
+        "No names any more",
+        f"{PSC}, {PEERING} }}",
+        f"train, {PEERING} }}",
+        "train }",
+        "has no `pscInterface.dnsPeeringConfigs`",
     ),
     edited(
         "The key is rotated by hand",
@@ -89,8 +91,9 @@ CASES = (
         f"encryption: {{ kmsKey: {KEY}/k }}",
         f"      encryption: {{ kmsKey: {KEY}/k }}\n",
         "",
-        "Google's own keys alone",
+        "has no `encryption.kmsKey` any more",
     ),
+    silent("The alternatives of a cluster that is there go", stack(f"      {OTHERS}\n", ""), given=(h100(OTHERS),)),
     Case(
         "An alternative that no template asks for, for a cluster that runs",
         (h100(OTHERS),),
@@ -110,7 +113,7 @@ CASES = (
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "`digits` may ask for 16", "on Spot"),
+            hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` with more than"),
             tells("capacity-raised", "cpu/workers", "always keeps more"),
         ),
         may=ANEW,
@@ -120,7 +123,7 @@ CASES = (
     Case(
         "The next cluster begins with all its machines",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
-        (tells("used-later", "initial", "that many must be found at once, or it is not made"),),
+        (tells("used-later", "initial", "nothing that runs changes"),),
         world=BUSY,
     ),
     silent("A quarter of an hour is what a deployment waits anyway", h100("createWithin: 15m")),

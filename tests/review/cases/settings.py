@@ -215,7 +215,7 @@ CASES = (
     Case(
         "A reservation has one machine, where it had two",
         (stack("machines: 2 }", "machines: 1 }"),),
-        (tells("used-later", "bought", "of `lora`", "may take 1 of", "2 before"),),
+        (tells("used-later", "bought", "2 → 1"),),
         never=("are refused:",),
     ),
     Case(
@@ -281,7 +281,7 @@ CASES = (
         (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-highgpu-8g, machines: 1"),),
         (
             hurts("offer-gone", "lora", "(model=27b)", "reservation `bought`", "it holds 1", "on Spot"),
-            tells("used-later", "", "1 of the machines", "2 before"),
+            tells("used-later", "", "2 → 1"),
         ),
         given=(
             template(
@@ -309,7 +309,7 @@ CASES = (
     Case(
         "A season is to begin a year too early, so that its machines are made now",
         (stack("from: 2027-01-10", "from: 2026-01-10"),),
-        (hurts("idle-cost", "", "keep `from` of `h100`"), tells("season-changed", "h100")),
+        (hurts("idle-cost", ""), tells("season-changed", "h100")),
         given=(h100("from: 2027-01-10"),),
         may=("cluster-created", "offer-available", "capacity-found-anew", "run-cost", "pool-unused"),
         accident="a year mistyped, and machines paid for eleven months",

@@ -19,9 +19,8 @@ from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.table import RowName, by_row, say

@@ -16,8 +16,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.table import regions
 from slipway.model.prices import Price, per_hour
-from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.once import once
+from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.words import its_id, jobs, machines, owned
@@ -118,15 +117,10 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
 
 def _made(step: Touched, change: Change) -> Iterator[Consequence]:
     id_, catalog = str(step.becomes.get("name", step.name)), change.new
-    itself, cluster = Subject("cluster", id_), catalog.cluster_named(id_)
-    if id_ in change.after.kept:
-        return
-    if cluster is None:
-        yield by_row("unsaid-made", itself, adopted=step.fate is Fate.ADOPTED)
-    elif cluster.adopted:
-        yield by_row("unsaid-own", itself)
-    elif not _as_said(step, cluster, catalog):
-        yield by_row("cluster-unsaid", itself)
+    cluster = catalog.cluster_named(id_)
+    said = cluster and not cluster.adopted and _as_said(step, cluster, catalog)
+    if not said and id_ not in change.after.kept:
+        yield by_row("cluster-unsaid", Subject("cluster", id_), listed=cluster)
 
 
 def _as_said(step: Touched, cluster: Cluster, catalog: Catalog) -> bool:

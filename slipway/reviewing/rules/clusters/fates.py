@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from slipway.base.formatting import last_part, short, span
+from slipway.base.formatting import last_part, short
 from slipway.deploying.generations.action import What
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.withdrawal import replacing
-from slipway.model.cluster_fields import CLUSTER, NAMES
+from slipway.model.cluster_fields import CLUSTER
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -19,7 +19,7 @@ from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
-from slipway.reviewing.rules.clusters.machines import new_machines, time_left
+from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
@@ -30,14 +30,14 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place", "cleared")
 """Groups of fates in the table, by the side whose price they have."""
-_NEEDS: Mapping[str, tuple[RowName, RowName | None]] = {
-    "encryption.kmsKey": ("needs-key", "loses-key"),
-    "network": ("needs-network", "loses-network"),
-    "reservedIpRanges": ("needs-ranges", None),
-    "pscInterface.networkAttachment": ("needs-attachment", "loses-attachment"),
-    "pscInterface.dnsPeeringConfigs": ("needs-dns-peering", "loses-dns-peering"),
+_NEEDS: Mapping[str, RowName] = {
+    "encryption.kmsKey": "needs-key",
+    "network": "needs-network",
+    "reservedIpRanges": "needs-ranges",
+    "pscInterface.networkAttachment": "needs-attachment",
+    "pscInterface.dnsPeeringConfigs": "needs-dns-peering",
 }
-"""By field, the rows of a cluster that has another value, and that has none any more."""
+"""By field, the row of a cluster that has another value."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -74,7 +74,6 @@ def clusters(change: Change) -> Iterator[Consequence]:
 
 def _fate(cluster: ClusterChange, change: Change) -> RowName:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
-    retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
         return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else "fate-removed"
     if old is None:
@@ -82,6 +81,7 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
         return "fate-season" if dormant and new.season.begins and not awaited else "fate-made"
     if cluster.returns:
         # Otherwise the edit is a revert, and the machines of the newer one go.
+        lost = cluster.gone or cluster.failed
         falls_back = lost and (not cluster.edits or old.alternative != new.alternative)
         return "fate-falls-back" if falls_back else "fate-returns"
     if cluster.gone:
@@ -90,11 +90,11 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
         return "fate-failed"
     if cluster.in_place:
         return "fate-in-place"
-    if cluster.new_in_cloud:
-        return "fate-taken"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
     wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
-    return "fate-followed" if not retires else "fate-wasted" if wasteful else "fate-beside"
+    if cluster.new_in_cloud or not cluster.retires:
+        return "fate-followed"
+    return "fate-wasted" if wasteful else "fate-beside"
 
 
 def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
@@ -106,9 +106,8 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
 def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     brief = [str(_brief(edit)) for edit in cluster.edits]
-    keys, left = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits), time_left(cluster, change)
-    older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
-    on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
+    older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
+    keys = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)
     held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     return {
@@ -117,17 +116,12 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "keys": named(dict.fromkeys(keys)),
         "fixed": say("fate-cause", generation=cluster.key == "generation", key=cluster.key if len(brief) == 1 else ""),
         "end": _end(cluster),
-        "until": have_ended(on_them.values(), "") if on_them else "",
         "busy": cluster.jobs and cluster.retires,
-        "retires": bool(cluster.retires),
         "failed": cluster.failed,
-        "there": old is None and cluster.new_in_cloud,
-        "awaited": cluster.dormant_before and cluster.dormant_before.awaited,
-        "wanted": cluster.dormant_before and cluster.dormant_before.why == "idle",
+        "there": cluster.new_in_cloud,
+        "older": older[1:],
         "cut_short": change.published is not None and cluster.name in replacing(change.published),
-        "first": old and new and old.alternative and not new.alternative,
         "ended": have_ended(cluster.jobs),
-        "left": span(left) if left else "",
         "unique": held if old and scarce(old) else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "dormant": dormant,
@@ -135,7 +129,6 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "other": again and again.old is None,
         "again": again and again.name,
         "kept": change.new.origin.keep(cluster.name),
-        "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }
 
 
@@ -200,17 +193,13 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     for field in CLUSTER:
         was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
         known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
-        needs, loses = _NEEDS.get(field.key, (None, None))
-        row = needs if value else loses
+        row = _NEEDS.get(field.key)
         if row and was != value and not known:
+            row = row if value else "cluster-loses"
             new, old = last_part(value), last_part(was)
             details = () if cluster.old else (f"`{value}`",)
-            yield of_cluster(row, cluster.name, part=field.key, key=field.key, details=details, value=new, was=old)
-    if labels := [edit for edit in cluster.edits if edit.before and edit.key.startswith("labels.")]:
-        keys = named(f"`{edit.key.removeprefix('labels.')}`" for edit in labels)
-        gone = not all(edit.after for edit in labels)
-        how: Mapping[str, Any] = {"gone": gone, "grade": Grade.WARNING if gone else Grade.NOTE}
-        yield of_cluster("billed-labels", cluster.name, part="labels", key=labels[0].key, keys=keys, **how)
+            parts: Mapping[str, Any] = {"what": field.key, "value": new, "was": old, "details": details}
+            yield of_cluster(row, cluster.name, part=field.key, key=field.key, **parts)
 
 
 def adoption(change: Change) -> Iterator[Consequence]:
@@ -222,10 +211,6 @@ def adoption(change: Change) -> Iterator[Consequence]:
             was, grade = (old.id, Grade.WARNING) if old else ("", None)
             details = of.pools_of(new)
             yield of_cluster("cluster-adopted", name, id=new.id, old=was, grade=grade, details=details, key="id")
-        elif old and new and new.adopted:
-            seen = [edit for edit in of.edits(old, new) if not edit.key.startswith(NAMES)]
-            if seen:
-                yield of_cluster("cluster-adopted-otherwise", name, id=new.id, edits=seen, key=seen[0].key)
         if old and old.adopted and not same:
             lives, here = change.live.clusters, ("", change.old.region)
             # Another region may have a different cluster with that id.

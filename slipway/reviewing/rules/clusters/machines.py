@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from slipway.base.formatting import join, span, usd
+from slipway.base.formatting import join, usd
 from slipway.deploying.generations.action import What, Why
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import Alternative
@@ -13,11 +13,10 @@ from slipway.model.cluster_fields import same_pools
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change, come_by_time
-from slipway.reviewing.change.usual import machine_types, timeout_of
+from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -52,7 +51,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
-    name, anew, up = cluster.name, machines(of.minimum_machines(new)), machines(cluster.held)
+    name, anew = cluster.name, machines(of.minimum_machines(new))
     if anew:
         how: dict[str, Any] = {"in_place": cluster.in_place, "others": bool(new.alternatives) and not cluster.in_place}
         how |= {"found": anew, "within": of.within(new)}
@@ -62,38 +61,20 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
     # Without quota for the new one, the old one stays.
     if cluster.held and not cluster.in_place and (cluster.retires or not short):
-        more = price(new)
-        paid = more if more.known else cluster.held_price
-        left = time_left(cluster, change)
-        more_words = dollars(more) if more.complete else f"at least {dollars(Price(more.known))}"
+        more = price(new) if price(new).known else cluster.held_price
         yield of_cluster(
             "generations-overlap",
             name,
             briefly=not cluster.retires,
-            short=short and more.known,
-            more=more_words if more.known else "",
+            short=short,
+            more=dollars(more) if more.complete else f"at least {dollars(Price(more.known))}",
             until=have_ended(cluster.jobs, "") if cluster.jobs else "",
             held=dollars(cluster.held_price),
-            up=up,
-            daily=usd(float(paid.known) * 24),
-            several=cluster.jobs[1:],
-            left=span(left) if left else "",
-            in_all=usd(float(paid.known) * left / 3600),
+            daily=usd(float(more.known) * 24),
             grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
             key=cluster.key,
             cost=cluster.held_price,
         )
-
-
-def time_left(cluster: ClusterChange, change: Change) -> float:
-    """Return the seconds until the last timeout of the old cluster's jobs; 0 where no template tells, a job has
-    outlived its own, or it ends each trial of a study."""
-    left = []
-    for job in cluster.jobs:
-        template = None if job.kind.has_trials else change.old.templates.get(job.template)
-        since = job.start_time or change.now
-        left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
-    return max(left) if min(left, default=0) > 0 else 0
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
@@ -101,13 +82,9 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     new, was = cluster.new, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
     made = not (cluster.new_in_cloud or cluster.stays)
-    lost_list = not (new and new.alternatives) and cluster.old is not None and cluster.old.alternative > 0
-    if new is None or new.alternative or (alike(new.alternatives, before) and not lost_list):
+    if new is None or new.alternative or not new.alternatives or alike(new.alternatives, before):
         return
-    if not (made or cluster.stays or lost_list):
-        return
-    if not new.alternatives:
-        yield of_cluster("alternatives-gone", cluster.name, key="alternatives")
+    if not (made or cluster.stays):
         return
     # Those that were listed before are no news.
     fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
@@ -117,8 +94,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
     most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
-    regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
     of = join(f"`{kind}`" for kind in types if kind not in own)
+    regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
     lost, dearer = machines(cluster.held) if cluster.is_replaced else "", Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)
     warns = made or lacking or far or (not before and dearer.known > 0)
@@ -135,13 +112,6 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         key="alternatives",
         cost=dearer,
     )
-
-
-def standing_alternatives(change: Change) -> Iterator[str]:
-    for cluster in change.new.clusters.values():
-        if cluster.alternative:
-            number, region = cluster.alternative, cluster.region
-            yield say("stands-as-alternative", name=cluster.name, number=number, region=region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

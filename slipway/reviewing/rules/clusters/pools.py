@@ -8,9 +8,8 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools
-from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
@@ -18,10 +17,10 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import barred, compete, largest, misfits, taken, without_cluster
+from slipway.reviewing.change.usual import barred, largest, misfits, taken
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
-from slipway.reviewing.rules.table import RowName, by_row, say
+from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named
 
 _MUCH = 10
@@ -37,26 +36,14 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         if old is None or new is None or cluster.stays:
             continue
         renamed = renames(old, new)
-        fresh = [pool for pool in new.pools if pool.name not in renamed.values() and old.pool(pool.name) is None]
         for pool in old.pools:
             after = new.pool(renamed.get(pool.name, pool.name))
             if after:
                 place = cluster.name, after.name
-                yield from (*_given_back(place, pool, after, change), *_most(place, pool, after, change))
-                continue
-            place, kept = (cluster.name, pool.name), renamed.values()
-            # Several pools, smaller than one and of the same machines, may come in its place.
-            parts = [each for each in new.pools if each.machine == pool.machine and each.name not in kept]
-            if len(parts) > 1 and all(part.max < pool.max for part in parts):
-                yield _split(place, pool, parts, change)
+                yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
             else:
+                place = cluster.name, pool.name
                 yield _gone(place, pool, unused=place in idle)
-        # All pools are one resource, so that GPUs and others beside them share their fate.
-        scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
-        for pool in fresh if len(fresh) < len(new.pools) else ():
-            if pool.machine.accelerator or scarce:
-                grade = Grade.WARNING if pool.machine.accelerator else None
-                yield _of_pool("pool-joins", (cluster.name, pool.name), grade=grade, scarce=grade)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -65,23 +52,6 @@ def _of_pool(row: RowName, place: _Place, *, key: str = "", part: str = "", **va
     cluster, pool = place
     field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
-
-
-def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Consequence:
-    most = max(part.max for part in parts)
-    old = change.old.templates  # The new offers take one of the parts.
-    names = [name for name in change.new.templates if name in old and largest(old[name], *place) > most]
-    return _of_pool(
-        "pool-split",
-        place,
-        as_kind="" if names else "pool-gone",
-        grade=Grade.WARNING if names else Grade.NOTE,
-        parts=named(f"`{part.name}`" for part in parts),
-        most=most,
-        old=pool.max,
-        hits=named(map("`{}`".format, names)),
-        edits=(Edit(pool.name, machines_in_words(pool), ", ".join(map(machines_in_words, parts))),),
-    )
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
@@ -93,14 +63,13 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
 
-def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
+def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         scarce = bool(old.machine.accelerator)
-        fewer: RowName = "fewer-machines-scarce" if scarce else "fewer-machines-plain"
         yield _of_pool(
-            "other-machines" if other else fewer,
+            "other-machines" if other else "fewer-machines",
             place,
             scarce=scarce,
             grade=None if scarce else Grade.WARNING,
@@ -122,10 +91,9 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
     alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
     if alike and (further or more):
-        row: RowName = "pool-more" if more else "pool-further"
-        row = "pool-more-and-further" if more and further else row
-        saved = with_month(new.price_per_hour * max(new.min - old.min, 0))
-        yield _of_pool(row, place, saved=saved, edits=_both(old, new), key=_size(new, "max" if further else "min"))
+        saved, key = with_month(new.price_per_hour * max(new.min - old.min, 0)), "max" if further else "min"
+        how: dict[str, Any] = {"more": more, "further": further, "saved": saved}
+        yield _of_pool("pool-raised", place, edits=_both(old, new), key=_size(new, key), **how)
     if new.max >= old.max:
         return
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
@@ -133,19 +101,13 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
-    ends = without_cluster(change.new, place[0])
-    ways = [line for line in ends if not hit or any(f"`{name}`" in line for name in hit)]
     yield _of_pool(
-        "lower-maximum-hits" if hit else "capacity-lower-maximum",
+        "capacity-lower-maximum",
         place,
         templates=named(map("`{}`".format, hit)),
         most=new.max,
         old=old.max,
         edits=_both(old, new),
-        details=(
-            *(say("pool-asked", name=name, most=most) for name, most in hit.items()),
-            *(say("pool-beyond", most=f"{new.max}", usual=bool(hit), goes=line) for line in ways),
-        ),
         key=_size(new, "max"),
     )
 
@@ -158,13 +120,11 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     for place in () if unknown else sorted(_idle(change.new) - idle):
         pool = pools[place]
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        hits = {
-            name: old
+        hits = [
+            name
             for name, old in change.old.templates.items()
             if any(offer.cluster == place[0] and place[1] in offer.pools for offer in old.offers)
-        }
-        stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
-        fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
+        ]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
         every = (offer for each in new.templates.values() for offer in each.offers)
         shut = any(barred(offer) and offer.cluster == place[0] for offer in every)
@@ -173,21 +133,12 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             "pool-unused",
             place,
             misfit=misfit,
-            templates="" if misfit else named(map("`{}`".format, fits)),
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if shut else "",
             paid=with_month(paid),
             saves="" if place[0] in protected else with_month(paid),
-            details=[say("pool-ran", name=name) for name in hits],
             grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
             cost=paid,
         )
-
-
-def _unlists(old: Template, new: Template | None) -> bool:
-    """Tell whether a template lists no pool any more, and runs what ran on one in other ways that are as they were."""
-    offers, on_pools = new.offers if new else (), [each for each in old.offers if each.capacity_type == POOL]
-    rest = [each for each in offers if each.available and any(compete(each, was) for was in on_pools)]
-    return not any(offer.capacity_type == POOL for offer in offers) and any(offer in old.offers for offer in rest)
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:

@@ -17,9 +17,8 @@ from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
 from slipway.model.season import Season, moment_in_words
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
@@ -31,8 +30,8 @@ from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
 _DEAR = 10
-"""USD an hour from which a longer life is to be asked about."""
-"""A cluster that ends sooner is taken from people who have jobs in hand."""
+"""A cluster that ends sooner is taken from people who have jobs in hand; USD an hour from which a longer life is to be
+asked about."""
 _DATED = ("until", "idleLimit", "from")
 """The settings of a season."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
@@ -83,7 +82,7 @@ def _edited(
             continue
         past = was_asleep == asleep and _both_past(key, was, value, change.now)
         asked = value is not None and not fresh and not past and not (dated and was_asleep and asleep)
-        harms = asked and (was is None or _harms(key, was, value))
+        harms = asked and (dated if was is None else _harms(key, was, value))
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
@@ -94,7 +93,7 @@ def _edited(
         ends = harms and key in ("until", "idleLimit") and not asleep
         soon = harms and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
-            row_of(f"cluster/{key}", was, value, "harms" * harms, "past" * past, "later" * later),
+            row_of(f"cluster/{key}", was, value, "past" * past, "later" * later),
             new.name,
             part=key,
             value=_words(value),
@@ -103,9 +102,10 @@ def _edited(
             why=_reason(new) if dated and not ends else "",
             lost=_lost(new, alone, away) if ends else "",
             alone=alone,
+            harms=harms,
             edits=[Edit(key, _words(was), _words(value))],
             details=(*(away[1:] if ends else away), *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid else None,
+            grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid or harms else None,
             key=key,
         )
 
@@ -136,13 +136,9 @@ def _by_key(cluster: Cluster) -> Mapping[str, Any]:
 
 def _harms(key: str, was: Any, value: Any) -> bool:
     """Tell whether a setting takes something from people that they had before."""
-    match key:
-        case "until" | "idleLimit":
-            return bool(value < was)
-        case "from":
-            return bool(value > was)
-        case _:
-            return key == "createWithin" and bool(value >= _TOO_LONG)
+    if key in _DATED:
+        return bool(value > was if key == "from" else value < was)
+    return key == "createWithin" and bool(value >= _TOO_LONG)
 
 
 def _words(value: Any) -> str:

@@ -12,7 +12,6 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.catalog.withdrawal import withdrawn
-from slipway.model.cluster import Adoption
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import hourly
@@ -22,8 +21,7 @@ from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring
-from slipway.reviewing.rules.clusters.machines import standing_alternatives
+from slipway.reviewing.rules.clusters.fates import clusters, retiring
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
@@ -59,7 +57,7 @@ def fates(change: Change) -> dict[str, Consequence]:
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
 WITHDRAWN = Live((), (), {}, PublishedCatalog(whole=ONCE))
 CUT_SHORT = "a deployment that did not come to its end deleted it; with nothing running"
-TAKES = "is there already and takes the new jobs: "
+TAKES = "the new one is there already, and "
 FAILED = [living(cluster()), living(OLD, state="ERROR")]
 
 
@@ -82,7 +80,7 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
         (
             change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=1), living(NEW)], jobs=(TUNE,)),
             {"cluster-new-generation": WARNING, "jobs-finish-on-old": NOTE},
-            f"{TAKES}both are paid until",
+            f"{TAKES}the old one is deleted when",
         ),
     ],
 )  # N1 N14
@@ -96,14 +94,6 @@ def test_a_job_and_the_one_behind_it_are_one() -> None:
     jobs = (TUNE, job("pipeline", on=OLD, backing=TUNE.name))
     rolls = change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD, used=1)], jobs=jobs)
     assert len(fates(rolls)["jobs-finish-on-old"].details) == 1
-
-
-def test_an_entry_that_follows_its_owner_says_what_is_told_otherwise() -> None:  # N13
-    theirs = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"))
-    now = replace(theirs, pools=(replace(theirs.pools[0], max=9),), labels={"team": "b"})
-    (finding,) = adoption(change(facts(theirs), facts(now), clusters=(living(now),)))
-    assert (finding.grade, [*map(str, finding.edits)]) == (NOTE, ["`pools.workers.replicas.max` 4 → 9"])
-    assert not list(adoption(change(facts(theirs), facts(theirs), clusters=(living(theirs),))))
 
 
 def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
@@ -195,12 +185,6 @@ def test_what_was_announced_is_no_news() -> None:  # N14
     edited = replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))
     (told,) = alternatives(change(before, facts(edited), clusters=[]))
     assert (told.kind, told.grade) == ("cluster-may-become", WARNING)
-
-
-def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
-    (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
-    assert line.startswith("`gpu` is there as its alternative 1 in us-east4, where results stay, and")
-    assert line.endswith("take that out of `alternatives` to have it made as asked for first")
 
 
 def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
