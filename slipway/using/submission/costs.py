@@ -253,7 +253,9 @@ def region_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
     """Yield what a race is, each other region with its verdict and price; and what may cross regions, by a race or in
     order."""
     home, legs = prepared.catalog.region, choice.legs
-    if legs:
+    if len(legs) == 1 == len(prepared.candidates) - len(choice.hopeless):
+        yield f"  no race: of its regions {legs[0].candidate.region} alone can run it"
+    elif legs:
         yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
     for leg in legs[1:]:
         yield f"  {leg.sentence()}, {dollars(price(prepared.catalog, leg.candidate))}"

@@ -14,7 +14,10 @@ from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided, outrun, read_race
+from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import prepare
+from slipway.using.submission.choice import Choice, JudgedCandidate
+from slipway.using.submission.costs import region_lines
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult
@@ -104,6 +107,16 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled() -> N
     assert there.runs == [result.attempt.job.id]
     assert len({job.body["displayName"] for job in there.jobs}) == 1, "one name is one submission"
     assert any("us-east5 won" in note for note in show.notes), show.notes
+
+
+def test_a_race_that_one_region_alone_can_run_is_told_as_none() -> None:
+    there = service()
+    prepared = prepare(there.context.catalog, RACE, "ada")
+    first, *others = (JudgedCandidate(each, Verdict(Outcome.BESIDE, "runs")) for each in prepared.candidates)
+    (line,) = region_lines(prepared, Choice(first, legs=(first,), hopeless=tuple(others)))
+    assert line == f"  no race: of its regions {HOME} alone can run it"
+    line, *_ = region_lines(prepared, Choice(first, legs=(first,)))
+    assert line.startswith(f"  a race in {HOME}: "), "the others are there already"
 
 
 def test_no_leg_is_sent_to_a_paused_stack_and_those_that_wait_go_on() -> None:  # N24
