@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from slipway.operating.whatif.model import ReplayedJob, ReplayedPool
@@ -106,6 +106,15 @@ class ClusterQueue:
     @property
     def waiting(self) -> Iterator[Waiting]:
         return (job for line in self.lines.values() for job in line if not job.gone)
+
+    @property
+    def first_held(self) -> Iterable[Waiting]:
+        """The jobs that are not sent yet, in order: of those that the same holds the first alone."""
+        alike: dict[tuple[object, ...], Waiting] = {}
+        for held in self.held:
+            job = held.job
+            alike.setdefault((job.team, job.of_sweep, job.urgent, job.pausable, held.needs), held)
+        return alike.values()
 
     def add(self, job: Waiting, pools: Sequence[PoolState]) -> None:
         self.lines.setdefault(tuple(at for at, _ in job.needs), deque()).append(job)

@@ -205,21 +205,13 @@ class _Simulation:
                 self._start(waiting, now)
             if sent and sent.job.urgent and not sent.gone:
                 self._make_room(sent, cluster, now)
-            sent = self._sendable(cluster, now)
+            sent = next((waiting for waiting in cluster.first_held if not self._holds(waiting, now)), None)
             if sent is None:
                 break
             cluster.held.remove(sent)
             sent.order = next(self.orders)
             cluster.add(sent, self.pools)
         self._scale(cluster, now)
-
-    def _sendable(self, cluster: ClusterQueue, now: float) -> Waiting | None:
-        """Return the first job that nothing holds any more; of equal ones the first tells for all."""
-        alike: dict[tuple[object, ...], Waiting] = {}
-        for waiting in cluster.held:
-            job = waiting.job
-            alike.setdefault((job.team, job.of_sweep, job.urgent, job.pausable, waiting.needs), waiting)
-        return next((waiting for waiting in alike.values() if not self._holds(waiting, now)), None)
 
     def _make_room(self, urgent: Waiting, cluster: ClusterQueue, now: float) -> None:
         back, holders = find_room(urgent, cluster, self.pools, now)
