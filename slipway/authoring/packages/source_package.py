@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.project_file import REQUIREMENTS, python_of, requirements_of
@@ -140,6 +141,7 @@ def require_python(sources: Mapping[str, bytes], where: str, fix: str) -> None:
         raise ConfigError(f"{where} has modules that Python {version} can't read", why="\n".join(wrong), fix=fix)
 
 
+@lru_cache(maxsize=256)  # Stacks share their code.
 def syntax_error(name: str, content: bytes) -> str:
     """Return `lora/task.py:12: '(' was never closed`, empty for a module that this Python can read."""
     try:
