@@ -33,6 +33,7 @@ _ON_HEAD = template(
     'variants=(Variant({"small": True}, (WorkerPool("script", "n1-standard-4", Disk("pd-ssd", 100), args=ARGS),)),),\n'
     '    capacity_types=("pool", "spot"), ',
 )
+_VIEWER, _DATA = "roles/storage.objectViewer", {"bucket": "acme-data"}
 _SMALL = (
     imports("script", "Variant"),
     template("script", "command=True),)", 'command=True), Parameter("small", bool, default=False))'),
@@ -157,15 +158,12 @@ CASES = (
     Case(
         "The trainer may list a bucket, and read no more of it",
         names=(
-            stops("access-gone", f"serviceAccount:{TRAINER}", "can no longer read any object of bucket"),
+            stops("access-gone", f"serviceAccount:{TRAINER}", "may only list bucket", "`digits`"),
             stops("jobs-lose-bucket", "acme-data", "digits-night"),
-            stops("access-added", f"serviceAccount:{TRAINER}", "storage.legacyBucketReader"),
         ),
         steps=does(
-            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.objectViewer", bucket="acme-data"),
-            grants(
-                "create", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.legacyBucketReader", bucket="acme-data"
-            ),
+            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", _VIEWER, **_DATA),
+            grants("create", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.legacyBucketReader", **_DATA),
         ),
         given=(_INPUT,),
         world=BUSY,
@@ -200,6 +198,13 @@ CASES = (
         given=(_INPUT,),
         world=BUSY,
         accident="a right that the plan granted and its last step took away",
+    ),
+    Case(
+        "Trials that promise little end early",
+        (template("tune", "        max_trials", '        stopping=Stopping("median"),\n        max_trials'),),
+        (hurts("study-changed", "tune", "end trials early that promise less than others"),),
+        given=(imports("tune", "Stopping"),),
+        never=("search with",),
     ),
     Case(
         "A container is started without the launcher",

@@ -20,7 +20,11 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
 """By a role, less `roles/`: what it is of, in a grant's own word, empty for a project, and what it allows. `{}` is
 replaced by that one resource, or every such of the project."""
 _ANY_OTHER = {"of": "", "allows": "do what `{role}` allows on {}"}
-_GROWING = (("storage.objectCreator", "storage.objectUser"), ("storage.objectViewer", "storage.objectUser"))
+_GROWING = (
+    ("storage.objectCreator", "storage.objectUser"),
+    ("storage.objectViewer", "storage.objectUser"),
+    ("storage.legacyBucketReader", "storage.objectViewer"),
+)
 """Pairs of roles, the second of which allows all that the first does."""
 # Roles that let a member act as somebody else, or give away rights beyond its own; and all with an administrator's
 # name.

@@ -238,7 +238,12 @@ def shell(difference: Difference) -> Effect:
     accounts = dict.fromkeys(map(account_of, difference.offers))
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    return follows("shell-opened", who=f"may act as {who}" if who else "may see them", secrets=secrets)
+    people = named(
+        f"`{each}`" for account in accounts for each in submitters_of(difference.template.change.after, account)
+    )
+    may = f"may act as {who}" if who else "may see them"
+    who = f"{people}, who {may}" if who and people else f"whoever {may}"
+    return follows("shell-opened", who=who, secrets=secrets)
 
 
 def timeout(difference: Difference) -> Effect:
