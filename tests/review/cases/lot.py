@@ -1,7 +1,7 @@
 """Classes that a second unseen set of changes showed: pipelines' waits, sessions, inputs, limits of people."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
-from tests.review.cases.mended import SCRIPT
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, silent, stack, stops, tells, template
+from tests.review.cases.mended import SCRIPT, TEAMS
 from tests.review.cases.seldom import PIPELINE, SECOND
 from tests.review.cases.trainers import LORA, TEAM, trainer
 from tests.review.engine import ON_BUCKET, TRAINER, does, grants
@@ -217,5 +217,17 @@ CASES = (
         may=("arguments-changed",),
         world=World(jobs=(Job("evals-core", "evals", capacity_type="spot"),)),
         accident="results on a machine's disk, and two runs of one submission",
+    ),
+    Case(
+        "Jobs are ended later, and at less use of their GPUs",
+        (template("evals", "Idle(3600)", "Idle(7200, below=0.01)"),),
+        (tells("environment-changed", "evals", "below 1 % for 2 h, until now below 5 % for 1 h"),),
+        given=_IDLE,
+    ),
+    silent("A limit of idle GPUs is written out", template("evals", "3600)", "3600, below=0.05)"), given=_IDLE),
+    silent(
+        "Shares of teams stand in another order",
+        stack("{ search: 2, demand: 2 }", "{ demand: 2, search: 2 }"),
+        given=(*TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),
     ),
 )

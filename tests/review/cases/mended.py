@@ -64,7 +64,7 @@ _VARIANTS = (
     '("on-demand",)),)'
 )
 _POLICY = "  slipway:policy:\n"
-_TEAMS = (
+TEAMS = (
     stack(
         _POLICY,
         "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n"
@@ -153,7 +153,7 @@ CASES = (
             hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot", "slipway:teams.search.clusters"),
             hurts("cluster-team", "team search"),
         ),
-        given=(*_TEAMS, _counts("tune", "search"), _counts("digits", "search")),
+        given=(*TEAMS, _counts("tune", "search"), _counts("digits", "search")),
         may=("run-cost", "pool-unused"),
         never=("still may", "teams.demand.submitters", "wait beside", "without it"),
         accident="machines that a team had counted on, and paid for nobody",
@@ -165,7 +165,7 @@ CASES = (
             hurts("cluster-team", "cluster cpu", "with `--team demand`"),
             stops("cluster-team", "template tune", "by `group:search@acme.example`"),
         ),
-        given=_TEAMS,
+        given=TEAMS,
         may=("cluster-team",),
         world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
         never=("still may",),
@@ -175,7 +175,7 @@ CASES = (
         "A template gets a label whose team may not use the cluster that it had",
         (_counts("digits", "demand"),),
         (hurts("offer-unavailable", "digits", "of team `search`, and they count for `demand`"),),
-        given=_TEAMS,
+        given=TEAMS,
         may=("run-cost", "pool-unused"),
         accident="a label that was meant for the bill",
     ),
@@ -189,7 +189,7 @@ CASES = (
                 "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
                 "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n    cpu:\n",
             ),
-            *_TEAMS,
+            *TEAMS,
             stack("clusters: [cpu]", "clusters: [big]"),
             _counts("tune", "demand"),
             more("tune", 'capacity_types=("pool", "on-demand")'),
@@ -391,7 +391,7 @@ CASES = (
                 "jobs of demand are sent",
             ),
         ),
-        given=(*_TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),
+        given=(*TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),
         accident="a team whose jobs stood for a week behind another's",
     ),
     Case(
@@ -403,7 +403,7 @@ CASES = (
         ),
         given=(
             stack(_POLICY, "  slipway:machines: { small: n1-standard-8 }\n" + _POLICY),
-            *_TEAMS,
+            *TEAMS,
             stack("clusters: [cpu]", "clusters: []"),
             template("tune", '"n1-standard-8"', '"small"'),
             template("tune", '("hyperparameter-tuning-job", "custom-job")', '("hyperparameter-tuning-job",)'),
