@@ -7,6 +7,7 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import teams_of
+from slipway.model.catalog.model import SessionLimits
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
@@ -65,16 +66,25 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
 def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str) -> Iterator[Consequence]:
     """Yield that members can't send jobs to a cluster, which takes these ways with `--team` alone, and the templates
     for which it was the only one."""
-    cluster = ways[0][1].cluster
+    # Needed only where a cluster is closed: importing it costs time.
+    from slipway.authoring.packages.packing import runs_any_folder
+
+    cluster, limits = ways[0][1].cluster, change.new.sessions or SessionLimits()
     owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
     ends = "; ".join(ends_of((way for way in ways if way[2]), change.new))
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster}
     shut, all_ = {way[0].name for way in ways}, {way[0].name for way in ways_without(change.new, cluster)}
     words["shut"] = named(f"`{name}`" for name in sorted(shut)) if shut < all_ else ""
+    alone = {pool.partition("/")[0] for pool in limits.pools or ()} == {cluster}
+    words["sessions"] = alone and any(runs_any_folder(way[0]) for way in ways)
+    sharing = (change.new.shares or {}).get(cluster, {})
+    words["void"] = named(f"`{each}`" for each in sorted(sharing) if each not in change.new.owners(cluster))
+    grade = Grade.BLOCKING if words["sessions"] else None
     elsewhere, details = ends and f"without it, {ends}; ", [f"`{member}`" for member in lost]
     theirs = next((name for name, each in change.new.teams.items() if {*each.submitters} & {*lost}), "")
     who, subject = named(details), Subject("cluster", cluster)
-    yield by_row("cluster-team-closed", subject, who=who, elsewhere=elsewhere, details=details, theirs=theirs, **words)
+    words |= {"elsewhere": elsewhere, "theirs": theirs}
+    yield by_row("cluster-team-closed", subject, who=who, details=details, grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not way[2]):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):
@@ -94,7 +104,12 @@ def _members(facts: Facts, cluster: str) -> set[str]:
 
 
 def _kept_off(facts: Facts, cluster: str) -> list[Way]:
-    """Return the ways of `ways_without` that a team's cluster takes where somebody says `--team` alone."""
-    catalog = facts.catalog
-    ways = ways_without(catalog, cluster) if catalog.owners(cluster) else ()
-    return [way for way in ways if len(teams_of(catalog, way[1])) > 1]
+    """Return the ways of `ways_without` that a team's cluster takes where somebody says `--team` alone, without the
+    rest on other clusters of the same teams."""
+    catalog, owners = facts.catalog, {*facts.catalog.owners(cluster)}
+    ways = ways_without(catalog, cluster) if owners else ()
+    return [
+        (template, offer, [each for each in rest if not owners.issuperset(catalog.owners(each.cluster) or ("",))])
+        for template, offer, rest in ways
+        if len(teams_of(catalog, offer)) > 1
+    ]

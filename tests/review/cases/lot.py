@@ -147,6 +147,38 @@ CASES = (
         accident="a newcomer whose second right nobody was told",
     ),
     Case(
+        "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
+        (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
+        (
+            stops(
+                "cluster-team",
+                "cluster cpu",
+                *("sessions may run there alone, so theirs are refused", "the share of `vision` there is void"),
+                "without it, jobs of `digits` cost $0.99/h on Spot",
+            ),
+            hurts("cluster-team", "cluster bench"),
+            hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
+        ),
+        given=(
+            *_SESSIONS,
+            stack(
+                _POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+                "    vision: { submitters: [group:vision@acme.example] }\n\n"
+                f"  slipway:shares: {{ cpu: {{ search: 4, vision: 4 }} }}\n{_POLICY}",
+            ),
+            stack(
+                "    cpu:\n      displayName",
+                "    bench:\n      pools:\n"
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+                "    cpu:\n      displayName",
+            ),
+        ),
+        may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a cluster given to whom used it most, and everybody's sessions with it",
+    ),
+    Case(
         "A person's limit is higher, and another has one: nobody is refused by either",
         (stack("{ users: { bo: 100 } }", "{ users: { bo: 200, lee: 100 } }"),),
         (
