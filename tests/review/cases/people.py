@@ -186,7 +186,7 @@ CASES = (
     Case(
         "Notices of jobs go to another room",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
-        (hurts("jobs-told", "workspace notify", "slack-all", "no longer", "slack-ml"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "no longer", "slack-ml", "know the old place alone"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         accident="alerts that went on in a room that nobody read",
     ),

@@ -64,9 +64,10 @@ def submitters_of(facts: Facts, account: str) -> Collection[str]:
 
 
 def submitting_as(facts: Facts, account: str) -> str:
-    """Return `every submitter`: those whose jobs run as an account. Empty for an account that no job runs as."""
+    """Return those whose jobs run as an account: `every submitter`, or only those of the workspace, where some submit
+    as another trainer alone. Empty for an account that no job runs as."""
     if account == facts.catalog.trainer:
-        return "every submitter"
+        return "every submitter" if {*facts.people} <= {*facts.submitters} else "every submitter of the workspace"
     theirs = [name for name, template in facts.catalog.templates.items() if account in _accounts(template)]
     return f"whoever submits {_names(theirs)}" if theirs else ""
 
