@@ -36,9 +36,8 @@ CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 UNTOLD = frozenset(
     (
-        *("submitter-gone-here", "access-lapsed", "policy-unreadable", "account-replaced", "account-forgotten"),
-        *("resource-adopted", "resource-forgotten", "common-account-changed", "code-foreign", "quota-unknown"),
-        *("taken-over", "cleared-failed", "season-waits", "retired-idle", "deleted-unknown"),
+        *("submitter-gone-here", "access-lapsed", "policy-unreadable", "common-account-changed", "code-foreign"),
+        *("quota-unknown", "taken-over", "cleared-failed", "season-waits", "retired-idle", "deleted-unknown"),
         *("fate-falls-back", "fate-cleared"),
     )
 )

@@ -96,7 +96,12 @@ CASES = (
         ),
         (
             hurts("offer-order", "lora", "before pool `h100`: Vertex AI's fee on top of the reservation"),
-            hurts("fallback-wait", "lora pool h100", "wait 15 min for pool `h100`, then cost $63.92/h on Spot"),
+            hurts(
+                "fallback-wait",
+                "lora pool h100",
+                "wait 15 min for pool `h100` instead of not at all",
+                "then they cost $63.92/h on Spot",
+            ),
         ),
         may=("run-cost",),
     ),

@@ -207,7 +207,6 @@ CASES = (
     Case(
         "The last way to run gets a wait, after which nothing follows",
         (template("evals", "    timeout_s=7200", '    waits={"on-demand": 600},\n    timeout_s=7200'),),
-        (tells("fallback-wait", "evals", "a wait of 10 min ends nothing"),),
     ),
     Case(
         "All machines start again with one, of which there is no other",

@@ -367,7 +367,7 @@ CASES = (
     Case(
         "Everybody waits for a full pool that they left at once",
         (template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
-        (hurts("fallback-wait", "lora", "wait 1 h for pool `h100`", "before, they left it at once where it was full"),),
+        (hurts("fallback-wait", "lora", "wait 1 h for pool `h100`", "instead of not at all"),),
         world=BUSY,
         never=("for ever", "as before"),
         accident="jobs that waited in their command for an hour, beside free machines",

@@ -34,7 +34,11 @@ CASES = (
         "A wait for Spot takes the place of the one that ended flex-start",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 600}'),),
         (
-            hurts("fallback-wait", "spot", "wait 10 min for Spot, then cost up to $4.28/h by flex-start"),
+            hurts(
+                "fallback-wait",
+                "spot",
+                "wait 10 min for Spot instead of for ever: then they cost up to $4.28/h by flex-start",
+            ),
             hurts("fallback-wait", "flex-start", "then they fail, unpaid"),
         ),
         may=("fallback-wait",),

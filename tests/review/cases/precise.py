@@ -132,7 +132,7 @@ CASES = (
     Case(
         "A wait that is over before a machine usually comes",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 300, "flex-start": 7200}'),),
-        (hurts("fallback-wait", "lora", "five to ten minutes", "`submit` command"),),
+        (hurts("fallback-wait", "lora", "wait 5 min for Spot", "`submit` command"),),
         world=BUSY,
         accident="jobs that left Spot before it could answer",
     ),

@@ -317,7 +317,7 @@ CASES = (
     Case(
         "Of a template with a machine for each size Spot goes",
         (template("evals", 'capacity_types=("spot", "on-demand")', 'capacity_types=("on-demand",)'),),
-        (hurts("offer-gone", "evals spot", "Jobs of `evals` can't use Spot", "$0.46/h to $1.77/h on demand"),),
+        (hurts("offer-gone", "evals spot", "(suite=full) can't use Spot", "$0.90/h on demand"),),
         given=(
             imports("evals", "Variant"),
             template("evals", 'choices=("core", "full")', 'choices=("core", "full", "long", "all")'),

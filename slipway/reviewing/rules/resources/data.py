@@ -36,7 +36,7 @@ from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.resources import UNRULED, fate, row_of, title, told_by, unguarded
+from slipway.reviewing.rules.resources.resources import UNRULED, fate, of_fate, title, told_by, unguarded
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows
@@ -136,9 +136,7 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for region, name in old.items():
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
-            yield told_by(
-                follows(row_of("bucket", Fate.FORGOTTEN)), Subject("bucket", name), _UNREADABLE, details=details
-            )
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE, details=details)
 
 
 def _encrypted(change: Change) -> Iterator[Consequence]:

@@ -9,7 +9,6 @@ from typing import Any
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
-from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import usual_offers
@@ -32,6 +31,7 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
+_ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -149,7 +149,7 @@ def _end(member: AccessChange, *, goes_on: bool) -> str:
 
 def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
-    stranger, instead, grade = _stranger(member)
+    strange = _is_stranger(member) and not who
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
     accounts = [trainer.account for trainer in trainers.values()]
     alone = member.member not in change.after.submitters
@@ -165,35 +165,19 @@ def _added(member: AccessChange) -> Consequence:
         trainers=join(f"`{name}`" for name in trainers),
         alone=alone,
         first=next(iter(trainers), "") if alone else "",
-        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
-        instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead or less,
+        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT,
+        instead="list a group: you know who is in it" if who else _ASK if strange else less,
         details=(f"as submitter `{member.member}`",) if who else (),
         # Who may submit anything may run any code: of a trainer alone, its secrets are the point.
-        grade=grade or (Grade.WARNING if secrets(change.new, *accounts) else None),
+        grade=Grade.WARNING if strange or secrets(change.new, *accounts) else None,
     )
 
 
-def _stranger(member: AccessChange) -> tuple[str, str, Grade | None]:
-    """Return how a person's domain differs from those of all present submitters, and an account's project from the
-    stack's, with the way out and the grade; nothing where one of them has it."""
-    change, before, nothing = member.change, member.change.before.people, ("", "", None)
-    if member.member.startswith("serviceAccount:"):
-        accounts = (trainer_email("", change.new.project), *before)
-        host, known = member.member.rpartition("@")[2], {account.rpartition("@")[2] for account in accounts}
-        if host in known or not host.endswith(".iam.gserviceaccount.com"):
-            return nothing
-        return "of another project", "ask who may act as that account: they may submit too", Grade.WARNING
-    domain, domains = _domain(member.member), {_domain(other) for other in before} - {""}
-    if not domain or not domains or any(domain == other or domain.endswith(f".{other}") for other in domains):
-        return nothing
-    # Needed only for a new domain: importing it costs time.
-    from difflib import get_close_matches
-
-    near = [other for other in get_close_matches(domain, domains, 1, 0.85) if abs(len(other) - len(domain)) <= 1]
-    if near:
-        return f"mistyped for `{near[0]}` or a stranger's", "correct the domain: a stranger may own it", Grade.BLOCKING
-    instead = "ask whether your organisation lets people of that domain in, else IAM refuses"
-    return "of a domain new here", instead, Grade.WARNING
+def _is_stranger(member: AccessChange) -> bool:
+    """Tell whether they are people of a domain that no present submitter has."""
+    domain, domains = _domain(member.member), {_domain(other) for other in member.change.before.people} - {""}
+    known = any(domain == other or domain.endswith(f".{other}") for other in domains)
+    return bool(domain and domains) and not known
 
 
 def _domain(member: str) -> str:

@@ -47,13 +47,24 @@ UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
-_FATES = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED, Fate.DELETED, Fate.FORGOTTEN)
-_ROWS_OF: Mapping[str, tuple[RowName, ...]] = {
-    "bucket": ("bucket-created", "bucket-adopted", "bucket-replaced", "bucket-deleted", "bucket-forgotten"),
-    "account": ("account-created", "account-adopted", "account-replaced", "account-deleted", "account-forgotten"),
-    "resource": ("resource-created", "resource-adopted", "resource-replaced", "resource-deleted", "resource-forgotten"),
+_FATES: Mapping[Fate, RowName] = {
+    Fate.CREATED: "resource-created",
+    Fate.ADOPTED: "resource-adopted",
+    Fate.REPLACED: "resource-replaced",
+    Fate.DELETED: "resource-deleted",
+    Fate.FORGOTTEN: "resource-forgotten",
 }
-"""By a subject's word, the rows of these fates."""
+_COMES, _GOES = (Fate.CREATED, Fate.ADOPTED), (Fate.REPLACED, Fate.DELETED)
+_KINDS: Mapping[str, Mapping[Fate, str]] = {
+    "bucket": {
+        **dict.fromkeys(_COMES, "bucket-created"),
+        Fate.REPLACED: "bucket-replaced",
+        Fate.DELETED: "bucket-deleted",
+        Fate.FORGOTTEN: "bucket-left",
+    },
+    "account": {**dict.fromkeys(_COMES, "account-created"), **dict.fromkeys(_GOES, "account-deleted")},
+}
+"""By a subject's word, the kinds of these fates, where they are not the row's."""
 
 
 def resources(change: Change) -> Iterator[Consequence]:
@@ -101,8 +112,10 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
         yield told_by(worst, subject, so, who=who, edits=edits_of(edited), details=details)
 
 
-def row_of(what: str, fate: Fate) -> RowName:
-    return _ROWS_OF[what][_FATES.index(fate)]
+def of_fate(what: str, fate: Fate) -> Effect:
+    """Return what a fate does to a subject of this word."""
+    row = follows(_FATES[fate], bucket=what == "bucket", account=what == "account")
+    return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 
 def fate(
@@ -113,7 +126,7 @@ def fate(
     `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = follows(row_of(subject.what, touched.fate))
+    row = of_fate(subject.what, touched.fate)
     guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)

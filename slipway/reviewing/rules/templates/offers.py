@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -17,12 +17,9 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.model.labels import TEAM
-from slipway.model.prices import dollars
-from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     barred,
-    by,
     compete,
     cost,
     costs,
@@ -39,10 +36,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
-
-_FEW = 2
-"""The cases of a way to run that are told one by one."""
+from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
@@ -61,10 +55,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     yield from (shape.told for shape in shapes)
     of_shapes = {label for shape in shapes for label in shape.labels}
     gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
-    for way_to_run, alike in grouped(gone, way).items():
-        told = [_gone(template, offer, before, after) for offer in alike]
-        whole = len(told) > _FEW and way_to_run not in map(way, after.values())
-        yield from [_whole(template, alike, told, after)] if whole else told
+    yield from (_gone(template, offer, before, after) for offer in gone)
     # Those that take jobs which the template's file refused.
     opened = [label for label, old in same.items() if refused(before[old], before) and after[label].available]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
@@ -151,38 +142,24 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         alone = whole_way(offer, template.becomes)
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
     before, now = patience(was), patience(offer)
-    if before != now and not barred(offer):
-        flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
+    flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
+    # A wait after which nothing follows ends nothing.
+    if before != now and (rest or flexible) and not barred(offer):
         stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
-        short = too_short(offer, template.becomes)
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
-        endless = "none" if full else "for ever"
+        endless = "not at all" if full else "for ever"
         words = [endless if seconds is None else span(seconds) for seconds in (before, now)]
-        alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
-        row: RowName = "fallback-wait-ends" if rest else "fallback-wait-nowhere"
         yield _tells(
             template,
-            "fallback-wait-dropped"
-            if full and now is None
-            else "fallback-wait"
-            if flexible or (rest and before)
-            else row,
+            "fallback-wait",
             offer,
-            details=[alone] if flexible and rest and now is not None else (),
+            at_once=full and now is None,
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
-            full=full,
-            next=cost(rest[0], template.becomes) if rest else "",
-            so=facts(short, after_wait(offer, after, template.becomes), stays),
-            ends=facts(
-                "before, they left it at once where it was full" if full else "they waited for ever before",
-                short,
-                *(ends_at(template, each, after) for each in rest[:1]),
-                stays,
-            ),
+            so=facts(after_wait(offer, after, template.becomes), stays),
             edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
 
@@ -244,25 +221,6 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere else None,
-    )
-
-
-def _whole(template: TemplateChange, gone: Sequence[Offer], told: Sequence[Consequence], after: Offers) -> Consequence:
-    """Return what follows where a way to run goes in every case: the first ways that are left, if they are alike."""
-    left = [[each for each in after.values() if compete(each, offer) and each.available][:1] for offer in gone]
-    firsts = [offer for some in left for offer in some]
-    alike = all(left) and len({*map(by, firsts)}) == 1 and not any(offer.capacity_type == POOL for offer in firsts)
-    prices = sorted((offer.price_per_hour for offer in firsts if alike), key=lambda price: price.known)
-    return template.tells(
-        "offer-gone-whole",
-        part=gone[0].capacity_type,
-        way=way(gone[0]),
-        low=dollars(prices[0]) if prices else "",
-        high=dollars(prices[-1]) if prices else "",
-        by=by(firsts[0]) if firsts else "",
-        details=dict.fromkeys((*(part.sentence for part in told), *(line for part in told for line in part.details))),
-        type=gone[0].capacity_type,
-        grade=max(part.grade for part in told),
     )
 
 

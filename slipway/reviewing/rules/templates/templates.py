@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
@@ -146,15 +146,15 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
     for kind in old.kinds:
         if kind not in new.kinds:
             lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
-            so = facts(f"`--as {kind}` is not offered any more", _LOSES.get(kind, ""))
             part, words = f"kind {kind}", _words(kind)
             yield template.tells(
-                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, so=so
+                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, **_effects(kind)
             )
     for kind in new.kinds:
         if kind not in old.kinds:
-            so = _DOES.get(kind, "") if kind != new.kind else ""
-            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=so)
+            yield template.tells(
+                "kind-added", part=f"kind {kind}", kind=_words(kind), **_effects(kind * (kind != new.kind))
+            )
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
         yield template.tells(
             "usual-kind",
@@ -164,19 +164,14 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
-            so=facts(_LOSES.get(old.kind, ""), _DOES.get(new.kind, "")) or _PLAIN,
+            uploaded=old.kind == PIPELINE.name,
+            searched=old.kind == TUNING_JOB.name,
+            **_effects(new.kind),
         )
 
 
-_LOSES = {
-    PIPELINE.name: "nothing uploads the model: it stays in the job's output, and whoever serves it gets none",
-    TUNING_JOB.name: "nothing is searched: one job runs with the code's own defaults",
-}
-_DOES = {
-    PIPELINE.name: "each uploads the model that its template names, and fails at its end without files for it",
-    TUNING_JOB.name: "each makes trials, and one whose code reports no metric is paid and has no result",
-}
-_PLAIN = "one job runs, which uploads no model and makes no trials"
+def _effects(kind: str) -> dict[str, Any]:
+    return {"uploads": kind == PIPELINE.name, "searches": kind == TUNING_JOB.name}
 
 
 def _words(kind: str) -> str:

@@ -12,8 +12,6 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
-_USUAL = 600
-"""Seconds within which a machine of a job's own mostly comes."""
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
@@ -40,14 +38,6 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     if rest:
         return f"they never go on to {way(rest[0])} by themselves"
     return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, 'fail where there are no machines')}"
-
-
-def too_short(offer: Offer, catalog: Catalog) -> str:
-    cluster = catalog.clusters.get(offer.cluster)
-    grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
-    made = offer.capacity_type != FLEX_START if offer.capacity_type != POOL else grows
-    short = made and offer.wait is not None and offer.wait < _USUAL
-    return "a new machine takes five to ten minutes, so most leave before it is there" if short else ""
 
 
 def rest_of(offer: Offer, after: Offers) -> list[Offer]:

@@ -50,23 +50,6 @@ def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
     return {consequence.subject: consequence.kind for consequence in some}
 
 
-@pytest.mark.parametrize(
-    ("project", "address", "strange"),
-    [
-        (PROJECT, f"sweeps@{PROJECT}.iam.gserviceaccount.com", False),
-        (PROJECT, f"sweeps@{PROJECT}.acme.example.iam.gserviceaccount.com", True),
-        ("acme.example:ml-dev", "sweeps@ml-dev.acme.example.iam.gserviceaccount.com", False),
-        ("acme.example:ml-dev", "sweeps@ml-dev.iam.gserviceaccount.com", True),
-    ],
-)
-def test_an_account_of_another_project_is_told_also_where_projects_are_a_domains(
-    project: str, address: str, strange: bool
-) -> None:
-    new = facts(members=(TEAM, f"serviceAccount:{address}"), project=project)
-    person = listed(facts(project=project), new)
-    assert ("of another project" in person.sentence) == strange
-
-
 @pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
 def test_roles_that_another_stack_needs_stay_and_that_is_said(stacks: tuple[str, ...]) -> None:
     jobs = job("tune-27b-x1", user="ada"), job("tune-27b-x2", user="ada")
