@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from slipway.base.errors import ResourceError
-from slipway.base.formatting import counted, span
+from slipway.base.formatting import counted, last_part, span
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import Denied, NotFound
 from slipway.google.jobs import VertexJob
@@ -75,8 +75,8 @@ class Room:
     ahead: int = 0
     #: There is not enough, whoever makes room.
     lacking: bool = False
-    #: Others make room already, or are being ended.
-    leaving: bool = False
+    #: Those who make room already, or are being ended.
+    leaving: tuple[Holder, ...] = ()
 
     def lines(self, word: str) -> Iterator[str]:
         """Yield what is to be told: `urgent: tune-7k2p3f9a (ada), which loses …, makes room`; `word`: how."""
@@ -84,7 +84,7 @@ class Room:
         if self.lacking:
             yield f"urgent: it waits all the same, as no other jobs can make enough room{others}"
         elif not self.holders:
-            yield f"urgent: nobody {'else ' * self.leaving}has to make room{others}"
+            yield f"urgent: nobody {'else ' * bool(self.leaving)}has to make room{others}"
         for holder in self.holders:
             yield f"urgent: {holder.words}, {word}{others}"
 
@@ -169,17 +169,23 @@ def find_room(context: Context, demand: Demand, cluster_id: str, region: str, jo
     short, able = +short, [holder for holder in holders if not holder.leaves]
     steps_back = tuple(holder for holder in able if not holder.machines)
     makes_room = chosen(short, (holder for holder in able if holder.machines)) if short else ()
-    leaving = any(holder.leaves for holder in holders)
+    leaving = tuple(holder for holder in holders if holder.leaves)
     return Room((*steps_back, *makes_room), len(staying), bool(short and not makes_room), leaving)
 
 
 def ask_for_room(context: Context, job: VertexJob, room: Room, *, tell: Callable[[str], None], again: str) -> None:
-    """Have the holders make room for an urgent job that was sent. Raises the errors of `make_room`, but for a holder
-    that makes room for somebody else, or has ended: then another call finds others."""
+    """Have the holders make room for an urgent job that was sent, and those who leave already do so for it too. Raises
+    the errors of `make_room`, but for a holder that makes room for somebody else, or has ended: then another call finds
+    others."""
+    storage, claim = context.connection.storage, claim_of(job)
+    for holder in room.leaving:
+        asked = _goes_on(holder.job) and round_of(storage, holder.job)
+        if claim and asked and asked.asked and not asked.made:
+            storage.create(asked.also(last_part(claim)), b"", again=True)
     for holder in room.holders:
         session = Session.of(holder.job) if holder.is_session else None
         if session:
-            last = last_run(context.connection.storage, session)
+            last = last_run(storage, session)
             if not last.goes_on and not last.closed and close(context, session, last):
                 tell(f"{session.name} ({holder.job.user}), which runs nothing, ends")
             continue

@@ -1,8 +1,9 @@
 """The objects of a round in which a job is asked to make room, as whoever asks and the job's launcher know them.
 
-Below the claim of a job are in `yield/`, by number: what was `asked`; its `end`, created once, by the job's chief with
-`made`, after which no replica starts the code again, or with `kept` by whoever finds that it need not; and for each
-replica that nothing of it runs any more (`left`). The job behind knows which number it goes on `after`.
+Below the claim of a job are in `yield/`, by number: what was `asked`; for whom `also`, by their claims; its `end`,
+created once, by the job's chief with `made`, after which no replica starts the code again, or with `kept` by whoever
+finds that it need not; and for each replica that nothing of it runs any more (`left`). The job behind knows which
+number it goes on `after`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class Asked(NamedTuple):
     within: float
     #: The request id of the job behind.
     behind: str
-    #: The names of claims beside its own: once one of them is taken, no room is needed.
+    #: The names of claims beside its own: once one of them is taken, no room is needed, but for jobs that count on it
+    #: also.
     needless: Tuple[str, ...]  # noqa: UP006 (Python 3.8)
 
     def packed(self) -> bytes:

@@ -85,7 +85,13 @@ class Room:
         return end == MADE
 
     def needed(self, asked: Asked) -> bool:
-        return all(self.exchange.read(claim) is None for claim in asked.needless)
+        """Tell whether a job still waits for the room. Raises StorageError."""
+        taken = {claim for claim in asked.needless if self.exchange.read(claim) is not None}
+        if not taken or asked.behind in taken:
+            return not taken
+        also = self.name("also.")
+        names = self.exchange.names(f"{self.own}/yield")
+        return any(self.exchange.read(name[len(also) :]) is None for name in names if name.startswith(also))
 
     def words(self, asked: Asked) -> str:
         return f"made room for {asked.whom}, as {asked.by} asked"

@@ -44,6 +44,10 @@ class Round:
         """The object that asks the job."""
         return Location.parse(f"{self.claim}/yield/{self.number}.asked")
 
+    def also(self, claim: str) -> Location:
+        """Return the object that has the job make room for another one too, by the name of that one's claim."""
+        return Location.parse(f"{self.claim}/yield/{self.number}.also.{claim}")
+
     @property
     def ends(self) -> Location:
         """The object that decides which of the two goes on."""

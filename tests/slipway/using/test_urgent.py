@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.authoring.packages.slipway_exchange import Request
+from slipway.authoring.packages.slipway_round import Asked
 from slipway.base.errors import PolicyError
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import Answer, Call, Denied, failure
@@ -18,7 +19,7 @@ from slipway.google.worker_pools import WorkerPool
 from slipway.using.jobs.demand import Demand
 from slipway.using.sessions.session import command_of
 from slipway.using.submission.yielding import may_urge, require_urgent
-from slipway.using.urgent import Holder, Room, chosen, find_room, rivals_of, shortage
+from slipway.using.urgent import Holder, Room, ask_for_room, chosen, find_room, rivals_of, shortage
 from tests.builders.catalogs import catalog
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
@@ -127,7 +128,11 @@ DECLARED = cluster("cpu", pool(high=2))
 
 def room_for(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | None = None) -> Room:
     """Return the room on a full pool of two machines, beside these jobs."""
-    objects, there = stored or {}, living(DECLARED, used=2, replicas=2)
+    return find_room(context_of(urgent, *jobs, stored=stored), Demand.of(urgent), DECLARED.id, "", urgent)
+
+
+def context_of(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | None = None) -> Any:
+    objects, there = {} if stored is None else stored, living(DECLARED, used=2, replicas=2)
 
     class Here:
         def persistent_resource(self, _: str) -> PersistentResource:
@@ -146,13 +151,15 @@ def room_for(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | Non
         def read(self, at: Location) -> bytes:
             return objects[str(at)]
 
-    context: Any = SimpleNamespace(
+        def create(self, at: Location, body: bytes, *, again: bool) -> bool:
+            return objects.setdefault(str(at), body) is body
+
+    return SimpleNamespace(
         vertex=SimpleNamespace(at=lambda region: Here()),
         connection=SimpleNamespace(storage=Stored()),
         catalog=SimpleNamespace(stack=STACK),
         now=NOW,
     )
-    return find_room(context, Demand.of(urgent), DECLARED.id, "", urgent)
 
 
 def going_on(name: str, state: str = "RUNNING", minutes: float = 30, **fields: Any) -> VertexJob:
@@ -178,14 +185,25 @@ def test_what_gets_ready_makes_room_before_what_has_computed() -> None:
 
 
 def test_who_is_about_to_leave_is_waited_for_and_nobody_else_is_asked() -> None:
-    leaves = Room(leaving=True)
-    assert next(leaves.lines("")) == "urgent: nobody else has to make room"
-    assert room_for(URGENT, going_on("runs"), going_on("cancelled", "CANCELLING", start_time=NOW)) == leaves
+    cancelled = room_for(URGENT, going_on("runs"), going_on("cancelled", "CANCELLING", start_time=NOW))
+    assert names(cancelled.leaving) == ["cancelled"] and not cancelled.holders
+    assert next(cancelled.lines("")) == "urgent: nobody else has to make room"
     closed = {
         "gs://w/sessions/ada/idle/runs/000001.request": Request("x", "bob", closed="as bob stopped it").packed({})
     }
     assert names(room_for(URGENT, going_on("runs"), session("idle")).holders) == ["idle"]
-    assert room_for(URGENT, going_on("runs"), session("idle"), stored=closed) == leaves
+    room = room_for(URGENT, going_on("runs"), session("idle"), stored=closed)
+    assert names(room.leaving) == ["idle"] and not room.holders
+
+
+def test_who_makes_room_for_another_one_makes_it_for_who_counts_on_it_too() -> None:
+    asked = Asked(by="bob", whom="first (bob)", within=60.0, behind="next", needless=("first", "next"))
+    stored = {"gs://w/claims/leaves/yield/1.asked": asked.packed()}
+    second, told = going_on("second", "QUEUED", 1), list[str]()
+    context = context_of(second, going_on("leaves"), going_on("runs"), stored=stored)
+    room = find_room(context, Demand.of(second), DECLARED.id, "", second)
+    ask_for_room(context, second, room, tell=told.append, again="")
+    assert "gs://w/claims/leaves/yield/1.also.second" in stored and not told and not room.holders
 
 
 def test_a_session_that_waits_or_gets_ready_stays_where_it_is() -> None:

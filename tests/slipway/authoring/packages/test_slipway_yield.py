@@ -159,6 +159,18 @@ def test_it_goes_on_where_no_room_is_needed_any_more(jobs: Jobs, taken: str) -> 
     assert jobs.objects["first/yield/1.end"] == b"kept"
 
 
+@pytest.mark.parametrize(
+    ("taken", "end"), [(["bobs"], b"made"), (["bobs", "carols"], b"kept"), (["bobs", "next"], b"kept")]
+)
+def test_it_makes_room_for_all_that_count_on_it(jobs: Jobs, taken: list[str], end: bytes) -> None:
+    """Bob's job may have begun by the room that another one made for Carol's."""
+    jobs.ask()
+    jobs.put("first/yield/1.also.carols", b"")
+    for claim in taken:
+        jobs.put(claim, b"7")
+    assert jobs.start("first", "11") == (0, end == b"kept") and jobs.objects["first/yield/1.end"] == end
+
+
 def test_it_ends_after_its_next_checkpoint_and_says_when_it_has_left(jobs: Jobs) -> None:
     output = f"gs://{jobs.bucket.name}/{jobs.folder}-output"
     jobs.bucket.put(f"{jobs.folder}-output/checkpoint-1", b"1")
