@@ -20,12 +20,15 @@ from slipway.using.submission.request import attempt_id
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
-    """Ask for the job's end. Raises ResourceError for a job that has ended, meanwhile too, and CloudError."""
+    """Ask for the job's end. Raises ResourceError for a job that has ended, meanwhile by itself too, and CloudError."""
     if not job.ended:
         try:
-            return vertex.cancel(job.name)
+            vertex.cancel(job.name)
+            return
         except Refused:
             job = vertex.job(job.name)
+            if job.race and job.state == "JOB_STATE_CANCELLED":  # Its sender saw in the claim that it is to end.
+                return
             if not job.ended:
                 raise
     raise _over(job, now)

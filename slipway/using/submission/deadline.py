@@ -111,14 +111,16 @@ def going_on(plan: list[tuple[Rung, float | None]], type_: str, age: float) -> l
 
 def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> list[tuple[Rung, float | None]]:
     """Return the types to take for a submission to end by a time. Raises PolicyError where none is likely to,
-    ConfigError where it has several shapes, and CloudError."""
+    ConfigError where it has several shapes or regions, and CloudError."""
     template = prepared.template.name
-    if len({candidate.offer.shape for candidate in prepared.candidates}) > 1:
-        raise ConfigError(
-            f"no deadline is planned for the shapes of {template}",
-            why="each shape runs for a time of its own, and the waits for one come before those for the next",
-            fix="leave --by out: its waits move it on, or those of --wait-for",
-        )
+    offers = [candidate.offer for candidate in prepared.candidates]
+    for noun, several in (("shape", {offer.shape for offer in offers}), ("region", {offer.region for offer in offers})):
+        if len(several) > 1:
+            raise ConfigError(
+                f"no deadline is planned for the {noun}s of {template}",
+                why=f"each {noun} has waits and run times of its own, and all of one come before those of the next",
+                fix="leave --by out: its waits move it on, or those of --wait-for",
+            )
     earlier = earlier_filter(prepared.catalog.stack, template)
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="deadline") as threads:
         listed = threads.submit(lambda: tuple(islice(context.vertex.jobs(prepared.kind, earlier), EARLIER)))

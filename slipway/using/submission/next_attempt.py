@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from slipway.base.clock import poll
@@ -34,3 +35,15 @@ def next_attempt(context: Context, job: VertexJob, within: float | None = 0.0) -
             if later := next(context.vertex.jobs(job.kind, wanted), None):
                 return later
     return None
+
+
+def last_attempt(context: Context, job: VertexJob, tell: Callable[[str], None]) -> VertexJob:
+    """Return the job that the submission goes on as by now, which is `job` where it has not fallen back."""
+    while later := next_attempt(context, job):
+        tell(about_fallback(job, later))
+        job = later
+    return job
+
+
+def about_fallback(job: VertexJob, later: VertexJob) -> str:
+    return f"{job.called} ({job.id}) never began, and its submission goes on as {later.called}"

@@ -17,7 +17,7 @@ import click
 
 from slipway.base.formatting import counted, size
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_last_attempt, job_argument
 from slipway.google.jobs import state_word
 from slipway.using.context import Context
 from slipway.using.jobs.download import Download, Tell, download
@@ -37,7 +37,7 @@ class _Folder(click.Path):
 @catalog_and_output
 def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    target = found_job(context, job)
+    target = found_last_attempt(context, job)
     folder = dest or Path(target.typed)
     if not target.ended:
         screen.note(f"{target.display_name} is {state_word(target.state)}; this is what it has written so far")

@@ -11,7 +11,7 @@ import click
 
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.log_lines import LogLines
-from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument, word_option
+from slipway.front.cli.terminal.options import catalog_and_output, found_last_attempt, job_argument, word_option
 from slipway.front.cli.terminal.watching import watch
 from slipway.google.jobs import VertexJob
 from slipway.google.logging import LogEntry
@@ -48,7 +48,7 @@ def command(
     job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
 ) -> None:
     context = Context(catalog)
-    target = found_job(context, job)
+    target = found_last_attempt(context, job)
     wanted = (severity or "").upper()
     logging = context.connection.with_policy(replace(WHOLE_LOG, told=_note_wait)).logging(context.catalog.project)
     only = role_filter(target, role) if role else ""

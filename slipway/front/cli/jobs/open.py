@@ -15,7 +15,7 @@ import click
 
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.front.cli.terminal import completions, screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_last_attempt
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
@@ -54,7 +54,7 @@ def command(
     if job is None:
         raise click.UsageError("Missing argument 'JOB'.")
     context = Context(catalog)
-    target = found_job(context, job)
+    target = found_last_attempt(context, job)
     if shell is not None and dashboard:
         raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
     if dashboard or shell is not None:

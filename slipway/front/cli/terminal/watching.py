@@ -25,7 +25,7 @@ from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
 from slipway.using.jobs.race import decided
 from slipway.using.submission.experiment_run import end_run
-from slipway.using.submission.next_attempt import next_attempt
+from slipway.using.submission.next_attempt import about_fallback, next_attempt
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.redrawn import LiveDisplay
@@ -134,7 +134,7 @@ def watch(
             stands = decided(context, follower.job, screen.note)
             later = next_attempt(context, stands, left)
             if later:
-                screen.note(f"{name} ({stands.id}) never began, and its submission goes on as {later.called}")
+                screen.note(about_fallback(stands, later))
             elif stands.name == follower.job.name:
                 break
             job = later or stands

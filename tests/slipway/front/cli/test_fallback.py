@@ -123,6 +123,10 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         waited = full.run("jobs", "wait", name)
         assert waited.code == ended.code, waited.err
         assert f"never began, and its submission goes on as {second['displayName']}\n" in waited.err
+        read = full.well("jobs", "logs", name, "--tail", "100")
+        assert f"its submission goes on as {second['displayName']}\n" in read.err
+        assert read.out == full.well("jobs", "logs", second["displayName"], "--tail", "100").out != ""
+    assert "goes on as" not in full.well("jobs", "logs", first["name"]).err, "a number asks for that very job"
 
 
 def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_sent(full: Stack) -> None:  # N3

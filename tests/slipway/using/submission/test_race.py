@@ -15,6 +15,7 @@ from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided, outrun, read_race
 from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.submission.cancelling import cancel_job
 from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import Choice, JudgedCandidate
 from slipway.using.submission.costs import region_lines
@@ -301,6 +302,19 @@ def test_a_region_that_falls_silent_keeps_nobody_from_the_winner_nor_from_cancel
     there.silent = ()
     decided(there.context, stands, told.append)
     assert states(there)[region] == "CANCELLED"
+
+
+def test_a_cancel_that_the_races_sender_is_first_to_heed_is_not_refused() -> None:
+    """`jobs cancel` of a live race ended with exit code 4, though all of it was cancelled as asked."""
+    there = service(starts=[None, None, None])
+    there.faults["read"] = ["", "", "", "", "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, vertex = False, there.context.vertex
+    for leg in [vertex.job(job.name) for job in there.jobs]:
+        vertex.cancel(leg.name)
+        cancel_job(vertex, leg, there.context.now)
+    assert [*states(there).values()] == ["CANCELLED"] * 3
 
 
 def test_where_the_winner_falls_silent_the_others_are_cancelled_and_it_is_waited_for() -> None:
