@@ -64,7 +64,8 @@ class RaceSender:
         # A region that takes none for now is asked again while the others wait, and once more when they have ended.
         while claim is Claim.FREE and left and race.open:
             before = len(sent)
-            choice, left = self._send_legs(prepared, left, sent, unseen, told=choice is not None)
+            chosen, left = self._send_legs(prepared, left, sent, unseen, told=choice is not None)
+            choice = chosen or choice
             race = self._follow(sent, self.policy.resend_for if left else None)
             if race.over and len(sent) == before:
                 break
@@ -126,8 +127,8 @@ class RaceSender:
         told: bool,
     ) -> tuple[Choice | None, list[Candidate]]:
         """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`. In the regions
-        that are `unseen` one may be there. Return those whose regions took none for now too. `told`: their choice and
-        its costs are."""
+        that are `unseen` one may be there. Return those that are held, or whose regions took none for now, too. `told`:
+        their choice and its costs are."""
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             checks = Checks.begin(self.context, prepared, [prepared.values], threads)
             try:
@@ -137,7 +138,7 @@ class RaceSender:
                     raise
                 return None, []
             if choice.held and sent:
-                return choice, []  # Those that wait go on.
+                return None, list(left)  # Those that wait go on, and it is looked at again.
             if choice.held:
                 raise HeldError(choice.taken)
             candidates = [leg.candidate for leg in choice.legs]

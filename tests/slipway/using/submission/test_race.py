@@ -129,6 +129,23 @@ def test_no_leg_is_sent_to_a_paused_stack_and_those_that_wait_go_on() -> None:  
     assert race(there, again=True).attempt.job.region == EAST and len(there.jobs) == 3
 
 
+def test_a_leg_that_a_pause_held_back_is_sent_once_it_is_over() -> None:  # N24
+    there = service(starts=[None, None, 2])
+    there.faults["create"] = ["", "", "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, there.stored["gs://work/pauses/1"], sleep = False, "{}", there.sleep
+
+    def resumed(seconds: float) -> None:
+        sleep(seconds)
+        if there.time > 100 and len(there.jobs) == 2:
+            there.stored["gs://work/pauses/1.resumed"] = "bob"
+
+    there.sleep = resumed  # type: ignore[method-assign]
+    assert race(there, again=True).attempt.job.region == WEST
+    assert len(there.jobs) == 3 and there.jobs[2].created > 100, "not before"
+
+
 def test_a_leg_whose_machines_come_second_is_told_as_outrun() -> None:
     """Such a leg succeeds at once, which reads as if two had run."""
     there = service(starts=[2, 2, None])
