@@ -10,8 +10,9 @@ from vertex_local.images.recipes import recipe_for
 
 from slipway.base.errors import ResourceError
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
 from slipway.reviewing.change.usual import usual_values

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 from slipway.base import codec
 from slipway.base.codec import KEY_OF_ENTRY
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 
 Fact = Mapping[str, Any]
 CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"

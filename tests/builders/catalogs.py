@@ -5,7 +5,8 @@ from typing import Any
 
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineSpec

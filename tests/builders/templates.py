@@ -6,7 +6,7 @@ from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import Placement
 from slipway.deploying.deployment.publication import draws, template_entry
 from slipway.google.quota.report import OfferVerdict
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
 
 

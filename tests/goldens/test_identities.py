@@ -15,7 +15,8 @@ from slipway.base import errors
 from slipway.base.errors import SlipwayError
 from slipway.google.catalog.lookup import default_buckets
 from slipway.model import labels
-from slipway.model.catalog.model import Catalog, Parameter
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Parameter
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec

@@ -13,7 +13,8 @@ from slipway.google.worker_pools import WorkerPool
 from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
 from slipway.model.catalog.forms import Removed
-from slipway.model.catalog.model import Catalog, Offer, Parameter, SessionLimits, Study, Template
+from slipway.model.catalog.model import Catalog, SessionLimits
+from slipway.model.catalog.template import Offer, Parameter, Study, Template
 from slipway.model.cluster import Adoption, DnsPeering, PscInterface, Reservation
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,

@@ -21,8 +21,9 @@ from slipway.authoring.packages.source_package import (
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
+from slipway.model.catalog.template import Template
 from slipway.model.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, PROGRAMS_LABEL, Launched, Revision
 from slipway.model.rules.code import SCRIPT
 

@@ -9,7 +9,8 @@ from typing import Literal
 
 from slipway.base.formatting import join
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts
 from slipway.model.rules.rule import Subject as Request
 

@@ -10,8 +10,8 @@ from slipway.authoring.template.declaration import Declaration, Shape, Variant
 from slipway.authoring.template.job_template import StackTemplate
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.catalog.boxes import Box, common, without
-from slipway.model.catalog.model import OF_TEAM, case_in_words
 from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.template import OF_TEAM, case_in_words
 from slipway.model.machines.spec import shape_name
 
 

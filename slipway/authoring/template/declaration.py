@@ -9,7 +9,7 @@ from itertools import chain
 from slipway.authoring.template.worker_pool import Code, Package, WorkerPool
 from slipway.base.formatting import join, plain, unfit
 from slipway.model.capacity import POOL
-from slipway.model.catalog import model
+from slipway.model.catalog import template as offered
 from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar, Value
 from slipway.model.catalog.placeholders import whole
@@ -75,9 +75,9 @@ class Parameter:
                 yield f"{where} {value!r} {wrong}"
 
     @property
-    def published(self) -> model.Parameter:
+    def published(self) -> offered.Parameter:
         """The parameter as the catalog has it."""
-        return model.Parameter(**{**vars(self), "type": BY_PYTHON[self.type].name})
+        return offered.Parameter(**{**vars(self), "type": BY_PYTHON[self.type].name})
 
     @property
     def finite(self) -> tuple[Scalar, ...]:

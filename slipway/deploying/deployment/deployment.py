@@ -56,7 +56,8 @@ from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, refuse_shortage
 from slipway.google.quota.seasons import quota_ids
 from slipway.google.quota.usage import drawn
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
 from slipway.model.cluster import CurrentCluster
 from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.model.findings.finding import Finding, Grade

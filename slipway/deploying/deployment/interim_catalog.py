@@ -25,7 +25,8 @@ from slipway.google.failures import CloudError
 from slipway.google.live import Live, Unknown
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import NAME, Catalog, Template
+from slipway.model.catalog.model import NAME, Catalog
+from slipway.model.catalog.template import Template
 from slipway.model.catalog.withdrawal import mark_under_way, withdrawn
 from slipway.model.cluster import CurrentCluster
 from slipway.model.labels import UNKNOWN_COMMIT, Revision

@@ -27,6 +27,7 @@ from slipway.google.catalog import document
 from slipway.google.quota.report import OfferDraw, OfferVerdict
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
+from slipway.model.catalog import template as offered
 from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
 from slipway.model.machines.images import misfits
@@ -70,7 +71,7 @@ def readable(catalog: model.Catalog) -> model.Catalog:
     return catalog
 
 
-def rehearse(template: JobTemplate, stack: Stack, requirements: Iterable[str] = ()) -> model.Template:
+def rehearse(template: JobTemplate, stack: Stack, requirements: Iterable[str] = ()) -> offered.Template:
     """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return the result.
     `requirements`: those of its packages.
 
@@ -93,7 +94,7 @@ def catalog_of(
     context: CompileContext,
     stack: Stack,
     plan: Plan,
-    templates: Mapping[str, model.Template],
+    templates: Mapping[str, offered.Template],
     other_regions: Iterable[str] = (),
 ) -> model.Catalog:
     """Return the whole catalog. `other_regions`: regions of the stack's clusters that the stack file does not name."""
@@ -174,8 +175,8 @@ def template_entry(
     context: CompileContext,
     packages: Mapping[Code, str],
     requirements: Iterable[str] = (),
-    known: model.Template | None = None,
-) -> model.Template:
+    known: offered.Template | None = None,
+) -> offered.Template:
     """Return a template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the
     catalog bucket, and `requirements` those of the packages. `known` is the published part of that name.
 
@@ -191,7 +192,7 @@ def template_entry(
         _offer(template, placement, verdicts[placement.label], context, uris, checked) for placement in placements
     )
     _require_fitting_images(template, offers, required)
-    return model.Template(
+    return offered.Template(
         name=template.name,
         summary=template.summary,
         kind=template.kind,
@@ -214,7 +215,9 @@ def template_entry(
     )
 
 
-def _require_fitting_images(template: JobTemplate, offers: Iterable[model.Offer], requirements: Iterable[str]) -> None:
+def _require_fitting_images(
+    template: JobTemplate, offers: Iterable[offered.Offer], requirements: Iterable[str]
+) -> None:
     """Refuse prebuilt images that can't run on their GPUs. Folders of one's own may bring another framework."""
     pools = (pool for offer in offers for pool in offer.worker_pools)
     if not template.code_flag and (why := dict.fromkeys(misfits(pools, requirements))):
@@ -236,11 +239,11 @@ def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
     return ", and ".join(lacking)
 
 
-def _study(template: JobTemplate) -> model.Study | None:
+def _study(template: JobTemplate) -> offered.Study | None:
     study = template.study
     if study is None:
         return None
-    return model.Study(
+    return offered.Study(
         max_trials=study.max_trials,
         parallel_trials=study.parallel_trials,
         algorithm=study.algorithm,
@@ -256,10 +259,10 @@ def _offer(
     context: CompileContext,
     uris: Mapping[Code, str],
     checked: Iterable[Mapping[str, Any]],
-) -> model.Offer:
+) -> offered.Offer:
     cluster, workers = placement.cluster, placement.case.worker_pools(template)
     there = None if placement.dormant else cluster
-    return model.Offer(
+    return offered.Offer(
         capacity_type=placement.capacity_type,
         available=verdict.available,
         why=verdict.why,

@@ -19,7 +19,7 @@ from slipway.google.quota.assessment import assess
 from slipway.google.quota.findings import UNAVAILABLE
 from slipway.google.quota.report import QuotaReport
 from slipway.google.snapshot import ENCRYPTION_FLAG
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.images import ENDED_FIX

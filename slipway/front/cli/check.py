@@ -30,7 +30,7 @@ from slipway.using.context import Clock
 
 if TYPE_CHECKING:
     from slipway.authoring.stack.stack import Stack
-    from slipway.model.catalog.model import Template
+    from slipway.model.catalog.template import Template
 
 EXIT_FINDINGS = 2
 

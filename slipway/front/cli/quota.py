@@ -32,7 +32,8 @@ from slipway.google.quota.seasons import judge, metrics
 from slipway.google.quotas import preference_body
 from slipway.google.snapshot import read
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.draw import Draw
 from slipway.model.kinds import KINDS
 from slipway.using.context import Context

@@ -13,8 +13,9 @@ from slipway.base.installation import updating
 from slipway.google.answers import MISREAD
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import whole, with_numbers
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import KINDS
 
 _DEEPEST = 100

@@ -16,7 +16,8 @@ from slipway.base.formatting import short, unfit
 from slipway.base.installation import updating
 from slipway.google.catalog.checks import checked
 from slipway.model.catalog.forms import PLAIN_NAME
-from slipway.model.catalog.model import SCHEMA, Catalog, Template
+from slipway.model.catalog.model import SCHEMA, Catalog
+from slipway.model.catalog.template import Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.rules.rule import mapping
 

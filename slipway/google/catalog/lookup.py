@@ -17,9 +17,10 @@ from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.catalog.model import NAME, OF_TEAM, VARIABLE, Catalog, Offer, Template, applying
+from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
+from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.images import images_of

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 
 UNCOMMITTED = "uncommitted"
 """The mark of a deployment that nobody else can continue, in place of its commit: without a mark, its withdrawal of a

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from slipway.google.catalog.lookup import for_shapes, for_teams
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob

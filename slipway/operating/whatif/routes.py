@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import cached_property
 
 from slipway.model.capacity import WAIT_BY_THEMSELVES
-from slipway.model.catalog.model import Catalog, Offer, Template, applying
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template, applying
 from slipway.model.labels import label_value
 from slipway.operating.history.model import PastJob
 from slipway.operating.history.waits import WaitCurve

@@ -21,7 +21,8 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
 

@@ -11,8 +11,9 @@ from slipway.google.advice import SpotNeed
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
-from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
+from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
 from slipway.model.prices import Price, dollars

@@ -12,7 +12,8 @@ from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.agents import AgentAllowance
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog, Offer, Template
+from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above

@@ -15,7 +15,8 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.base.formatting import join, quoted, seconds, span
 from slipway.google.storage import Location
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import SessionLimits, Template
+from slipway.model.catalog.model import SessionLimits
+from slipway.model.catalog.template import Template
 from slipway.model.labels import NAME_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.sessions.session import active_sessions, command_of, last_run, place_of

@@ -14,9 +14,10 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, join, nearest, quoted, short
 from slipway.google.catalog.lookup import find_kind, find_template, named, standing
 from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import names
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.cluster import PoolSpec
 from slipway.model.kinds import PIPELINE_JOB, JobKind
 from slipway.model.labels import NAME_LABEL, own_labels

@@ -14,9 +14,10 @@ from slipway.base.formatting import span
 from slipway.google.catalog.lookup import standing
 from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
 from slipway.model.capacity import CAPACITY_TYPES, POOL
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.using.context import Context

@@ -13,9 +13,9 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, quoted, size
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
-from slipway.model.catalog.model import Offer
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import DOLLAR, fill
+from slipway.model.catalog.template import Offer
 from slipway.model.labels import ADDRESS, HUB_ADDRESS, INPUT, INPUT_ADDRESS, inputs_in
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate

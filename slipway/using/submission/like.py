@@ -13,8 +13,9 @@ from slipway.google.catalog.lookup import find_template
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.template import Template
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,

@@ -10,7 +10,8 @@ from slipway.authoring.packages.project_file import PROJECT
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.catalog.command_line import literal, refusal, with_shell
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
 
 _USUAL = "script"
 """The template that `slipway init` brings for it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, join, quoted, unfit
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.labels import NAME_LABEL, RESERVED, TEAM, label_value, own_labels
 from slipway.model.rules.job import label_problems
 from slipway.model.secret import NOTIFY, SECRET

@@ -11,8 +11,9 @@ from slipway.authoring.stack.secrets import assigned, certainly_secret, has_form
 from slipway.base.errors import ConfigError, Fix, PolicyError, together
 from slipway.base.formatting import counted, quoted, seconds, span, unfit
 from slipway.model.capacity import WEEK
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import INPUT, RECORDS, excess
 from slipway.model.own_settings import MOST_RETRIES, OF_SECRET, OwnSettings

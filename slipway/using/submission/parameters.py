@@ -11,9 +11,9 @@ from slipway.base.errors import ConfigError, Fix, together
 from slipway.base.formatting import counted, nearest, quoted, seconds, short, unfit
 from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.model.catalog import command_line
-from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.parameter_types import STR, Typed, Value
 from slipway.model.catalog.placeholders import joined, names, render
+from slipway.model.catalog.template import Parameter, Template
 from slipway.model.kinds import KINDS
 from slipway.model.labels import VARIABLE, excess
 

@@ -8,7 +8,8 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted
 from slipway.google.catalog.lookup import named
 from slipway.model.capacity import PAID_ANYWAY, WAIT_BY_THEMSELVES
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.submission.submission_request import SubmissionRequest
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slipway.base.errors import ConfigError
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.cluster import assigned
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.spec import is_tpu

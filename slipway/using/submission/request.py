@@ -19,7 +19,7 @@ from slipway.base.formatting import quoted
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.catalog import placeholders
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.catalog.placeholders import (
     DOLLAR,
@@ -31,6 +31,7 @@ from slipway.model.catalog.placeholders import (
     SWEEP,
     with_numbers,
 )
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.labels import (
     GPU_MEMORY,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
 from slipway.google.catalog.lookup import teams_of
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.labels import TEAM, label_value
 
 

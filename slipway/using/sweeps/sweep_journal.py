@@ -22,7 +22,7 @@ from slipway.base import codec
 from slipway.base.codec import from_json
 from slipway.base.errors import Arguments, ConfigError, SlipwayError
 from slipway.base.files import make_folder
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.using.context import Context
 from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import lock, move_aside, state_folder, unreadable, unusable

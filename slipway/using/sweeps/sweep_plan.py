@@ -10,9 +10,10 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, short
 from slipway.google.catalog.lookup import find_template, named
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.catalog.placeholders import NUMERIC, render, whole
+from slipway.model.catalog.template import Template
 from slipway.model.kinds import JobKind
 from slipway.model.labels import OF_CODE, RUN_LABEL, RUNS_LABEL, label_value
 from slipway.using.submission.candidates import PreparedSubmission, nothing_after, prepare

@@ -6,7 +6,7 @@ import pytest
 
 from local.demo.choice import USUAL, Choice, choose
 from slipway.base.errors import ResourceError
-from slipway.model.catalog.model import Offer, Parameter
+from slipway.model.catalog.template import Offer, Parameter
 from slipway.model.machines.spec import MachineSpec
 from tests.builders import catalogs
 from tests.builders.catalogs import catalog, template

@@ -20,7 +20,7 @@ from slipway.deploying.generations.action import Action, What, Why
 from slipway.deploying.generations.dormant import Dormancy
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.report import QuotaReport, QuotaRow
-from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
 from slipway.model.labels import Revision

@@ -11,7 +11,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.facts import CATALOG, CLUSTER, TEMPLATE, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change

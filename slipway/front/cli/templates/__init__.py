@@ -13,7 +13,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.google.catalog.lookup import capacity_types, reason
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.template import Offer, Template
 from slipway.using.context import Context
 
 

@@ -19,8 +19,8 @@ from slipway.front.cli.terminal.submission import commit_words
 from slipway.google.catalog.lookup import find_template, jobs_of, reason, trainer_of
 from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.capacity import CAPACITY_TYPES, POOL
-from slipway.model.catalog.model import Offer, Parameter, Study, Template, case_in_words
 from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.template import Offer, Parameter, Study, Template, case_in_words
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import inputs_in
 from slipway.model.prices import crossing_price, dollars, unpriced

@@ -14,7 +14,7 @@ from slipway.base.errors import SlipwayError
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob
-    from slipway.model.catalog.model import Template
+    from slipway.model.catalog.template import Template
     from slipway.using.context import Context
 
 _RECENT = 50

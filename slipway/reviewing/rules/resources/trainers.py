@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
 from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change

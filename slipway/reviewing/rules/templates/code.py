@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import PLACE, Edit
 from slipway.reviewing.change.pins import package

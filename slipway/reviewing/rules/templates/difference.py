@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from slipway.model.capacity import SPOT
-from slipway.model.catalog.model import Offer
 from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
+from slipway.model.catalog.template import Offer
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
 

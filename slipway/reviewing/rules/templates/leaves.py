@@ -13,8 +13,9 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from slipway.base.formatting import counted, join
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
+from slipway.model.catalog.template import Offer
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched

@@ -10,8 +10,9 @@ from slipway.base.formatting import last_part, span
 from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
-from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
+from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade

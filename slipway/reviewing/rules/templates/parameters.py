@@ -12,9 +12,9 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.boxes import Box, divided_by
-from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import placeholder, render
+from slipway.model.catalog.template import OF_TEAM, Offer, Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown

@@ -23,8 +23,9 @@ from typing import Any, cast
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names, placeholder
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from slipway.base.formatting import join
-from slipway.model.catalog.model import Offer
+from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
 from slipway.reviewing.change.usual import compete, costs, whose

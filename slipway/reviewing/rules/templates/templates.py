@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.model.prices import crossing_price

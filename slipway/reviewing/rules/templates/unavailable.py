@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import teams_of, usual_offers
 from slipway.model.capacity import POOL, RESERVATION
-from slipway.model.catalog.model import Offer
+from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits

@@ -12,8 +12,9 @@ from slipway.base.formatting import counted, few, span
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
-from slipway.model.catalog.model import OF_TEAM, Catalog, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.template import OF_TEAM, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change

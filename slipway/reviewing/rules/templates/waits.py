@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from slipway.base.formatting import span
 from slipway.model.capacity import FLEX_START, POOL, SPOT
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.reviewing.change.usual import compete, costs, way
 from slipway.reviewing.rules.templates.usage import TemplateChange
 

@@ -19,8 +19,9 @@ from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.google.messages import message
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill as filled
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import VARIABLE, Launched
 from slipway.model.machines.table import default_disk

@@ -11,8 +11,9 @@ from slipway.authoring.packages.packing import modules, pack
 from slipway.authoring.packages.source_package import short_hash
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.labels import IMAGE_START, Revision
 from slipway.model.prices import UNKNOWN
 from slipway.model.rules.code import SCRIPT

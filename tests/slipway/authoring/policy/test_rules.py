@@ -12,7 +12,8 @@ from slipway.authoring.policy.rule import ADVISORY, MANDATORY, DeclaredStack
 from slipway.authoring.policy.rules import RULES, refuse, sentence, violations
 from slipway.base.errors import PolicyError
 from slipway.model.catalog.clusters import Cluster, DormantCluster, Pool, PricedAlternative
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.cluster import Adoption
 from slipway.model.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.model.machines.spec import Disk, MachineSpec

@@ -31,7 +31,8 @@ from slipway.google.catalog.document import read, write
 from slipway.google.live import Live, QuotaLimit
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import QuotaReport
-from slipway.model.catalog.model import Catalog, Parameter
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Parameter
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.labels import Revision
 from slipway.model.season import Season

@@ -30,7 +30,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import OfferVerdict, QuotaReport
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS

@@ -10,7 +10,7 @@ from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.codec import read, write
 from slipway.deploying.deployment.publication import draws, template_entry
 from slipway.google.quota.report import OfferDraw, OfferVerdict
-from slipway.model.catalog import model
+from slipway.model.catalog import template as offered
 from slipway.model.cluster import Reservation
 from slipway.template import (
     Disk,
@@ -158,7 +158,7 @@ def test_a_template_with_inputs_takes_other_code_of_versions_whose_launcher_copi
     published = entry(asked, code_allowed=True)
     assert (published["codeFlag"], published["codeWithInputs"]) == (False, True)
     assert "update slipway" in published["codeWhy"]
-    assert read(model.Template, published, "digits").takes_code
+    assert read(offered.Template, published, "digits").takes_code
     stack = entry(asked)
     assert "codeWithInputs" not in stack and "slipway:workspace: {code: true}" in stack["codeWhy"]
 

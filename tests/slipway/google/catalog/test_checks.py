@@ -20,7 +20,8 @@ from slipway.deploying.deployment.publication import catalog_of, draws, template
 from slipway.google.catalog.document import published, read, write
 from slipway.google.catalog.lookup import find_template
 from slipway.google.quota.report import OfferVerdict
-from slipway.model.catalog.model import Catalog, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
 from slipway.model.cluster import Reservation
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.using.submission.candidates import prepare, price, summary

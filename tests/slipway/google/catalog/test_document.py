@@ -22,7 +22,7 @@ from slipway.google.catalog.document import PublishedCatalog, read, write
 from slipway.google.catalog.document import published as published_part
 from slipway.google.catalog.lookup import find_template
 from slipway.google.quota.report import OfferVerdict
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.template import Template
 from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import UNKNOWN, Price
 from tests.builders.documents import with_value

@@ -15,8 +15,9 @@ from slipway.google.catalog.lookup import (
     usual_offers,
 )
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.cluster import Adoption
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.model.origin import Program

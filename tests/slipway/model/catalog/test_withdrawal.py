@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.catalog.withdrawal import ended_between, in_season
 from slipway.model.cluster import Adoption
 from slipway.model.prices import UNKNOWN

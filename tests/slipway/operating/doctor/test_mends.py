@@ -20,7 +20,7 @@ from slipway.google.quota.seasons import judge
 from slipway.google.storage import Location
 from slipway.model.budget import Budget, Ledger, month_of
 from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.catalog.model import Parameter
+from slipway.model.catalog.template import Parameter
 from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded

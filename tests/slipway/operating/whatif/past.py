@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from slipway.model.catalog.clusters import Cluster, Pool
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from slipway.model.capacity import FLEX_START
-from slipway.model.catalog.model import OF_TEAM, Catalog, Parameter
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import OF_TEAM, Parameter
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.history.model import Deployment, History, MachinesUsed

@@ -7,7 +7,7 @@ import pytest
 
 from slipway.google.live import Increase
 from slipway.google.quotas import QuotaPreference
-from slipway.model.catalog.model import Parameter
+from slipway.model.catalog.template import Parameter
 from slipway.model.facts import QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Change

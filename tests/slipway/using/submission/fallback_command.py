@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.prices import UNKNOWN
 from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import Choice

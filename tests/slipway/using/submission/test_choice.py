@@ -10,7 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Team, Template
+from slipway.model.catalog.model import Catalog, Team
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.own_settings import OwnSettings
 from slipway.model.prices import Price

@@ -11,7 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.season import Season
 from slipway.using.submission.candidates import prepare

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError
 from slipway.front.api.call import params_as_typed
-from slipway.model.catalog.model import Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import BY_NAME, Typed, Value, listed
 from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.labels import VARIABLE, parameters_in
 from slipway.model.prices import UNKNOWN
 from slipway.using.submission.parameters import describe, resolve, texts

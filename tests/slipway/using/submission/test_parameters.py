@@ -13,8 +13,8 @@ from syrupy.assertion import SnapshotAssertion
 import slipway
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.front.api.call import check_timeout, params_as_typed, types, waits_as_typed
-from slipway.model.catalog.model import Offer, Parameter, Template
 from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.labels import recorded
 from slipway.model.prices import UNKNOWN
 from slipway.using.submission.parameters import assignments, describe, resolve, texts, waits

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.model.catalog.model import Offer
+from slipway.model.catalog.template import Offer
 from slipway.model.labels import Launched
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.rules.code import SCRIPT

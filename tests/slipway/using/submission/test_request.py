@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import escaped, names, unescaped
+from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
 from slipway.model.labels import IMAGE_START, VARIABLE, parameters_in, recorded
 from slipway.model.prices import UNKNOWN

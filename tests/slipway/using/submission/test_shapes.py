@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.using.submission.candidates import PreparedSubmission, prepare
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.same_request import same

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Team
+from slipway.model.catalog.model import Catalog, Team
+from slipway.model.catalog.template import OF_TEAM, Offer
 from slipway.using.submission.candidates import PreparedSubmission, likely, prepare
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import Preflight, offline, offline_candidate

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import ConfigError
-from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.parameter_types import Typed
+from slipway.model.catalog.template import Parameter, Template
 from slipway.using.sweeps.points import MOST, Node, Point, PointMistake, Points, points, refusal
 from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge

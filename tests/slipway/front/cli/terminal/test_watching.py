@@ -8,7 +8,7 @@ import pytest
 from slipway.front.cli.terminal.submission import TerminalDisplay
 from slipway.front.cli.terminal.sweep import _lines, words
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Offer
+from slipway.model.catalog.template import Offer
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import UNKNOWN
 from slipway.using.context import Clock, Context

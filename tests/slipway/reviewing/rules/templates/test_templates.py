@@ -12,7 +12,7 @@ import pytest
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Parameter, Template
+from slipway.model.catalog.template import Parameter, Template
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import PIPELINE_JOB
