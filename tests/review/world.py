@@ -32,8 +32,9 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     kind = find_kind(template, job.kind or None)
     values = resolve(template, {name: str(value) for name, value in job.parameters.items()})
     offers = named(template, standing(template, kind, values), job.capacity_type)
-    body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user)
-    since = (NOW - timedelta(hours=job.hours)).isoformat()
+    sent = NOW - timedelta(hours=job.hours)
+    body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user, sent=sent)
+    since = sent.isoformat()
     end = (NOW - timedelta(hours=job.hours / 2)).isoformat()
     lived: dict[str, Any] = {
         "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",

@@ -108,7 +108,7 @@ def command(
     if head:
         from slipway.reviewing.told.places import located
 
-        reviews = [located(review, Path(head)) for review in reviews]
+        reviews = [located(review, Path(head), touched.touched) for review in reviews]
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, row.change, folder)

@@ -114,7 +114,7 @@ def costs(change: Change) -> Iterator[Consequence]:
     yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
-        yield from _agents(change.old.agents, change.new.agents)
+        yield from _agents(change.old, change.new)
         yield from _runs(change.old, change.new)
         yield from _still_paid(change)
 
@@ -169,13 +169,38 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     )
 
 
-def _agents(old: AgentAllowance | None, new: AgentAllowance | None) -> Iterator[Consequence]:
+def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
+    old, new = was.agents, becomes.agents
     if old == new:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
     less, edits = new is None or new.within(old), (Edit("agents", before, after),)
-    grade = Grade.NOTE if less else None
-    yield by_row("agents-may-spend", Subject("agents"), before=before, after=after, less=less, grade=grade, edits=edits)
+    refused = [f"`{name}`" for name, each in becomes.templates.items() if _allows(old, each) and not _allows(new, each)]
+    yield by_row(
+        "agents-may-spend",
+        Subject("agents"),
+        before=before,
+        after=after,
+        less=less,
+        refused=named(refused),
+        grade=Grade.NOTE if less and not refused else None,
+        edits=edits,
+    )
+
+
+def _allows(allowance: AgentAllowance | None, template: Template) -> bool:
+    """Tell whether an agent may send a usual job beside the pools in any way, which counts its whole time limit."""
+    runs = (_Run.of(offer, template) for offer in usual_offers(template) if offer.available)
+    return allowance is not None and any(
+        0 < run.most <= Decimal(str(allowance.per_day))
+        and (not allowance.machines or {*map(_type, filter(None, run.offer.worker_pools))} <= {*allowance.machines})
+        for run in runs
+        if run.offer.capacity_type != POOL
+    )
+
+
+def _type(pool: Mapping[str, Any]) -> str:
+    return MachineSpec.read(pool).type
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:

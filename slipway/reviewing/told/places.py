@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from slipway.reviewing.review import Review
 _STACK_KEYS = ("slipway:", "gcp:")
 
 
-def located(review: Review, checkout: Path) -> Review:
+def located(review: Review, checkout: Path, touched: Collection[str]) -> Review:
     """Replace `slipway:…` by `stacks/Pulumi.prod.yaml:14 slipway:…`. A deleted key has the line of its parent; one of a
-    file that can't be read stays alone."""
+    file that can't be read stays alone. `touched`: the edited files, where they are known: a template's key is no place
+    where its file is none of them."""
     file = f"stacks/Pulumi.{review.stack}.yaml"
     try:
         stack = load(checkout / file, shown_as=file)
@@ -27,6 +29,8 @@ def located(review: Review, checkout: Path) -> Review:
             where = f"{file}:{stack.line(('config', *part.field.split('.')))}"
         elif part.field and not part.field.startswith(_STACK_KEYS) and part.subject.what == "template":
             where = f"templates/{part.subject.name.replace('-', '_')}.py"
+            if touched and where not in touched:
+                return replace(part, field="")
         else:
             return part
         return replace(part, field=f"{where} {part.field}")

@@ -192,6 +192,18 @@ CASES = (
         accident="versioning switched off before a mistake",
     ),
     Case(
+        "The work bucket gets another name, and may be deleted with everything in it",
+        names=(
+            stops("bucket-replaced", "acme-work", "acme-work-2", "if there is anything in it, the deployment fails"),
+            stops("jobs-lose-bucket", "acme-work", "ada", "unless anything is in it"),
+            stops("force-destroy", "acme-work", "may be deleted with everything in it"),
+        ),
+        steps=replaces(BUCKET, "work", WORK, "acme-work", name="acme-work-2", forceDestroy=True),
+        world=BUSY,
+        accident="a new name that came with a way to lose all that the next one has",
+        never=("what is in it is lost",),
+    ),
+    Case(
         "The bucket can be deleted with everything in it",
         names=(stops("force-destroy", "acme-work"),),
         steps=edits_work({"forceDestroy": False}, forceDestroy=True),

@@ -77,6 +77,14 @@ CASES = (
         accident="an allowance with a zero too many",
     ),
     Case(
+        "AI agents may spend so little that a usual job beside the pools is a person's to send",
+        (stack("{ perDay: 50 }", "{ perDay: 0.1 }"),),
+        (hurts("spending-limit", "agents", "$0.10 a day", "as a usual job of `digits`", "--max-run"),),
+        given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
+        world=BUSY,
+        accident="agents whose every job a person had to send",
+    ),
+    Case(
         "Nobody is asked any more what a submission costs",
         (stack("confirmAbove: 4\n", "confirmAbove: 1000000\n"),),
         (hurts("spending-limit", "confirmAbove", "$1,000,000.00/h"),),

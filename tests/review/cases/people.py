@@ -15,9 +15,10 @@ from tests.review.engine import (
     grants,
     updates,
 )
+from tests.slipway.reviewing.builders import step
 
 BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
-KEY = "gcp:serviceaccount/key:Key"
+KEY, SECRET = "gcp:serviceaccount/key:Key", "gcp:secretmanager/secret:Secret"
 TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
 THE_TRAINER = f"serviceAccount:{TRAINER}"
@@ -189,6 +190,23 @@ CASES = (
         (hurts("jobs-told", "workspace notify", "slack-all", "no longer", "slack-ml", "know the old place alone"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         accident="alerts that went on in a room that nobody read",
+    ),
+    Case(
+        "Notices go to another room, whose secret comes as the old one goes, and which no account may read",
+        (stack("notify: slack-ml\n", "notify: slack-all\n"),),
+        (
+            hurts("jobs-told", "workspace notify", "slack-all", "but for jobs of `digits`", "no role on it"),
+            hurts("jobs-lose-secret", "slack-ml", "digits-night", "nobody is told how they end"),
+            stops("resource-deleted", "slack-ml", "what it holds is lost, and what uses it fails"),
+        ),
+        may=("resource-created",),
+        steps=does(
+            step("create", SECRET, "slack-all", new={"secretId": "slack-all", "project": PROJECT}),
+            step("delete", SECRET, "slack-ml", old={"secretId": "slack-ml", "project": PROJECT}, id="slack-ml"),
+        ),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        world=BUSY,
+        accident="a room that was told nothing any more, and nobody noticed",
     ),
     Case(
         "A chat room is told of all jobs",

@@ -45,6 +45,19 @@ MODEL = 'model=ModelUpload("lora", "us-docker.pkg.dev/acme-ml/serve/lora:7", mod
 
 CASES = (
     Case(
+        "Jobs leave Spot, where none of them could start",
+        (template("digits", '("pool", "spot", "on-demand")', '("pool", "on-demand")'),),
+        (tells("offer-gone", "digits", "are not offered Spot any more", "none could start"),),
+        world=World(limits={"preemptible_cpus": 1}),
+        never=("can't use Spot any more",),
+    ),
+    Case(
+        "A model gets a description",
+        (template("lora", 'model_id="lora"', 'model_id="lora", description="from ${slipway.job}"'),),
+        (tells("request-changed", "lora", "description"),),
+        given=(imports("lora", "ModelUpload"), more("lora", 'kinds=("training-pipeline", "custom-job")', MODEL)),
+    ),
+    Case(
         "A variant that takes over the largest model: smaller machines than it had",
         (template("lora", VARIANTS, SMALLER),),
         (

@@ -301,6 +301,12 @@ CASES = (
         accident="a training that read the data of the night before",
     ),
     Case(
+        "A pipeline's file gets a description",
+        (Edit(PIPELINE[0].file, '{"name": "train"}', '{"description": "each night", "name": "train"}'),),
+        given=PIPELINE,
+        silent=True,
+    ),
+    Case(
         "A pipeline's tasks run in another image",
         (Edit(PIPELINE[0].file, "python:3.11", "python:3.12"),),
         (hurts("image-changed", "train", "`python:3.12` instead of `python:3.11`"), hurts("request-changed", "train")),

@@ -68,6 +68,18 @@ CASES = (
         accident="a secret shared with those who were only to use it",
     ),
     Case(
+        "Who may submit as that trainer becomes a team, and so submits as the trainer of all too",
+        (
+            stack(
+                "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
+            ),
+        ),
+        (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters", "they may do all that"),),
+        given=(trainer(BEN), LORA),
+        may=("submitter-added", "team-added"),
+        never=("another trainer's templates read the secret",),
+    ),
+    Case(
         "Somebody new may submit as that trainer alone",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
         (hurts("submitter-added", BEN, "tuning", "hf-token"),),

@@ -14,7 +14,8 @@ from slipway.deploying.engine.preview import Resource
 from slipway.deploying.engine.touched import Fate
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
-from slipway.model.findings.finding import Subject
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.labels import NOTIFICATION, record_in
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import secret_in
 from slipway.reviewing.consequence import Consequence
@@ -27,6 +28,8 @@ _NEEDS: Mapping[str, Mapping[str, Any]] = {
 }
 """The things that jobs need, each with the kind of its loss and what follows: the engine's types that are one, its full
 name where jobs know it by that, and the role on it by which jobs' accounts usually use it."""
+_NOTICES = "notices' secret"
+"""The secret by which jobs tell people how they end."""
 
 
 def unfinished(change: Change) -> Iterator[Consequence]:
@@ -58,7 +61,9 @@ def _gone(change: Change) -> Iterator[Consequence]:
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             anew = step.new and step.type.startswith((PACKAGE, VERSION)) and name_of(step.new, what, change) == name
             if off or not anew:
-                yield from _lost(Subject(what, name), users(change, what, name), change, happens=how)
+                # The deletion of a bucket with anything in it fails, unless it is forced.
+                lost = "" if step.was.get("forceDestroy") else need.get("unforced", "")
+                yield from _lost(Subject(what, name), users(change, what, name), change, happens=how, lost=lost)
 
 
 def _off(inputs: Mapping[str, Any]) -> bool:
@@ -85,16 +90,18 @@ def _revoked(change: Change) -> Iterator[Consequence]:
 
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
-    theirs = [job for job in (users(change, what, name) if what else change.jobs) if job.service_account == account]
-    yield from _lost(Subject(what or "account", name or account), theirs, change, right=right)
+    for need in (what, _NOTICES) if what == "secret" else (what,):
+        hit = [job for job in (users(change, need, name) if what else change.jobs) if job.service_account == account]
+        yield from _lost(Subject(need or "account", name or account), hit, change, right=right)
 
 
 def _lost(
-    subject: Subject, hit: Sequence[VertexJob], change: Change, *, happens: str = "", right: str = ""
+    subject: Subject, hit: Sequence[VertexJob], change: Change, *, happens: str = "", right: str = "", lost: str = ""
 ) -> Iterator[Consequence]:
     need, copy = _NEEDS[subject.what], subject.what == "bucket" and not right
-    told = {"what": subject.what, "happens": happens, "right": right, "lost": need["lost"], "copy": copy}
-    yield from _hit("jobs-lose", subject, hit, change, as_kind=need["kind"], **told)
+    told = {"what": subject.what, "happens": happens, "right": right, "lost": lost or need["lost"], "copy": copy}
+    grade = Grade.WARNING if subject.what == _NOTICES else None  # The jobs themselves go on.
+    yield from _hit("jobs-lose", subject, hit, change, as_kind=need["kind"], grade=grade, **told)
 
 
 def _hit(
@@ -107,7 +114,7 @@ def _hit(
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
     """Return unfinished jobs that need the thing of that word and name."""
-    known_as = last_part(name) if what == "secret" else name
+    known_as = last_part(name) if "secret" in what else name
     return tuple(job for job in change.jobs if known_as in _names(job, what, change)) if name else ()
 
 
@@ -119,6 +126,9 @@ def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
             return job.needed
         case "secret":
             return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
+        case "notices' secret":
+            records = (record_in(pool.env, NOTIFICATION) or {} for pool in job.worker_pools)
+            return (secret_in(str(record.get("secret", ""))) for record in records)
         case "reservation":
             return (*job.reservations, *map(last_part, job.reservations))
         case _:
@@ -143,7 +153,7 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
         return str(email)
     if full := _NEEDS[what].get("called"):
         return str(full.format_map(values))
-    return str(values["secretId"] or values["secret"] if what == "secret" else values["name"] or last_part(resource.id))
+    return str(values["secretId"] or values["secret"] if "secret" in what else values["name"] or last_part(resource.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:

@@ -10,7 +10,6 @@ from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import VertexJob, distinct
-from slipway.model.catalog.model import Catalog
 from slipway.model.labels import label_value
 from slipway.reviewing.change.change import Change, grouped
 from slipway.reviewing.rules.resources.roles import above
@@ -98,9 +97,3 @@ def _less_told(access: AccessChange, told: frozenset[tuple[str, str]]) -> Access
         loses = tuple(grant for grant in loses if not (grant.ours and grant.role in successors))
         gets = tuple(grant for grant in gets if not (usual(grant) and grant.place))
     return replace(access, gets=gets, loses=loses)
-
-
-def field_of(catalog: Catalog, member: str) -> str:
-    """Return the key that lists a submitter as a team's; empty where none does."""
-    of = next((name for name, team in catalog.teams.items() if member in team.submitters), "")
-    return of and f"slipway:teams.{of}.submitters"

@@ -58,6 +58,8 @@ def buckets(change: Change) -> Iterator[Consequence]:
             if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
                 effects = (*_let_go(touched), *_effects(touched, BUCKET_FIELDS))
                 yield from _edited(touched, Subject("bucket", touched.physical), effects)
+            elif touched.fate is Fate.REPLACED:
+                yield from _edited(touched, Subject("bucket", touched.physical), _let_go(touched))
     if change.preview is None:
         yield from _elsewhere(change)
         yield from _encrypted(change)

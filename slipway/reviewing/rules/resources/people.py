@@ -11,6 +11,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
+from slipway.deploying.engine.touched import Fate
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
@@ -19,9 +20,9 @@ from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, usual_values
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
+from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import field_of, secrets, submitting_as
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named
 
@@ -31,6 +32,7 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
+_SECRET = "gcp:secretmanager/secret:"
 _ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
@@ -51,6 +53,7 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
             script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
             values: dict[str, Any] = {"read": read, "allow": allow, "secret": secret, "was": former, "script": script}
+            values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
@@ -66,6 +69,18 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _added(member)
         if (member.gets or member.loses) and not member.begins:
             yield from map(_other, _apart(member))
+
+
+def _unread(change: Change, secret: str) -> Iterator[str]:
+    """Yield the templates whose jobs run as an account without a grant on a secret that this change makes."""
+    made = (each for each in change.touched if each.fate is Fate.CREATED and each.type.startswith(_SECRET))
+    if any(each.becomes.get("secretId") == secret for each in made):
+        on_it = [grant for grant in change.grants[0] if grant.what == "secret" and grant.place in (secret, UNKNOWN)]
+        members = [grant.member for grant in on_it]
+        for name, template in change.new.templates.items():
+            theirs = {f"serviceAccount:{account_of(offer)}" for offer in template.offers}
+            if not theirs <= {*members} and not any(member.startswith(UNKNOWN) for member in members):
+                yield f"`{name}`"
 
 
 def _sessions(change: Change) -> Iterator[Consequence]:

@@ -42,6 +42,7 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 }
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
+_SECRET = "secretmanager.Secret"
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
 UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
@@ -114,7 +115,7 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
 
 def of_fate(what: str, fate: Fate) -> Effect:
     """Return what a fate does to a subject of this word."""
-    row = follows(_FATES[fate], bucket=what == "bucket", account=what == "account")
+    row = follows(_FATES[fate], bucket=what == "bucket", account=what == "account", secret=what == _SECRET)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 

@@ -91,6 +91,12 @@ def listed_at(trainer: TrainerFacts) -> str:
     return f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
 
 
+def field_of(catalog: Catalog, member: str) -> str:
+    """Return the key that lists a submitter as a team's; empty where none does."""
+    of = next((name for name, team in catalog.teams.items() if member in team.submitters), "")
+    return of and f"slipway:teams.{of}.submitters"
+
+
 def _accounts(template: Template) -> frozenset[str]:
     return frozenset(map(account_of, template.offers))
 
@@ -101,23 +107,34 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
-    read, runs = secrets(change.new, new.account), _runs(new, change.new)
-    part = called(new).replace("`", "")  # Frozen: approvals know it.
-    so = f"it reads {read}, which any code of theirs can read then"
-    so = so if read else f"so they may do all that `{new.account}` may"
-    values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "so": so}
-    values |= {"field": listed_at(new), "list": listed_at(new)}
+    runs, part = _runs(new, change.new), called(new).replace("`", "")  # Frozen: approvals know it.
+    values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "list": listed_at(new)}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
-            subject = Subject("member", member, part)
-            yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), **values)
+            known = (each.account for each in _trainers(change.before).values() if member in each.submitters)
+            before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
+            yield by_row(
+                "trainer-access-added",
+                Subject("member", member, part),
+                details=(f"account `{new.account}`",),
+                field=field_of(change.new, member) or listed_at(new),
+                read=_named_secrets(secrets_read(change.new, new.account) - before),
+                account=new.account,
+                **values,
+            )
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
             unless = f", unless in {_names(others)}" if others else ""
             grade, subject = None if runs else Grade.WARNING, Subject("member", member, part)
             yield by_row(
-                "trainer-access-gone", subject, unless=unless, left=bool(new.submitters), grade=grade, **values
+                "trainer-access-gone",
+                subject,
+                unless=unless,
+                left=bool(new.submitters),
+                grade=grade,
+                field=listed_at(new),
+                **values,
             )
 
 

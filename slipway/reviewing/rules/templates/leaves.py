@@ -79,7 +79,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
     spec, beside = offer.request.get(key) or {}, {name: value for name, value in offer.request.items() if name != key}
     if offer.kind == PIPELINE_JOB.name:
         # Its file is one value, beside what its tasks run and need: the edited lines are in the pull request.
-        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
+        digest = hashlib.sha256(json.dumps(_behaviour(spec), sort_keys=True).encode()).hexdigest()[:7]
         own = {name: beside.pop(name) for name in tuple(beside) if name in PIPELINE_JOB.kept}
         pipeline = Pipeline(spec)
         after = {name: join(body.get("dependentTasks", ())) for name, body in pipeline.bodies}
@@ -108,6 +108,15 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         elif path.endswith("TimeoutBehavior"):
             leaves[path] = "fail" if leaf == "FAIL" else "on demand"
     return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
+
+
+def _behaviour(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a pipeline without its description, and without the defaults that are told as its parameters'."""
+    root = spec.get("root") or {}
+    inputs = root.get("inputDefinitions") or {}
+    types = {name: each.get("parameterType") for name, each in (inputs.get("parameters") or {}).items()}
+    info = {**(spec.get("pipelineInfo") or {}), "description": ""}
+    return {**spec, "pipelineInfo": info, "root": {**root, "inputDefinitions": {**inputs, "parameters": types}}}
 
 
 def shared(catalog: Catalog) -> Mapping[str, str]:

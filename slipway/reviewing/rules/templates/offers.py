@@ -215,6 +215,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         template,
         "offer-gone",
         offer,
+        could=offer.available,
         nowhere=nowhere,
         so=facts(so, _refused(offer, rivals) if offer.available and not nowhere else ""),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),

@@ -26,9 +26,9 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def field(checkout: Path, subject: str, key: str, stack: str = "prod") -> str:
+def field(checkout: Path, subject: str, key: str, stack: str = "prod", touched: tuple[str, ...] = ()) -> str:
     part = consequence("request-changed", Subject.read(subject), "changes", field=key)
-    return located(Review(stack, (part,)), checkout).consequences[0].field
+    return located(Review(stack, (part,)), checkout, touched).consequences[0].field
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,8 @@ def test_what_can_t_be_found_keeps_its_key(checkout: Path) -> None:
     assert field(checkout, "bucket work", "") == ""
     (checkout / "stacks" / "Pulumi.prod.yaml").write_bytes(b"\xff: [")
     assert field(checkout, "cluster h100", "slipway:templates") == "slipway:templates"
+
+
+def test_a_template_s_file_that_nobody_edited_is_no_place(checkout: Path) -> None:
+    for file, place in (("pipelines/lora.yaml", ""), ("templates/lora.py", "templates/lora.py parameters.rank")):
+        assert field(checkout, "template lora parameter rank", "parameters.rank", touched=(file,)) == place
