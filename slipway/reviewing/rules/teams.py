@@ -28,9 +28,13 @@ def teams(change: Change) -> Iterator[Consequence]:
             sharing = dict.fromkeys(owner for cluster in team.clusters for owner in change.old.owners(cluster))
             own, theirs = (named(f"`{each}`" for each in some) for some in (team.clusters, sharing))
             yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own, sharing=theirs)
-    for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())}):
+    gone = change.old.clusters.keys() - change.new.clusters.keys()
+    ended = [_shares(change.old.shares, cluster) for cluster in gone]
+    for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - gone):
         before, after = (_shares(side.shares, cluster) for side in (change.old, change.new))
-        if before != after:
+        # A cluster may take the place of another one, with its shares.
+        moved = cluster not in change.old.clusters and after in ended
+        if before != after and not moved:
             had, has = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
             none = join(team for team in sorted(had) if team not in has) if has else ""
             pools = change.new.clusters[cluster].pools if cluster in change.new.clusters else ()

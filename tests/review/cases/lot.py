@@ -98,6 +98,25 @@ CASES = (
         accident="a notebook that nobody could open on Monday",
     ),
     Case(
+        "A cluster gets another name, with its shares and sessions",
+        (
+            stack("    cpu:\n", "    compute:\n"),
+            stack("shares: { cpu:", "shares: { compute:"),
+            stack("[cpu/workers]", "[compute/workers]"),
+        ),
+        (hurts("cluster-retires", "cluster cpu"), tells("sessions-limited", "workspace sessions", "compute/workers")),
+        given=(
+            *_SESSIONS,
+            stack(
+                _POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n\n"
+                f"  slipway:shares: {{ cpu: {{ search: 4 }} }}\n{_POLICY}",
+            ),
+        ),
+        world=BUSY,
+        never=("share `compute`",),
+    ),
+    Case(
         "The pool of sessions gets other disks, and no template for sessions fits it any more",
         (
             stack(

@@ -90,12 +90,13 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         return
     fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
+        nowhere = fitting[1].pools == () != after.pools
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if fitting[1].pools == () != after.pools else None,
+            grade=Grade.BLOCKING if nowhere else Grade.NOTE if _moved(change, before, after) else None,
             before=str(fitting[0]),
             after=str(fitting[1]),
             edits=(Edit("sessions", *map(str, listed)),),
@@ -105,6 +106,16 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), pools=named(after.pools or (), "or"))
     if idle := [pool for pool in after.pools or () if pool not in (*(fitting[1].pools or ()), *(before.pools or ()))]:
         yield by_row("sessions-unfit", Subject("workspace", "pools of sessions"), pools=named(idle, "or"))
+
+
+def _moved(change: Change, before: SessionLimits, after: SessionLimits) -> bool:
+    """Tell whether they list pools of the same names, of clusters that take the places of others."""
+    kept = change.old.clusters.keys() & change.new.clusters.keys()
+    was, now = (
+        {pool if pool.partition("/")[0] in kept else pool.partition("/")[2] for pool in side.pools or ()}
+        for side in (before, after)
+    )
+    return bool(now) and was == now and before.max == after.max
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
