@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import count, takewhile
+
 from slipway.base.errors import AnswerUnknown, Cancelled, SlipwayError
 from slipway.base.formatting import join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments
 from slipway.front.cli.terminal.submission import TerminalDisplay
+from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
-from slipway.using.submission.candidates import PreparedSubmission
-from slipway.using.submission.delivery import SendState
+from slipway.using.submission.candidates import PreparedSubmission, likely
+from slipway.using.submission.delivery import RetryPolicy, SendState
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.request import attempt_id, new_request_id
+from slipway.using.submission.sender import Attempt, Sender
 from slipway.using.submission.submission_result import SubmissionResult
-from slipway.using.submission.submitter import deliver, journal_of
+from slipway.using.submission.submitter import deliver, journal_of, under
 
 
 def send(
@@ -91,3 +95,16 @@ def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id:
         f"to keep it:  slipway jobs wait {unfinished[-1].typed}\n"
         f"else cancel it, and once it has ended submit it by another request id:\n{cancel}"
     )
+
+
+def last_attempt(context: Context, prepared: PreparedSubmission, id_: str) -> VertexJob | None:
+    """Return the job of the last attempt of a submission; None where none is known. Raises the errors of
+    `Sender.sent_before`."""
+    journal = journal_of(context)
+    sender = Sender(context, journal, screen.note, RetryPolicy())
+
+    def attempt(number: int) -> Attempt | None:
+        return sender.sent_before(likely(under(journal, prepared, attempt_id(id_, number)).candidates).request)
+
+    attempts = list(takewhile(bool, map(attempt, count())))
+    return attempts[-1].job if attempts and attempts[-1] else None

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
-from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ConfigError, PolicyError, SlipwayError
-from slipway.base.formatting import span
+from slipway.base.errors import PolicyError, SlipwayError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.delivery import send
+from slipway.front.cli.terminal.delivery import last_attempt, send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
 from slipway.google.advice import NO_ADVICE, SpotNeed, SpotReport, read_advice
 from slipway.google.failures import CloudError
 from slipway.model.capacity import SPOT
-from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
@@ -31,8 +27,8 @@ from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import crossing, possible, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
-from slipway.using.submission.request import attempt_id, new_request_id
-from slipway.using.submission.sender import Attempt, Sender, about_earlier
+from slipway.using.submission.request import new_request_id
+from slipway.using.submission.sender import Sender, about_earlier
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submitter import journal_of, under, with_code
 
@@ -71,7 +67,9 @@ def submit_one(
 
     prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note, tree=tree)
     if typed.by is not None:
-        typed, prepared = _by(context, typed, typed.by, prepared, id_, dry_run=dry_run)
+        from slipway.front.cli.terminal.deadline import by_deadline
+
+        typed, prepared = by_deadline(context, typed, typed.by, prepared, id_, dry_run=dry_run)
     room = _room(context, prepared, typed, id_, dry_run=dry_run) if typed.urgent else None
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
@@ -94,67 +92,6 @@ def submit_one(
         require_success(context, job)
 
 
-def _by(
-    context: Context, typed: SubmitArguments, by: str, prepared: PreparedSubmission, id_: str | None, *, dry_run: bool
-) -> tuple[SubmitArguments, PreparedSubmission]:
-    """Return the submission with the waits that a deadline leaves in place of it, and tell them. Typed again, it has
-    the same waits, whenever that is. A paused stack is waited for before: no plan knows how long that is. `id_`: it
-    may have been sent under it before."""
-    from slipway.using.submission.deadline import deadline, going_on, plan_by
-    from slipway.using.submission.hold import await_resumption
-
-    waiting = _last_attempt(context, prepared, id_) if id_ else None
-    type_ = waiting.labels.get(CAPACITY_TYPE_LABEL) if waiting else None
-    try:
-        ends = deadline(by, context.now)
-        if not (dry_run or waiting):
-            await_resumption(context, screen.note)
-        told = plan = [] if waiting and waiting.start_time else plan_by(context, prepared, ends)
-    except (ConfigError, PolicyError):
-        if not waiting:
-            raise
-        plan = []
-    if waiting and not plan:  # It runs, or no type is likely to make it any more: the job is found as it is.
-        found = replace(prepared.asked, capacity_type=type_)
-        there = prepare(context.catalog, found, context.user, now=context.now, counts_for=prepared.team)
-        return replace(typed, by=None, capacity_type=type_), there
-    if waiting and type_ and waiting.create_time:
-        plan = going_on(plan, type_, (context.now - waiting.create_time).total_seconds())
-    waits = {rung.type: float(round(wait)) for rung, wait in plan if wait is not None}
-    last, alone = plan[-1][0].type, not waits
-    asked = replace(prepared.asked, waits=waits, then=() if alone else (last,), capacity_type=last if alone else None)
-    wait_for = tuple(f"{type_}={wait:.0f}s" for type_, wait in waits.items())
-    typed = replace(typed, by=None, wait_for=wait_for, then=asked.then, capacity_type=asked.capacity_type)
-    at, steps = context.now, list[str]()
-    for rung, wait in told:
-        steps.append(f"{rung.type}{f' from {_clock(at, ends)}' if steps else ''}")
-        at += timedelta(seconds=wait or 0)
-    longest = span(max(rung.runs for rung, _ in told))
-    screen.note(f"by {ends:%a %Y-%m-%d %H:%M %Z}: {', then '.join(steps)}; it runs at most {longest}, by what is known")
-    return typed, prepare(context.catalog, asked, context.user, now=context.now, counts_for=prepared.team)
-
-
-def _last_attempt(context: Context, prepared: PreparedSubmission, id_: str) -> VertexJob | None:
-    """Return the job of the last attempt of a submission; None where none is known. Raises the errors of
-    `Sender.sent_before`."""
-    journal = journal_of(context)
-    sender = Sender(context, journal, screen.note, RetryPolicy())
-
-    def attempt(number: int) -> Attempt | None:
-        return sender.sent_before(likely(under(journal, prepared, attempt_id(id_, number)).candidates).request)
-
-    attempts = list(takewhile(bool, map(attempt, count())))
-    return attempts[-1].job if attempts and attempts[-1] else None
-
-
-def _clock(at: datetime, ends: datetime) -> str:
-    """Return `Fri 05:40` for a time before the deadline, by its zone; by this machine's as of that day where the
-    deadline is by it, and with the date where the weekday comes twice."""
-    local = ends.astimezone().utcoffset() == ends.utcoffset()
-    at = at.astimezone(None if local else ends.tzinfo)
-    return f"{at:%a %H:%M}" if ends - at < timedelta(days=6) else f"{at:%a %Y-%m-%d %H:%M}"
-
-
 def _room(
     context: Context, prepared: PreparedSubmission, typed: SubmitArguments, id_: str | None, *, dry_run: bool
 ) -> Room:
@@ -166,7 +103,7 @@ def _room(
     require_urgent(context.catalog, context.user, prepared.team, context.agent)
     candidate = likely(prepared.candidates)
     cluster = context.catalog.clusters.get(candidate.offer.cluster)
-    sent = _last_attempt(context, prepared, id_) if id_ else None
+    sent = last_attempt(context, prepared, id_) if id_ else None
     room = find_room(context, candidate.demand, cluster.id, candidate.region, sent) if cluster else Room()
     if dry_run:
         for line in room.lines("would make room"):
