@@ -59,7 +59,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         # A user is self-declared, and never refused.
         refuses = new.enforce and whose != "users"
         freed = now is None and whose != "users" and old.enforce and not _in_words(new)
-        much_less = was is not None and now and now <= was / 2
+        stops = now and (now <= was / 2 if was is not None else refuses and name)
         # A user is only warned.
         milder = Grade.NOTE if whose == "users" and was is not None and now and now > was else None
         yield by_row(
@@ -68,7 +68,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
             refuses=refuses,
             within=name and new.stack is not None,
             edits=[edit],
-            grade=Grade.BLOCKING if freed else Grade.WARNING if much_less else milder,
+            grade=Grade.BLOCKING if freed else Grade.WARNING if stops else milder,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",
             who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
             # A team that is none any more, whose label templates keep.

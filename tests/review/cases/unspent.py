@@ -157,6 +157,15 @@ CASES = (
         accident="a provider that replaced what its older version had made",
     ),
     Case(
+        "A team gets a budget beyond which its jobs are refused",
+        (stack(POLICY, "  slipway:budget: { teams: { ml: 300 }, enforce: true }\n\n" + POLICY),),
+        (
+            hurts("budget-changed", "budget teams.ml", "may spend $300 a month", "refused, until the next month"),
+            tells("budget-changed", "budget enforce"),
+        ),
+        accident="a team whose jobs were refused from the tenth of a month on",
+    ),
+    Case(
         "A team gets a budget that its jobs count for",
         (stack(POLICY, "  slipway:budget: { teams: { ml: 5000 } }\n\n" + POLICY),),
         (tells("budget-changed", "budget teams.ml", "only warned of"),),
