@@ -152,6 +152,28 @@ CASES = (
         steps=does(step("create", SECRET, "wandb-key", new={"secretId": "wandb-key"})),
     ),
     Case(
+        "A secret of a person's own gets another name",
+        names=(stops("resource-replaced", "mail-key", "what it holds is lost, and what uses it fails"),),
+        accident="a rename that lost the only copy of a key",
+        steps=replaces(SECRET, "mail-key", {"secretId": "mail-key"}, secretId="mail-token"),
+    ),
+    Case(
+        "GPUs are reserved for two weeks of next month",
+        names=(stops("resource-committed", "gpus", "paid to its end"),),
+        accident="a reservation that was to be tried, and was paid for two weeks",
+        steps=does(
+            step(
+                "create",
+                "gcp:compute/futureReservation:FutureReservation",
+                "gpus",
+                new={
+                    "name": "gpus-in-may",
+                    "timeWindow": {"startTime": "2027-05-03T08:00:00Z", "duration": {"seconds": "1209600"}},
+                },
+            )
+        ),
+    ),
+    Case(
         "An alert of the cloud's own billing has another amount, which stops nothing",
         names=(tells("resource-changed", "ml", "`amount` 1 → 3"),),
         may=("resource-changed",),

@@ -55,6 +55,7 @@ _FATES: Mapping[Fate, RowName] = {
     Fate.DELETED: "resource-deleted",
     Fate.FORGOTTEN: "resource-forgotten",
 }
+_COMMITTED = ("compute.FutureReservation", "compute.RegionCommitment")
 _COMES, _GOES = (Fate.CREATED, Fate.ADOPTED), (Fate.REPLACED, Fate.DELETED)
 _KINDS: Mapping[str, Mapping[Fate, str]] = {
     "bucket": {
@@ -114,7 +115,9 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
 
 
 def of_fate(what: str, fate: Fate) -> Effect:
-    """Return what a fate does to a subject of this word."""
+    """Return what a fate does to a subject of this word, a resource of a type without one by its title."""
+    if what in _COMMITTED and fate is Fate.CREATED:
+        return follows("resource-committed")
     row = follows(_FATES[fate], bucket=what == "bucket", account=what == "account", secret=what == _SECRET)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
@@ -127,7 +130,7 @@ def fate(
     `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = of_fate(subject.what, touched.fate)
+    row = of_fate(subject.name if subject.what == "resource" else subject.what, touched.fate)
     guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
