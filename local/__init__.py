@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import atexit
 import gc
+import sys
 from pathlib import Path
 
-# What these programs import lives to their end: searching it for garbage as they start and end was a third of a start.
-gc.set_threshold(200_000)
-atexit.register(gc.freeze)
+# So it is while `python -m` looks for one of these programs. What they import lives to their end: searching it for
+# garbage as they start and end was a third of a start.
+if sys.argv[:1] == ["-m"]:
+    gc.set_threshold(200_000)
+    atexit.register(gc.freeze)
 
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE

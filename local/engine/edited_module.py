@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ def mod_file(go: Go, modules: Sequence[EditedModule], source: Path, work: Path) 
     for number, module in enumerate(modules):
         folder = work / f"edited-{number}"
         module.copy(Path(go.ask(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module.name], source)), folder)
-        replaced += f"replace {module.name} => {folder}\n"
+        replaced += f"replace {module.name} => {json.dumps(str(folder), ensure_ascii=False)}\n"  # It may have spaces.
     shutil.copyfile(source / "go.sum", work / "go.sum")
     edited = work / "go.mod"
     edited.write_text(replaced)

@@ -67,13 +67,13 @@ def test_an_edited_module_is_a_copy_and_the_others_stay(machine: Machine, tmp_pa
     for folder in (source, *before):
         folder.chmod(folder.stat().st_mode & ~0o222)  # as Go keeps its modules
     go = gotool.find(machine.environ, "1.25")
-    work = tmp_path / "work"
+    work = tmp_path / "her work"
     work.mkdir()
     written = mod_file(go, WORDS_WHEN_ASKED, SOURCES / "engine", work).read_text()
     assert written.startswith((SOURCES / "engine" / "go.mod").read_text())
     for number, module in enumerate(WORDS_WHEN_ASKED):
         copy = work / f"edited-{number}"
-        assert f"replace {module.name} => {copy}\n" in written
+        assert f'replace {module.name} => "{copy}"\n' in written
         assert (copy / "go.mod").read_text() == f"module {module.name}\n"
         assert "func init()" not in "".join(path.read_text() for path in copy.rglob("*.go"))
     assert {path: path.read_text() for path in source.rglob("*.go")} == before
