@@ -220,12 +220,13 @@ class _Simulation:
             cluster.add(replace(waiting, order=next(self.orders), gone=False), self.pools)
         for holder in holders:
             holder.job.asked = True
-            self._at(holder.ends, _END, partial(self._makes_room, holder.job, urgent))
+            self._at(holder.ends, _END, partial(self._makes_room, holder.job))
 
-    def _makes_room(self, running: Waiting, urgent: Waiting, now: float) -> None:
-        """Have a job that was asked go on behind the others, unless the urgent one has started, or it has ended."""
+    def _makes_room(self, running: Waiting, now: float) -> None:
+        """Have a job that was asked go on behind the others, unless no urgent one waits for it, or it has ended."""
         running.asked, cluster = False, self.clusters[running.cluster]
-        if urgent.gone or cluster.running.get(running.order) is not running:
+        wanted = any(waiting.job.urgent and waiting.meets(running) for waiting in cluster.waiting)
+        if not wanted or cluster.running.get(running.order) is not running:
             return
         left = running.left - (now - running.began)
         behind = replace(running, order=next(self.orders), left=left, stopped=now, gone=False)

@@ -55,6 +55,12 @@ def test_one_machine_more_leaves_them_alone_and_one_less_has_more_make_room() ->
     assert breaks(replay(jobs, [pool(2)], LENGTH)).keys() == {"a", "b"}
 
 
+def test_who_is_asked_makes_room_for_a_later_urgent_job_where_the_first_has_begun() -> None:
+    jobs = [yielding("old", 0, 5000), yielding("new", 300, 5000), urgent("u", 350, 5000), urgent("v", 360, 5000)]
+    begun = starts(replay(jobs, [pool(2)], LENGTH))
+    assert (begun["u"], begun["v"]) == (600, 900), "new was asked for u, old for v"
+
+
 def test_nobody_stops_where_room_comes_by_itself_and_none_for_another_urgent_job() -> None:
     jobs = [yielding("a", 0, 5000), job("short", 0, 200), urgent("u", 100, 5000), urgent("v", 700, 50)]
     replayed = replay(jobs[:3], [pool(2)], LENGTH)
