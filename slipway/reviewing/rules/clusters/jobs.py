@@ -30,6 +30,7 @@ _NEEDS: Mapping[str, Mapping[str, Any]] = {
 name where jobs know it by that, and the role on it by which jobs' accounts usually use it."""
 _NOTICES = "notices' secret"
 """The secret by which jobs tell people how they end."""
+_SECRETS = ("secret", _NOTICES)
 
 
 def unfinished(change: Change) -> Iterator[Consequence]:
@@ -90,7 +91,7 @@ def _revoked(change: Change) -> Iterator[Consequence]:
 
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
-    for need in (what, _NOTICES) if what == "secret" else (what,):
+    for need in _SECRETS if what == "secret" else (what,):
         hit = [job for job in (users(change, need, name) if what else change.jobs) if job.service_account == account]
         yield from _lost(Subject(need or "account", name or account), hit, change, right=right)
 
@@ -114,7 +115,7 @@ def _hit(
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
     """Return unfinished jobs that need the thing of that word and name."""
-    known_as = last_part(name) if "secret" in what else name
+    known_as = last_part(name) if what in _SECRETS else name
     return tuple(job for job in change.jobs if known_as in _names(job, what, change)) if name else ()
 
 
@@ -126,7 +127,7 @@ def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
             return job.needed
         case "secret":
             return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
-        case "notices' secret":
+        case _ if what == _NOTICES:
             records = (record_in(pool.env, NOTIFICATION) or {} for pool in job.worker_pools)
             return (secret_in(str(record.get("secret", ""))) for record in records)
         case "reservation":
@@ -153,7 +154,7 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
         return str(email)
     if full := _NEEDS[what].get("called"):
         return str(full.format_map(values))
-    return str(values["secretId"] or values["secret"] if "secret" in what else values["name"] or last_part(resource.id))
+    return str(values["secretId"] or values["secret"] if what in _SECRETS else values["name"] or last_part(resource.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
