@@ -38,12 +38,13 @@ from slipway.model.labels import (
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.own_settings import OwnSettings
 
+CANCELLING, CANCELLED = "JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The final states of a job that failed, or did not get its machines in time."""
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
-_BY_LIMIT = frozenset({"JOB_STATE_CANCELLED", "JOB_STATE_FAILED"})
+_BY_LIMIT = frozenset({CANCELLED, "JOB_STATE_FAILED"})
 """The states in which the service may leave a job that reached its time limit."""
 _EARLY_S = 0.5
 """The seconds by which its times may say less than the limit."""

@@ -15,7 +15,7 @@ from slipway.base.errors import ResourceError
 from slipway.base.formatting import counted, last_part, span
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import Denied, NotFound
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import CANCELLING, VertexJob
 from slipway.google.storage import Storage
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import SESSION_LABEL, STACK_LABEL, SWEEP_LABEL, URGENT_LABEL
@@ -28,7 +28,7 @@ from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
 from slipway.using.submission.yielding import WITHIN_S, before, make_room
 
-_AT_ONCE, _ENDING = 8, "JOB_STATE_CANCELLING"
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def rivals_of(
     """Return the jobs that wait for machines of the same pools before a job that needs these. `job`: None for one that
     is not sent yet. Pure."""
     ahead = before(job, active) if job else [other for other in active if other.is_on(cluster) and other.waits]
-    queued = (other for other in ahead if other.state != _ENDING and not gets_ready(other, cluster))
+    queued = (other for other in ahead if other.state != CANCELLING and not gets_ready(other, cluster))
     return [other for other in queued if needs.keys() & by_pool(Demand.of(other), cluster).keys()]
 
 
@@ -215,7 +215,7 @@ def _holder(context: Context, job: VertexJob, cluster: PersistentResource) -> Ho
 
 def _able(storage: Storage, job: VertexJob, cluster: PersistentResource, now: datetime) -> Holder | None:
     machines = {} if job.waits and not gets_ready(job, cluster) else by_pool(Demand.of(job), cluster)
-    if job.state == _ENDING:
+    if job.state == CANCELLING:
         return Holder(job, machines, 0.0, leaves=True)
     if session := Session.of(job):
         last = last_run(storage, session)

@@ -18,7 +18,7 @@ from slipway.base.errors import Timeout
 from slipway.base.formatting import last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import CANCELLED, CANCELLING, VertexJob
 from slipway.google.storage import Storage
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
@@ -27,7 +27,7 @@ from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 
 _LEAST_PAUSE_S = 2.0
-_STOPPING, _CANCELLED, _SUCCEEDED = (f"JOB_STATE_{state}" for state in ("CANCELLING", "CANCELLED", "SUCCEEDED"))
+_SUCCEEDED = "JOB_STATE_SUCCEEDED"
 OUTRUN = "outrun"
 """The outcome of a leg that had machines after another one's launcher had taken the claim: it ended at once."""
 
@@ -59,7 +59,7 @@ class Race:
         return tuple(
             leg.name
             for leg in self.legs
-            if self.claim and leg.id != self.claim and not leg.ended and leg.state != _STOPPING
+            if self.claim and leg.id != self.claim and not leg.ended and leg.state != CANCELLING
         )
 
     @property
@@ -70,7 +70,7 @@ class Race:
     @property
     def open(self) -> bool:
         """Tell whether another leg may run: no job has begun, and nobody has ended them all."""
-        going, cancelled = any(not leg.ended for leg in self.legs), any(leg.state == _CANCELLED for leg in self.legs)
+        going, cancelled = any(not leg.ended for leg in self.legs), any(leg.state == CANCELLED for leg in self.legs)
         return not self.claim and (going or not cancelled)
 
     @property
@@ -149,15 +149,10 @@ def end(context: Context, names: Iterable[str], tell: Callable[[str], None]) -> 
 
 
 def decided(
-    context: Context,
-    job: VertexJob,
-    tell: Callable[[str], None],
-    *,
-    known: Iterable[str] = (),
-    timeout: float | None = None,
+    context: Context, job: VertexJob, tell: Callable[[str], None], *, timeout: float | None = None
 ) -> VertexJob:
     """Return the leg that stands for the submission of `job`, after `follow`; a job of no race itself."""
-    return follow(context, job, tell, known=known, timeout=timeout).stands if job.race else job
+    return follow(context, job, tell, timeout=timeout).stands if job.race else job
 
 
 def follow(
@@ -169,6 +164,7 @@ def follow(
     timeout: float | None = None,
 ) -> Race:
     """Return the race of a leg once nothing but one leg can run, and cancel the others. `tell` is told of each change.
+    `known`: names of legs that a list may hide.
 
     Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """

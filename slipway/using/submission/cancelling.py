@@ -9,7 +9,7 @@ from datetime import datetime
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import few, join, last_part, span
 from slipway.google.failures import CloudError, Refused
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import CANCELLED, VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.agents import AGENT
 from slipway.model.labels import AGENT_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
@@ -27,7 +27,7 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
             return
         except Refused:
             job = vertex.job(job.name)
-            if job.race and job.state == "JOB_STATE_CANCELLED":  # Its sender saw in the claim that it is to end.
+            if job.race and job.state == CANCELLED:  # Its sender saw in the claim that it is to end.
                 return
             if not job.ended:
                 raise

@@ -12,7 +12,7 @@ from enum import Enum
 from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.base.formatting import span
 from slipway.google.catalog.lookup import standing
-from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
+from slipway.google.jobs import CANCELLED, FAILED, NO_MACHINES, VertexJob
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
@@ -104,7 +104,7 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
             why="the limit is --max-run where it was given, else the template's timeout_s",
             fix=f"slipway submit --like {job.typed} --max-run TIME, up to the template's own limit\n{logs}",
         )
-    if job.state == "JOB_STATE_CANCELLED":
+    if job.state == CANCELLED:
         way_on = "\nto go on from what it has kept: docs/full-pool.md#when-the-job-behind-was-cancelled"
         return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs + (way_on if job.after else ""))
     word = {

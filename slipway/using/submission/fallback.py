@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from slipway.base.errors import Cancelled, PolicyError, SlipwayError, Timeout
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
-from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
+from slipway.google.jobs import CANCELLED, CANCELLING, FAILED, NO_MACHINES, VertexJob
 from slipway.model.catalog.withdrawal import ended_between
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, give_up, mark_in
@@ -37,7 +37,7 @@ from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
 from slipway.using.submission.waiting_attempt import FOR_EVER, FallbackDisplay, WaitingAttempt
 
-_STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
+_STOPPED = frozenset({CANCELLING, CANCELLED})
 _CLOCK_SLACK = 1.0
 
 

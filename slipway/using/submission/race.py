@@ -128,9 +128,9 @@ class RaceSender:
     ) -> tuple[Choice | None, list[Candidate]]:
         """Send the legs that are `left`, as far as their regions can have them, and add them to `sent`. In the regions
         that are `unseen` one may be there. Return those that are held, or whose regions took none for now, too. `told`:
-        their choice and its costs are."""
+        their choice and its costs are, and the inputs are checked."""
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
-            checks = Checks.begin(self.context, prepared, [prepared.values], threads)
+            checks = None if told else Checks.begin(self.context, prepared, [prepared.values], threads)
             try:
                 choice = choose_legs(self.context, prepared, left, threads)
             except PolicyError:
@@ -142,7 +142,7 @@ class RaceSender:
             if choice.held:
                 raise HeldError(choice.taken)
             candidates = [leg.candidate for leg in choice.legs]
-            if not told:
+            if checks:
                 self.show.chosen(prepared, choice)
                 checks.check(candidates, self.show.note)
                 for costs in filter(None, (spending_of(prepared, choice), crossing(prepared, candidates, checks.most))):

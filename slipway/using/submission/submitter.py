@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from slipway.base.errors import AnswerUnknown
 from slipway.base.formatting import counted, join
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import CANCELLED, VertexJob
 from slipway.google.storage import Location
 from slipway.model.labels import AGENT_LABEL, CAPACITY_TYPE_LABEL, label_value
 from slipway.using.context import Context
@@ -79,7 +79,7 @@ class Submitter:
                     result, later = submitter._wait_or_fall_back(attempt, submitted, candidate, place, claim, following)
                     if later is None:
                         return result
-                    job = replace(result.attempt.job, state="JOB_STATE_CANCELLED")
+                    job = replace(result.attempt.job, state=CANCELLED)
                     if job.experiment_run and (problem := end_run(self.context, job)):
                         self.show.note(problem)
                     submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from slipway.google.answers import region_of
 from slipway.google.failures import Denied
-from slipway.google.jobs import FAILED, VertexJob
+from slipway.google.jobs import CANCELLED, FAILED, VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, read_claim
 from slipway.using.jobs.claimant import holder
 from slipway.using.submission.request import Request
-from slipway.using.sweeps.runs import CANCELLED, GONE, KnownRuns, Run
+from slipway.using.sweeps.runs import GONE, KnownRuns, Run
 from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
 
 _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}

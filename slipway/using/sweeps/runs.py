@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from slipway.base.formatting import few
-from slipway.google.jobs import FAILED, VertexJob
+from slipway.google.jobs import CANCELLED, CANCELLING, FAILED, VertexJob
 from slipway.model.labels import RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.using.submission.request import checked_request_id, derived_request_id
 
 GONE = "gone"
 """The state of a run that was sent and may have run, and whose job was deleted since."""
 
-CANCELLED = "JOB_STATE_CANCELLED"
-_CANCELLING = "JOB_STATE_CANCELLING"
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
 ChooseJob = Callable[[list[VertexJob]], VertexJob]
@@ -195,14 +193,14 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         done=len(done),
         failed=sum(state in FAILED for state in states),
         repeated=sum(run.resend > 0 for run in done),
-        cancelled=sum(state in (CANCELLED, _CANCELLING) for state in states),
+        cancelled=sum(state in (CANCELLED, CANCELLING) for state in states),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
         jobs={run: facts.jobs[run] for run in done if facts.states.get(run) != GONE},
     )
 
 
 def being_cancelled(facts: KnownRuns) -> int:
-    return sum(state == _CANCELLING for state in facts.states.values())
+    return sum(state == CANCELLING for state in facts.states.values())
 
 
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:

@@ -9,7 +9,7 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.base.formatting import span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments
-from slipway.front.cli.terminal.delivery import last_attempt
+from slipway.front.cli.terminal.delivery import last_sent
 from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
 from slipway.using.submission.candidates import PreparedSubmission, prepare
@@ -23,7 +23,7 @@ def by_deadline(
     """Return the submission with the waits that a deadline leaves in place of it, and tell them. Typed again, it has
     the same waits, whenever that is. A paused stack is waited for before: no plan knows how long that is. `id_`: it
     may have been sent under it before."""
-    waiting = last_attempt(context, prepared, id_) if id_ else None
+    waiting = last_sent(context, prepared, id_) if id_ else None
     type_ = waiting.labels.get(CAPACITY_TYPE_LABEL) if waiting else None
     try:
         ends = deadline(by, context.now)

@@ -97,7 +97,7 @@ def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id:
     )
 
 
-def last_attempt(context: Context, prepared: PreparedSubmission, id_: str) -> VertexJob | None:
+def last_sent(context: Context, prepared: PreparedSubmission, id_: str) -> VertexJob | None:
     """Return the job of the last attempt of a submission; None where none is known. Raises the errors of
     `Sender.sent_before`."""
     journal = journal_of(context)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import PolicyError, SlipwayError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.front.cli.terminal.delivery import last_attempt, send
+from slipway.front.cli.terminal.delivery import last_sent, send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
@@ -103,7 +103,7 @@ def _room(
     require_urgent(context.catalog, context.user, prepared.team, context.agent)
     candidate = likely(prepared.candidates)
     cluster = context.catalog.clusters.get(candidate.offer.cluster)
-    sent = last_attempt(context, prepared, id_) if id_ else None
+    sent = last_sent(context, prepared, id_) if id_ else None
     room = find_room(context, candidate.demand, cluster.id, candidate.region, sent) if cluster else Room()
     if dry_run:
         for line in room.lines("would make room"):
