@@ -203,7 +203,7 @@ CASES = (
     ),
     Case(
         "A dataset of BigQuery moves to another continent",
-        names=(stops("resource-replaced", "bigquery.Dataset", "or the deployment fails as it holds something"),),
+        names=(stops("resource-replaced", "bigquery.Dataset", "if it holds anything, that is lost"),),
         steps=replaces(DATASET, "sales", {"datasetId": "sales", "location": "US"}, location="EU"),
         accident="a year of tables behind an edit of one word",
     ),

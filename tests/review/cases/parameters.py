@@ -80,8 +80,9 @@ CASES = (
                 'Parameter("trees", str, default="200", help="trees in a forest")',
             ),
         ),
-        (stops("parameter-type", "digits parameter trees"),),
+        (stops("parameter-type", "digits parameter trees", "may give `trees` as str", "reads a whole number"),),
         world=LATELY,
+        never=("can't be read as that is refused", "have to give"),
     ),
     Case(
         "A parameter that everybody has to set from now on",

@@ -13,11 +13,13 @@ from tests.review.engine import (
     does,
     granted,
     grants,
+    replaces,
     updates,
 )
 from tests.slipway.reviewing.builders import step
 
 BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
+FIREWALL = "gcp:compute/firewall:Firewall"
 KEY, SECRET = "gcp:serviceaccount/key:Key", "gcp:secretmanager/secret:Secret"
 TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
@@ -335,5 +337,75 @@ CASES = (
         names=(stops("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
         steps=granted(ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work"),
         accident="access for a contractor, never taken back",
+    ),
+    Case(
+        "Somebody loses urgent jobs as one by name, and a group keeps them",
+        (stack("urgent: [group:ml@acme.example, user:ada@acme.example]", "urgent: [group:ml@acme.example]"),),
+        (tells("urgent-jobs", "urgent user:ada@acme.example", "unless in `group:ml@acme.example`"),),
+        given=(
+            stack(
+                "    trainer: trainer\n",
+                "    trainer: trainer\n    urgent: [group:ml@acme.example, user:ada@acme.example]\n",
+            ),
+        ),
+    ),
+    Case(
+        "Nobody shares a cluster by machines any more",
+        (stack("  slipway:shares: { h100: { vision: 2 } }\n", ""),),
+        (hurts("team-shares", "cluster h100", "no shares", "who submits first has them"),),
+        given=(stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
+        never=("above its share",),
+    ),
+    Case(
+        "Notices go by the next version of their secret",
+        (stack("slack-ml/versions/3", "slack-ml/versions/4"),),
+        (hurts("jobs-told", "workspace notify", "`slack-ml/versions/4`", "`slack-ml/versions/3`"),),
+        given=(
+            stack(
+                "    trainer: trainer\n",
+                "    trainer: trainer\n    notify: projects/acme-ml/secrets/slack-ml/versions/3\n",
+            ),
+        ),
+        never=("where `slack-ml` leads",),
+    ),
+    Case(
+        "A firewall shuts out what comes from anywhere",
+        names=(tells("resource-created", "shut"),),
+        steps=creates(FIREWALL, "shut", {"sourceRanges": ["0.0.0.0/0"], "denies": [{"protocol": "all"}]}),
+    ),
+    Case(
+        "Who may deploy from a repository is narrowed to its main branch",
+        names=(stops("resource-changed", "gh", "refs/heads/main", "another condition"),),
+        steps=updates(
+            "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider",
+            "gh",
+            {"attributeCondition": "assertion.repository == 'acme/ml'"},
+            attributeCondition="assertion.repository == 'acme/ml' && assertion.ref == 'refs/heads/main'",
+        ),
+        never=("lets in others",),
+    ),
+    Case(
+        "A key of an account is made anew",
+        names=(
+            stops("resource-replaced", "for-ci", "what uses it fails"),
+            stops("access-added", "key for-ci", "never ends"),
+        ),
+        steps=replaces(KEY, "for-ci", {"serviceAccountId": TRAINER}, publicKeyType="TYPE_RAW_PUBLIC_KEY"),
+        never=("fails as it holds something", "copy what is in it"),
+        accident="a key of a service account that leaked",
+    ),
+    Case(
+        "A second team gets a team's machines",
+        (stack("submitters: [user:ben@acme.example]", "submitters: [user:ben@acme.example], clusters: [h100]"),),
+        (tells("cluster-team", "cluster h100", "user:ben@", "of teams `vision` and `audio`"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n"
+                "    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+                "    audio: { submitters: [user:ben@acme.example] }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
     ),
 )

@@ -1,6 +1,6 @@
 """Code that jobs run: images, requirements, arguments, variables and edited lines of code; and packages that deploy."""
 
-from tests.review.case import Case, Edit, Named, hurts, silent, stack, stops, tells, template
+from tests.review.case import Case, Edit, Named, hurts, more, silent, stack, stops, tells, template
 
 LORA, DIGITS = (f"jobs/{name}/requirements.txt" for name in ("lora", "digits"))
 TASK = "jobs/lora/task.py"
@@ -227,5 +227,17 @@ CASES = (
             Edit(LORA, "peft==0.13.0", f"peft==0.13.0 --hash=sha256:{'b' * 64}"),
         ),
         accident="a release whose file was put in place of another one's",
+    ),
+    Case(
+        "Jobs may run as training pipelines, and the template names no model",
+        (template("tune", '"custom-job")', '"custom-job", "training-pipeline")'),),
+        (tells("kind-added", "tune", "training pipeline"),),
+        never=("uploads",),
+    ),
+    Case(
+        "Jobs run as training pipelines instead, and the template names no model",
+        (more("digits", 'kinds=("training-pipeline",)'),),
+        (hurts("kind-gone", "digits", "custom job"), hurts("request-changed", "digits", "as a training pipeline")),
+        never=("uploads", "pipeline too"),
     ),
 )

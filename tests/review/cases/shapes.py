@@ -1,6 +1,6 @@
 """Shapes of one job: machines that a submission takes where those before them have no capacity."""
 
-from tests.review.case import Case, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, hurts, imports, more, stack, stops, tells, template
 
 LARGER = 'Shape((WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 200), args=ARGS),))'
 SEVERAL = 'Shape((WorkerPool("tuner", "g2-standard-24", Disk("pd-ssd", 200), args=ARGS),), ("spot", "on-demand"))'
@@ -118,5 +118,13 @@ CASES = (
             ),
         ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
+    ),
+    Case(
+        "One of a template's other regions goes, and it ran at home alone",
+        (template("lora", '("us-east4", "europe-west4")', '("us-east4",)'),),
+        (hurts("offer-gone", "lora regions", "in europe-west4 any more", "they go to us-east4", "nobody ran there"),),
+        given=(OTHERS, ALLOWED, IN_BOTH),
+        world=BUSY,
+        never=("they wait or fail",),
     ),
 )

@@ -145,4 +145,35 @@ CASES = (
         ),
         world=BUSY,
     ),
+    Case(
+        "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (stops("submitter-gone", ADA, "may submit only as trainer `tuning`, by `domain:acme.example`"),),
+        given=(trainer("domain:acme.example"), LORA),
+        never=("as before",),
+        accident="a person shut out of all jobs but one",
+    ),
+    Case(
+        "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
+        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
+        (stops("submitter-gone", BEN, "may submit only as the workspace's trainer"),),
+        given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA),
+        never=("as before",),
+    ),
+    Case(
+        "A trainer goes whose members may all submit as everybody",
+        (
+            Edit("stacks/Pulumi.prod.yaml", trainer(ADA, NIGHTLY).new or "", "  slipway:policy:\n"),
+            template("lora", '    trainer="tuning",\n', ""),
+        ),
+        (stops("account-changed", "lora", "hf-token"), hurts("trainer-gone", "tuning", ADA, NIGHTLY)),
+        given=(trainer(ADA, NIGHTLY), LORA),
+        never=("if they are to submit the same",),
+    ),
+    Case(
+        "The account of a trainer that no template names is another one",
+        (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
+        (tells("account-changed", "trainer tuning", "tuning-of-research@"),),
+        given=(trainer(ADA),),
+    ),
 )

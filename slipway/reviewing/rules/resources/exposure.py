@@ -55,7 +55,7 @@ def exposure(change: Change) -> Iterator[Consequence]:
 def opening(touched: Touched) -> InputDifference | None:
     before = {text for _, text in texts(touched.was)}
     for path, text in texts(touched.becomes):
-        anywhere = text in _ANYWHERE and _LETS_IN.search(path)
+        anywhere = text in _ANYWHERE and _LETS_IN.search(path) and not touched.becomes.get("denies")
         if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
             return InputDifference(path, None, text)
     return None

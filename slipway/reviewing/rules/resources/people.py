@@ -22,7 +22,7 @@ from slipway.reviewing.change.usual import account_of, secret_in, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import field_of, secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import field_of, listing, secrets, submitting_as
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named
 
@@ -50,7 +50,10 @@ def people(change: Change) -> Iterator[Consequence]:
         if (was or False) != (now or False):
             on, off = _SWITCHES[key]
             row: RowName = "notify-moved" if was and now else on if now else off
-            secret, former = (f"`{secret_in(str(side)) or side}`" for side in (now or was, was))
+            names = [secret_in(str(side)) or str(side) for side in (now or was, was)]
+            if now and names[0] == names[1]:  # By another version.
+                names = [str(side).partition("/secrets/")[2] for side in (now, was)]
+            secret, former = map("`{}`".format, names)
             script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
             values: dict[str, Any] = {"read": read, "allow": allow, "secret": secret, "was": former, "script": script}
             values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
@@ -61,7 +64,9 @@ def people(change: Change) -> Iterator[Consequence]:
         if (name in was) != (name in now):
             row = "urgent-added" if name in now else "urgent-gone"
             edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
-            yield by_row(row, Subject("urgent", name), unlisted=name not in change.after.people, edits=edits)
+            other = named((f"`{each}`" for each in now if each.startswith("group:")), "or")
+            told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other}
+            yield by_row(row, Subject("urgent", name), edits=edits, **told)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -139,15 +144,18 @@ def _gone(member: AccessChange) -> Consequence:
     others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
-        row: RowName = "submitter-gone-covered-group" if kind == "group" else "submitter-gone-covered"
-        return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
-    row = "submitter-gone-script" if kind == "serviceAccount" else "submitter-gone"
-    row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else row
+        was, less = listing(change.before, member.member), listing(change.after, domain)
+        less = less if {*was} - {*less} else []
+        row: RowName = "submitter-gone-covered-group" if kind == "group" and not less else "submitter-gone-covered"
+        values: dict[str, Any] = {"domain": domain, "less": join(less), "grade": Grade.BLOCKING if less else None}
+        return by_row(row, Subject("member", member.member), field=field_of(change.new, domain), **values)
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
     return by_row(
-        row,
+        "submitter-gone",
         Subject("member", member.member),
+        here=needed is not None,
+        script=kind == "serviceAccount",
         so=_end(member, goes_on=bool(sent or of_many)),
         other=named([f"`{other}`" for other in others], "or"),
         field=field_of(change.old, member.member),
@@ -184,9 +192,10 @@ def _added(member: AccessChange) -> Consequence:
     so = f"any code of theirs can read {readable}{', once that account may' * new}" if readable else ""
     less = "" if trainers else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
-        "domain-added" if who else "submitter-added",
+        "submitter-added",
         Subject("member", member.member),
         so=so,
+        as_kind="domain-access" if who else "",
         field=field_of(change.new, member.member),
         trainers=join(f"`{name}`" for name in trainers),
         alone=alone,

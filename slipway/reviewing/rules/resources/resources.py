@@ -42,7 +42,9 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 }
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
-_SECRET = "secretmanager.Secret"
+_HELD = {"bucket": "bucket", "account": "account", "secretmanager.Secret": "secret"}
+_HELD |= dict.fromkeys(("serviceaccount.Key", "storage.HmacKey"), "key")
+"""By a subject's word, what the rows of fates tell it from."""
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
 UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
@@ -118,7 +120,8 @@ def of_fate(what: str, fate: Fate) -> Effect:
     """Return what a fate does to a subject of this word, a resource of a type without one by its title."""
     if what in _COMMITTED and fate is Fate.CREATED:
         return follows("resource-committed")
-    row = follows(_FATES[fate], bucket=what == "bucket", account=what == "account", secret=what == _SECRET)
+    held: dict[str, Any] = {word: word == _HELD.get(what) for word in _HELD.values()}
+    row = follows(_FATES[fate], **held)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 

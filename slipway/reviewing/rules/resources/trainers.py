@@ -27,15 +27,13 @@ def trainers(change: Change) -> Iterator[Consequence]:
         if old and new:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 edits = (Edit("account", old.account, new.account),)
-                details = _quoted((*_runs(new, change.new), *sorted(secrets_read(change.new, new.account))))
-                subject = Subject("trainer", name)
+                runs, read = _runs(new, change.new), sorted(secrets_read(change.new, new.account))
+                details, subject = _quoted((*runs, *read)), Subject("trainer", name)
                 values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account}
+                values |= {"runs": runs, "read": _named_secrets(read), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
-            so, members = "" if old else "nobody may submit them", _names(trainer.submitters)
-            if members:
-                so = f"{members} may run any code as it" if new else f"{members} can't submit as it"
             runs = _runs(trainer, change.new)
             yield by_row(
                 "trainer-added" if new else "trainer-gone",
@@ -43,9 +41,15 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 trainer=called(trainer),
                 name=name,
                 who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
-                so=so,
+                members=_names(trainer.submitters),
+                outside=_names([member for member in trainer.submitters if member not in change.after.people]),
                 details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
             )
+
+
+def listing(facts: Facts, member: str) -> list[str]:
+    """Return the trainers as which a member is listed to submit."""
+    return [called(trainer) for trainer in _trainers(facts).values() if member in trainer.submitters]
 
 
 def acting(facts: Facts) -> frozenset[tuple[str, str]]:

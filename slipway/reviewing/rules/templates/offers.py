@@ -146,7 +146,8 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
     # A wait after which nothing follows ends nothing.
     if before != now and (rest or flexible) and not barred(offer):
-        stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
+        command = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}"
+        stays = command * bool(offer.wait and not was.wait)
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
         endless = "not at all" if full else "for ever"

@@ -84,9 +84,12 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     if was.type != new.type:
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
         row: RowName = "parameter-type-list" if new.each.type == was.type else "parameter-type"
-        row = "parameter-type-wider" if (was.type, new.type) == ("int", "float") else row
-        used = template.used if row == "parameter-type" else None
-        yield _tells(template, row, name, was=was.type, type=f"{new.type}{of}", used=used)
+        text = new.type == "str" and not (new.choices or was.kind.item)
+        row = "parameter-type-wider" if text or (was.type, new.type) == ("int", "float") else row
+        used = template.used if text or row == "parameter-type" else None
+        values: dict[str, Any] = {"was": was.type, "words": was.kind.words, "text": text}
+        values["grade"] = Grade.BLOCKING if text else None
+        yield _tells(template, row, name, type=f"{new.type}{of}", used=used, **values)
     if new.required and not was.required:
         used = template.used.giving(former, lambda value: value in (None, was.default))
         yield _tells(template, "parameter-required", name, had=had, used=used)
@@ -105,7 +108,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
             edits=(Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name)),),
             grade=grade,
         )
-    if was.type == new.type:
+    if was.type == new.type or (was.type, new.type) == ("int", "float"):
         yield from _bounds(template, was, new)
 
 

@@ -45,7 +45,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             other = next((new for new in added if _shape(new) == _shape(template)), None)
             going = owned((job for job in gone.used.jobs if not job.ended), "")
             yield gone.tells(
-                "template-renamed" if other else "template-gone",
+                "template-gone",
                 used=gone.used,
                 other=other.name if other else "",
                 twice=f"; whoever sends {going} anew pays both, until the old one is cancelled" if going else "",
@@ -76,7 +76,6 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
     paid = ", else ".join(cost(offer, template.becomes) for offer in can)
-    row: RowName = "template-added-brings" if brings else "template-added"
     run = [f"a run costs {paid}, for up to {template.limit}"] if can else []
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
@@ -86,9 +85,8 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     full = len(run) > 1
     grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
-    yield template.tells(
-        row, can=bool(can), brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade
-    )
+    so = "" if template.change.first else facts(*brings, *run, *anew)
+    yield template.tells("template-added", can=bool(can), so=so, brings=brings, grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -138,7 +136,8 @@ def _regions(template: TemplateChange) -> Iterator[Consequence]:
         if regions:
             used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
             price = crossing_price(home, regions)
-            yield template.tells(row, part="regions", used=used, regions=join(regions, "or"), home=home, price=price)
+            listed, rest = join(regions, "or"), join(new, "or")
+            yield template.tells(row, part="regions", used=used, regions=listed, rest=rest, home=home, price=price)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:
@@ -148,13 +147,12 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
             part, words = f"kind {kind}", _words(kind)
             yield template.tells(
-                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, **_effects(kind)
+                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, **_effects(old, kind)
             )
     for kind in new.kinds:
         if kind not in old.kinds:
-            yield template.tells(
-                "kind-added", part=f"kind {kind}", kind=_words(kind), **_effects(kind * (kind != new.kind))
-            )
+            effects = _effects(new, kind * (kind != new.kind))
+            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), **effects)
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
         yield template.tells(
             "usual-kind",
@@ -164,14 +162,16 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
-            uploaded=old.kind == PIPELINE.name,
+            uploaded=_effects(old, old.kind)["uploads"],
             searched=old.kind == TUNING_JOB.name,
-            **_effects(new.kind),
+            **_effects(new, new.kind),
         )
 
 
-def _effects(kind: str) -> dict[str, Any]:
-    return {"uploads": kind == PIPELINE.name, "searches": kind == TUNING_JOB.name}
+def _effects(template: Template, kind: str) -> dict[str, Any]:
+    """Tell whether jobs of a kind upload a model, and whether they make trials."""
+    bodies = [offer.request for offer in template.offers if offer.kind == kind == PIPELINE.name]
+    return {"uploads": any("modelToUpload" in body for body in bodies), "searches": kind == TUNING_JOB.name}
 
 
 def _words(kind: str) -> str:
