@@ -42,11 +42,8 @@ def teams(change: Change) -> Iterator[Consequence]:
                 (team, pool) for team in sorted(has) for pool in pools if had.get(team, 0) < pool.max <= has[team]
             ]
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            words: dict[str, Any] = {
-                "none": none,
-                "gone": not has,
-                "whole": join(f"{team} all of `{pool.name}`" for team, pool in filled),
-            }
+            whole = join(f"{team} all of `{pool.name}`" for team, pool in filled)
+            words: dict[str, Any] = {"none": none, "gone": not has, "whole": whole}
             yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits, **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
@@ -55,8 +52,7 @@ def teams(change: Change) -> Iterator[Consequence]:
         was, now = (_users(facts, cluster) & stay for facts in sides)
         owners = named(f"`{owner}`" for owner in change.new.owners(cluster))
         if gained := [f"`{member}`" for member in sorted(now - was)]:
-            several = "s" * (len(change.new.owners(cluster)) > 1)
-            of = f"of team{several} {owners}" if owners else "everybody's"
+            of = f"of team{'s' * (' and ' in owners)} {owners}" if owners else "everybody's"
             # A team shares with everybody what was its own.
             grade, subject = None if owners else Grade.WARNING, Subject("cluster", cluster)
             yield by_row("cluster-team-opened", subject, who=named(gained), of=of, details=gained, grade=grade)

@@ -144,11 +144,11 @@ def _gone(member: AccessChange) -> Consequence:
     others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
-        was, less = listing(change.before, member.member), listing(change.after, domain)
-        less = less if {*was} - {*less} else []
-        row: RowName = "submitter-gone-covered-group" if kind == "group" and not less else "submitter-gone-covered"
+        less = listing(change.after, domain)
+        less = [] if {*less}.issuperset(listing(change.before, member.member)) else less
         values: dict[str, Any] = {"domain": domain, "less": join(less), "grade": Grade.BLOCKING if less else None}
-        return by_row(row, Subject("member", member.member), field=field_of(change.new, domain), **values)
+        values |= {"group": kind == "group", "field": field_of(change.new, domain)}
+        return by_row("submitter-gone-covered", Subject("member", member.member), **values)
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
     return by_row(

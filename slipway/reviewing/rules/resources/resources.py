@@ -42,9 +42,7 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 }
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
-_HELD = {"bucket": "bucket", "account": "account", "secretmanager.Secret": "secret"}
-_HELD |= dict.fromkeys(("serviceaccount.Key", "storage.HmacKey"), "key")
-"""By a subject's word, what the rows of fates tell it from."""
+_HELD = {"bucket": "bucket", "account": "account", "secretmanager.Secret": "secret", "serviceaccount.Key": "key"}
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
 UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"

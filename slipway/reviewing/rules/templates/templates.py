@@ -9,11 +9,10 @@ from typing import Any, cast
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.template import Template
-from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.finding import Grade
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     account_of,
     cost,
@@ -25,7 +24,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, shrunk
@@ -61,10 +60,6 @@ def templates(change: Change) -> Iterator[Consequence]:
         parts = (_added,) if pair.is_new else (parameters, offers, requests, code, _kinds, _flags, _regions)
         for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
             yield from part(pair)
-    if before and change.old.trainer != change.new.trainer:
-        was, becomes = (f"`{side.trainer.partition('@')[0]}`" for side in (change.old, change.new))
-        edits = (Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),)
-        yield by_row("common-account-changed", Subject("trainer"), was=was, becomes=becomes, edits=edits)
 
 
 def _shape(template: Template) -> tuple[object, ...]:
@@ -169,7 +164,6 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def _effects(template: Template, kind: str) -> dict[str, Any]:
-    """Tell whether jobs of a kind upload a model, and whether they make trials."""
     bodies = [offer.request for offer in template.offers if offer.kind == kind == PIPELINE.name]
     return {"uploads": any("modelToUpload" in body for body in bodies), "searches": kind == TUNING_JOB.name}
 
