@@ -270,4 +270,14 @@ CASES = (
             hurts("arguments-changed", "lora", "--seed=0", "one that does not know that fails"),
         ),
     ),
+    Case(
+        "A parameter has another name, and whoever set it may have set its default",
+        (
+            template("digits", 'Parameter("seed"', 'Parameter("rng"'),
+            template("digits", "--seed=${seed}", "--seed=${rng}"),
+        ),
+        (hurts("parameter-renamed", "digits", "nobody had another value than its default"),),
+        world=World(jobs=(Job("digits-night", "digits", user="nightly", parameters={"seed": 0}),)),
+        never=("nobody set it",),
+    ),
 )
