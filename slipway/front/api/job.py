@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, ResourceError
 from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
@@ -34,6 +35,9 @@ _log = logging.getLogger("slipway")
 class Job:
     """A job at its last reading: it does not change, `refresh` returns a newer one.
 
+    `wait`, `logs` and `download` go on with the job that runs its submission by now, as the command does. One that was
+    found by its number, or listed, has its own log and output.
+
     `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles of one job are
     equal.
     """
@@ -42,13 +46,22 @@ class Job:
     request_id: str = field(compare=False)
     _job: VertexJob = field(compare=False, repr=False)
     _context: Context = field(compare=False, repr=False)
+    #: The name by which `logs` and `download` find the job that runs the submission; empty for this job alone.
+    _named: str = field(default="", compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"Job(name={self.name!r}, state={self.state!r})"
 
     def _handle(self, job: VertexJob) -> Job:
         """Return the handle of another reading of this job, or of the job that runs in its place."""
-        return Job(job.name, self.request_id, job, self._context)
+        return Job(job.name, self.request_id, job, self._context, self._named and job.display_name)
+
+    def _runs(self) -> VertexJob:
+        from slipway.using.submission.next_attempt import last_attempt
+
+        with suppress(ResourceError):  # A list may not have it yet.
+            return last_attempt(self._context, self._named or self.resource_name, _log.info)
+        return self.refresh()._job
 
     @property
     def name(self) -> str:
@@ -152,61 +165,41 @@ class Job:
         expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
         that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
-        from slipway.using.jobs.claimant import about_original, original
-        from slipway.using.jobs.follower import follower_of
         from slipway.using.jobs.notification import Notifier
-        from slipway.using.jobs.race import decided
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
-        from slipway.using.submission.next_attempt import next_attempt
 
         check_timeout(timeout)
-        begun, notifier = self._context.clock.monotonic(), Notifier(self._context)
-
-        def left() -> float | None:
-            return None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
-
-        job = decided(self._context, self._job, _log.info, timeout=timeout)
-        follower = follower_of(self._context, job, logs=False, timeout=left())
-        for event in follower.events(left()):
+        job, notifier = self._job, Notifier(self._context)
+        for job, event in _followed(self._context, self._job, logs=False, timeout=timeout):
             tell_event(event)
-            if problem := notifier.saw(follower.job):
+            if problem := notifier.saw(job):
                 _log.warning(problem)
-        if owner := original(self._context.vertex, self._context.connection.storage, follower.job):
-            _log.info("%s %s", self.id, about_original(follower.job, owner))
-            return self._handle(owner).wait(left())
-        # A list may have hidden another leg of its race before.
-        stands = decided(self._context, follower.job, _log.info)
-        goes_on = next_attempt(self._context, stands, left()) or stands
-        if goes_on.name != follower.job.name:
-            return self._handle(goes_on).wait(left())
-        if problem := end_run(self._context, follower.job):
+        for problem in filter(None, (end_run(self._context, job), notifier.ended(job))):
             _log.warning(problem)
-        if problem := notifier.ended(follower.job):
-            _log.warning(problem)
-        require_success(self._context, follower.job)
-        return self._handle(follower.job)
+        require_success(self._context, job)
+        return self._handle(job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:
         """Yield the lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
 
         With `follow` they go on until the job has ended, in whatever way. Raises CloudError.
         """
-        from slipway.using.jobs.follower import LogLine, follower_of
+        from slipway.using.jobs.follower import LogLine
         from slipway.using.jobs.log import WHOLE_LOG, job_filter, line
 
+        # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
+        runs = self._runs()
         if follow:
-            for event in follower_of(self._context, self._job, logs=True).events():
+            for job, event in _followed(self._context, runs, logs=True):
                 if isinstance(event, LogLine):
-                    yield from line(event.entry, self._job).split("\n")
+                    yield from line(event.entry, job).split("\n")
                 else:
                     tell_event(event)
             return
-        # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
-        job = self._context.vertex.job(self.resource_name)
         logging = self._context.connection.with_policy(WHOLE_LOG).logging(self._context.catalog.project)
-        for entry in logging.entries(job_filter(job.log_ids)) if job.log_ids else ():
-            yield from line(entry, job).split("\n")
+        for entry in logging.entries(job_filter(runs.log_ids)) if runs.log_ids else ():
+            yield from line(entry, runs).split("\n")
 
     def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
         """Fetch its output so far below its output directory into `folder`, else into one with the job's name, and
@@ -219,7 +212,7 @@ class Job:
 
         check(folder=folder, overwrite=overwrite)
         into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
-        done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
+        done = download(self._context, self._runs(), into, overwrite=overwrite)
         _log.info("%s has %d files of %s", into, len(done.files), self.name)
         done.require_all()
         return into
@@ -283,7 +276,8 @@ def job(name: str, *, catalog: str | None = None) -> Job:
     check(name=name, catalog=catalog)
     context = context_of(catalog)
     target = find_job(context, name, tell=_log.info)
-    return Job(target.name, target.request_id, target, context)
+    named = target.display_name if target.request_id and name not in (target.id, target.name) else ""
+    return Job(target.name, target.request_id, target, context, named)
 
 
 def jobs(
@@ -337,6 +331,26 @@ def jobs(
         storage = context.connection.storage
         listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
+
+
+def _followed(
+    context: Context, job: VertexJob, *, logs: bool, timeout: float | None = None
+) -> Iterator[tuple[VertexJob, Event]]:
+    """Yield the events of a job, and of each in which its submission goes on, with the job as it is then."""
+    from slipway.using.jobs.follower import follower_of
+    from slipway.using.jobs.race import decided
+    from slipway.using.submission.next_attempt import goes_on_as
+
+    begun, left = context.clock.monotonic(), timeout
+    later: VertexJob | None = job
+    while later:
+        job = decided(context, later, _log.info, timeout=left)
+        if timeout is not None:
+            left = max(0.0, timeout - (context.clock.monotonic() - begun))
+        follower = follower_of(context, job, logs=logs, timeout=left)
+        for event in follower.events(left):
+            yield follower.job, event
+        later = goes_on_as(context, follower.job, _log.info, left)
 
 
 def tell_event(event: Event) -> None:

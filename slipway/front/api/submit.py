@@ -155,7 +155,8 @@ def sent(
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
-    return Job(submitted.attempt.job.name, id_, submitted.attempt.job, submitted.context)
+    job = submitted.attempt.job
+    return Job(job.name, id_, job, submitted.context, job.display_name)
 
 
 def _like(

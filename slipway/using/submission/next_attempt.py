@@ -1,4 +1,4 @@
-"""The job that a submission fell back to, for whoever waits for the one that it gave up."""
+"""The job in which a submission goes on, for whoever names or waits for an earlier one of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from slipway.google.jobs import VertexJob
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, mark_of, next_claim, read_claim
+from slipway.using.jobs.claimant import about_original, original
+from slipway.using.jobs.finding import find_job
+from slipway.using.jobs.race import decided
 from slipway.using.submission.request import attempt_id
 
 _EVERY_S = 2.0
@@ -37,13 +40,28 @@ def next_attempt(context: Context, job: VertexJob, within: float | None = 0.0) -
     return None
 
 
-def last_attempt(context: Context, job: VertexJob, tell: Callable[[str], None]) -> VertexJob:
-    """Return the job that the submission goes on as by now, which is `job` where it has not fallen back."""
-    while later := next_attempt(context, job):
-        tell(about_fallback(job, later))
+def last_attempt(context: Context, text: str, tell: Callable[[str], None]) -> VertexJob:
+    """Return the job that `find_job` does, or the one that its submission fell back to; that of a number as it is.
+    Raises ResourceError."""
+    job = find_job(context, text, tell=tell)
+    while text not in (job.id, job.name) and (later := next_attempt(context, job)):
+        tell(_about_fallback(job, later))
         job = later
     return job
 
 
-def about_fallback(job: VertexJob, later: VertexJob) -> str:
+def goes_on_as(context: Context, job: VertexJob, tell: Callable[[str], None], within: float | None) -> VertexJob | None:
+    """Return the job in which the submission of an ended one goes on; None where that was its last. `within`: as of
+    `next_attempt`. Raises the errors of `original` and `decided`."""
+    if owner := original(context.vertex, context.connection.storage, job):
+        tell(f"{job.called} ({job.id}) {about_original(job, owner)}")
+        return owner
+    stands = decided(context, job, tell)  # A list may have hidden another leg of its race before.
+    if later := next_attempt(context, stands, within):
+        tell(_about_fallback(stands, later))
+        return later
+    return stands if stands.name != job.name else None
+
+
+def _about_fallback(job: VertexJob, later: VertexJob) -> str:
     return f"{job.called} ({job.id}) never began, and its submission goes on as {later.called}"

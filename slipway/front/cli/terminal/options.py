@@ -226,12 +226,8 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
 
 
 def found_last_attempt(context: Context, text: str) -> VertexJob:
-    """Return the job of this name, or the one that its submission fell back to; that of a number as it is. Raises
-    ResourceError."""
+    """Return the job that `last_attempt` does, and tell which was taken. Raises ResourceError."""
     from slipway.front.cli.terminal import screen
     from slipway.using.submission.next_attempt import last_attempt
 
-    job = found_job(context, text)
-    if text in (job.id, job.name):
-        return job
-    return last_attempt(context, job, lambda message: screen.note(f"note: {message}"))
+    return last_attempt(context, text, lambda message: screen.note(f"note: {message}"))

@@ -17,7 +17,6 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.model.prices import UNKNOWN_PRICE, spent
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.claimant import about_original, original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.listing import with_parts
@@ -25,7 +24,7 @@ from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
 from slipway.using.jobs.race import decided
 from slipway.using.submission.experiment_run import end_run
-from slipway.using.submission.next_attempt import about_fallback, next_attempt
+from slipway.using.submission.next_attempt import goes_on_as
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.redrawn import LiveDisplay
@@ -128,19 +127,10 @@ def watch(
             raise
         except KeyboardInterrupt:
             raise Detached(f"stopped watching; {name} goes on", fix=back) from None
-        runs = original(context.vertex, context.connection.storage, follower.job)
-        if runs is None:
-            # A list may have hidden another leg of its race before.
-            stands = decided(context, follower.job, screen.note)
-            later = next_attempt(context, stands, left)
-            if later:
-                screen.note(about_fallback(stands, later))
-            elif stands.name == follower.job.name:
-                break
-            job = later or stands
-            continue
-        screen.note(f"{name} ({job.id}) {about_original(job, runs)}")
-        job = runs
+        later = goes_on_as(context, follower.job, screen.note, left)
+        if later is None:
+            break
+        job = later
     if kept := end_run(context, follower.job):
         screen.note(kept)
     if problem := notifier.ended(follower.job):

@@ -16,7 +16,8 @@ from slipway.using.sweeps.points import Points
 from slipway.using.sweeps.sweep_file import Runs, points_of
 from tests.slipway.front.api import test_submit as _fixtures
 from tests.slipway.front.cli import test_sweep as _sweep
-from tests.slipway.front.cli.stack import SLEEP, Stack, counts, held
+from tests.slipway.front.cli.jobs.test_yield import begun, counting, of, waiting
+from tests.slipway.front.cli.stack import SLEEP, SPOT_CPUS, Stack, counts, held
 from tests.slipway.front.cli.test_fallback import packaged
 from tests.slipway.front.cli.test_sweep_gone import delete
 
@@ -214,3 +215,33 @@ def test_runs_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(f"slipway.using.sweeps.{module}.MOST", 10)
     (told,) = points({"a": n} for n in itertools.count()).mistakes
     assert str(told) == "runs: makes 11 runs"
+
+
+def test_the_handle_of_a_submission_that_another_command_moved_on_reads_the_job_that_runs_it(stack: Stack) -> None:
+    held(stack)
+    sent = slipway.submit("hello", capacity="pool", request_id="moves", code_="print('moved')")
+    words = ("submit", "hello", "-p", "code=print('moved')", "--request-id", "moves")
+    with stack.settings(quota=SPOT_CPUS):
+        done = stack.well(*words, "--wait-for", "pool=1s", "--then", "spot", "--wait", "-o", "json").json["job"]
+    stack.write(f"jobs/{done['displayName']}/metrics.json", b"{}")
+    for handle in (sent, slipway.job(sent.name)):
+        assert "main  moved" in list(handle.logs()) and "main  moved" in list(handle.logs(follow=True))
+        assert handle.wait(timeout=60).resource_name == done["name"]
+        assert (handle.download() / "metrics.json").read_bytes() == b"{}"
+    (listed,) = (job for job in slipway.jobs() if job == sent)
+    for alone in (slipway.job(sent.id), slipway.job(sent.resource_name), listed):
+        assert list(alone.logs()) == [] and alone.refresh() == sent
+
+
+def test_the_log_of_a_job_that_makes_room_goes_on_with_the_one_behind(stack: Stack) -> None:  # N24
+    crew = held(stack, stack.most - 1)
+    counting(stack)
+    name, waits = begun(stack, 60), waiting(stack)
+    sent = slipway.job(name)
+    stack.well("jobs", "yield", name, "--to", waits, "--within", "1s")
+    lines = list(sent.logs(follow=True))
+    first, behind = of(stack, name)
+    assert lines.index("main  begins at 0") < lines.index("main  ends at 60")
+    assert list(sent.logs()) == list(slipway.job(behind["name"]).logs()) != list(slipway.job(first["name"]).logs())
+    assert sent.wait(timeout=60).resource_name == behind["name"]
+    stack.well("jobs", "cancel", crew)
