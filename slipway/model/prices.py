@@ -182,12 +182,12 @@ def per_gib(home: str, region: str) -> Decimal | None:
 
 
 def crossing_price(home: str, regions: Iterable[str]) -> str:
-    """Return `at $0.02 a GB`, `at $0.02 to $0.08 a GB`: the price of what jobs in these regions read from `home`."""
+    """Return `at $0.02 a GiB`, `at $0.02 to $0.08 a GiB`: the price of what jobs in these regions read from `home`."""
     prices = {per_gib(home, region) for region in regions}
     if None in prices:
-        return "at a price by the gigabyte that no list here has"
+        return "at a price by the GiB that no list here has"
     low, high = (f"${price}" for price in (min(filter(None, prices)), max(filter(None, prices))))
-    return f"at {low if low == high else f'{low} to {high}'} a GB"
+    return f"at {low if low == high else f'{low} to {high}'} a GiB"
 
 
 def unpriced(machines: Iterable[MachineSpec]) -> str:

@@ -32,10 +32,10 @@ def test_a_job_goes_to_the_next_region_of_its_template_and_its_results_stay_ther
     checkout.up()
     limit(checkout, {REGION: 0, FAR: 64})
     shown = checkout.slipway("templates", "show", "nap").said
-    assert f"after these, machines of its own in {FAR}: what it reads crosses regions, at $0.05 a GB" in shown
+    assert f"after these, machines of its own in {FAR}: what it reads crosses regions, at $0.05 a GiB" in shown
     planned = checkout.slipway("submit", "nap", "-p", "say=far", "--dry-run").said
     assert f"spot in {FAR}: runs on 1 machine of its own" in planned, planned
-    assert f"in {FAR} each machine reads package, inputs and image from {REGION}, at $0.05 a GB" in planned
+    assert f"in {FAR} each machine reads package, inputs and image from {REGION}, at $0.05 a GiB" in planned
     done = checkout.slipway("submit", "nap", "-p", "say=far", "--wait", "--output", "json")
     assert done.code == 0, done.said
     job = json.loads(done.out)["job"]

@@ -58,17 +58,17 @@ class Spending:
 class Crossing(Spending):
     """Inputs that may cross regions, at a price for a whole run above the limit."""
 
-    gigabytes: float = 0.0
+    gib: float = 0.0
 
     @property
     def words(self) -> str:
         costs = UNKNOWN_PRICE if self.price.unknown else f"{amount(self.price)} in all"
         asks = f"above {amount(Price(Decimal(str(self.limit))))}" if self.limit else "about any cost"
-        moved = f"its machines would read up to {self.gigabytes:,.0f} GB of inputs from another region"
+        moved = f"its machines would read up to {self.gib:,.0f} GiB of inputs from another region"
         return f"{self.what}: {moved}, {costs}; stack {self.stack} asks {asks}"
 
     def within(self, agreed: Spending) -> bool:
-        return isinstance(agreed, Crossing) and self.gigabytes <= agreed.gigabytes and super().within(agreed)
+        return isinstance(agreed, Crossing) and self.gib <= agreed.gib and super().within(agreed)
 
     @property
     def refusal(self) -> PolicyError:
@@ -98,7 +98,7 @@ def crossing(prepared: PreparedSubmission, candidates: Iterable[Candidate], inpu
         stack=catalog.stack,
         limit=catalog.confirm_above,
         most=price,
-        gigabytes=max(each.demand.machines for each in away) * input_bytes / 10**9,
+        gib=max(each.demand.machines for each in away) * input_bytes / 2**30,
     )
 
 

@@ -23,7 +23,7 @@ CASES = (
                 "offer-added",
                 "lora regions",
                 "in us-east4 or europe-west4, where us-central1 has none",
-                "crosses regions, at $0.02 to $0.05 a GB",
+                "crosses regions, at $0.02 to $0.05 a GiB",
             ),
         ),
         given=(OTHERS, ALLOWED),

@@ -31,7 +31,7 @@ def away(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
 def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stack) -> None:
     planned = away.run("submit", "hello", "--dry-run", "--output", "json")
     assert planned.json["region"] == AWAY and f"pool cpu in {AWAY}: starts now" in planned.err
-    crossing = f"what it reads from {REGION} crosses regions, at $0.05 a GB"
+    crossing = f"what it reads from {REGION} crosses regions, at $0.05 a GiB"
     assert f"  {crossing}" in planned.err
     shown = away.run("templates", "show", "hello").out
     assert f"pool cpu in {AWAY}" in shown and f"pool cpu: {crossing}" in shown

@@ -135,23 +135,23 @@ def test_what_crosses_regions_costs_what_googles_list_says(home: str, region: st
 
 
 def test_prices_of_several_regions_are_a_range_and_an_unknown_one_is_said() -> None:
-    assert crossing_price(HOME, [EAST, WEST]) == "at $0.02 to $0.05 a GB"
-    assert crossing_price(HOME, [EAST]) == "at $0.02 a GB"
+    assert crossing_price(HOME, [EAST, WEST]) == "at $0.02 to $0.05 a GiB"
+    assert crossing_price(HOME, [EAST]) == "at $0.02 a GiB"
     assert "no list" in crossing_price(HOME, ["mars-west1"])
 
 
 def test_inputs_that_cost_more_than_the_stacks_limit_are_asked_about() -> None:
     made = deployed(confirm_above=1.0)
     prepared = prepare(made, ASKED, "ada")
-    gigabyte = 2**30
-    assert crossing(prepared, prepared.candidates[:2], 500 * gigabyte) is None, "at home nothing crosses"
-    assert crossing(prepared, prepared.candidates, 20 * gigabyte) is None, "$1.00 to europe-west4"
-    costs = crossing(prepared, prepared.candidates, 21 * gigabyte)
+    gib = 2**30
+    assert crossing(prepared, prepared.candidates[:2], 500 * gib) is None, "at home nothing crosses"
+    assert crossing(prepared, prepared.candidates, 20 * gib) is None, "$1.00 to europe-west4"
+    costs = crossing(prepared, prepared.candidates, 21 * gib)
     assert costs is not None and costs.price.known == Decimal("1.05")
-    assert "up to 23 GB of inputs from another region, $1.05 in all; stack local asks above $1.00" in costs.words
+    assert "up to 21 GiB of inputs from another region, $1.05 in all; stack local asks above $1.00" in costs.words
     with pytest.raises(PolicyError, match="confirmed what digits in us-east5 or europe-west4 would move"):
         raise costs.refusal
     away = prepare(catalog(launcher=True, pool_region=EAST), ASKED, "ada")
-    assert crossing(away, away.candidates[:1], 500 * gigabyte) is None, "whoever deployed a cluster there has agreed"
+    assert crossing(away, away.candidates[:1], 500 * gib) is None, "whoever deployed a cluster there has agreed"
     agents = prepare(replace(made, confirm_above=0.0), ASKED, "ada")
-    assert crossing(agents, agents.candidates, gigabyte), "an agent is asked about any cost"
+    assert crossing(agents, agents.candidates, gib), "an agent is asked about any cost"

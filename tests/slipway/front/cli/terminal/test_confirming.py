@@ -15,7 +15,7 @@ def test_a_yes_to_what_crosses_regions_takes_none_back_to_the_machines(monkeypat
     asked: list[str] = []
     monkeypatch.setattr(submission, "confirm", lambda question, _: asked.append(question))
     machines = Spending("lora by spot", Price(Decimal(4)), "prod", 1.0)
-    moved = Crossing("lora in us-east5", Price(Decimal(2)), "prod", 1.0, gigabytes=100)
+    moved = Crossing("lora in us-east5", Price(Decimal(2)), "prod", 1.0, gib=100)
     display = submission.TerminalDisplay(Context(environ={}), json=False, again="", yes=False)
     for costs in (machines, moved, replace(machines, price=Price(Decimal(3))), moved):
         display.confirm(costs)
