@@ -82,20 +82,22 @@ def _weekday(word: str) -> int:
     return [day.startswith(word.lower()) for day in _DAYS].index(True)
 
 
-def climb(rungs: Sequence[Rung], left: float) -> list[tuple[Rung, float | None]]:
+def climb(rungs: Sequence[Rung], left: float, waits: str = "", age: float = 0.0) -> list[tuple[Rung, float | None]]:
     """Return the types to take in order, each with the seconds until the next one; none where no type is likely to be
-    ready in `left` seconds. One that is not sure to start is no last hope. Pure."""
+    ready in `left` seconds. One that is not sure to start is no last hope. `waits`: the type by which it waits already,
+    for `age` seconds. Pure."""
     likely = sorted((rung for rung in rungs if rung.latest(left) >= 0), key=lambda rung: rung.price)
     plan: list[tuple[Rung, float | None]] = []
     begin = 0.0
     while likely:
         rung, *dearer = likely
-        likely = [other for other in dearer if other.latest(left) >= begin + _SHORTEST_S]
+        shortest = max(0.0, _SHORTEST_S - age) if rung.type == waits else _SHORTEST_S
+        likely = [other for other in dearer if other.latest(left) >= begin + shortest]
         wait = likely[0].latest(left) - begin if likely else None
         plan.append((rung, wait))
         begin += wait or 0.0
     if plan and not (last := plan[-1][0]).sure:
-        return climb([rung for rung in rungs if rung is not last], left)
+        return climb([rung for rung in rungs if rung is not last], left, waits, age)
     return plan
 
 
@@ -109,9 +111,11 @@ def going_on(plan: list[tuple[Rung, float | None]], type_: str, age: float) -> l
     return [(rung, None if wait is None else wait + age), *later]
 
 
-def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> list[tuple[Rung, float | None]]:
-    """Return the types to take for a submission to end by a time. Raises PolicyError where none is likely to,
-    ConfigError where it has several shapes or regions, and CloudError."""
+def plan_by(
+    context: Context, prepared: PreparedSubmission, by: datetime, waits: str = "", age: float = 0.0
+) -> list[tuple[Rung, float | None]]:
+    """Return the types to take for a submission to end by a time, as of `climb`. Raises PolicyError where none is
+    likely to, ConfigError where it has several shapes or regions, and CloudError."""
     template = prepared.template.name
     offers = [candidate.offer for candidate in prepared.candidates]
     for noun, several in (("shape", {offer.shape for offer in offers}), ("region", {offer.region for offer in offers})):
@@ -139,7 +143,7 @@ def plan_by(context: Context, prepared: PreparedSubmission, by: datetime) -> lis
         if rung and (rung.type not in rungs or rung.wait < rungs[rung.type].wait):
             rungs[rung.type] = rung
     left = (by - context.now).total_seconds()
-    if plan := climb([*rungs.values()], left):
+    if plan := climb([*rungs.values()], left, waits, age):
         return plan
     rows = [str(rung) for rung in rungs.values()]
     raise PolicyError(

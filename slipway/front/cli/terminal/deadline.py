@@ -25,11 +25,13 @@ def by_deadline(
     may have been sent under it before."""
     waiting = last_sent(context, prepared, id_) if id_ else None
     type_ = waiting.labels.get(CAPACITY_TYPE_LABEL) if waiting else None
+    since = waiting.create_time if waiting else None
+    age = (context.now - since).total_seconds() if since else 0.0
     try:
         ends = deadline(by, context.now)
         if not (dry_run or waiting):
             await_resumption(context, screen.note)
-        told = plan = [] if waiting and waiting.start_time else plan_by(context, prepared, ends)
+        told = plan = [] if waiting and waiting.start_time else plan_by(context, prepared, ends, type_ or "", age)
     except (ConfigError, PolicyError):
         if not waiting:
             raise
@@ -38,8 +40,8 @@ def by_deadline(
         found = replace(prepared.asked, capacity_type=type_)
         there = prepare(context.catalog, found, context.user, now=context.now, counts_for=prepared.team)
         return replace(typed, by=None, capacity_type=type_), there
-    if waiting and type_ and waiting.create_time:
-        plan = going_on(plan, type_, (context.now - waiting.create_time).total_seconds())
+    if type_ and since:
+        plan = going_on(plan, type_, age)
     waits = {rung.type: float(round(wait)) for rung, wait in plan if wait is not None}
     last, alone = plan[-1][0].type, not waits
     asked = replace(prepared.asked, waits=waits, then=() if alone else (last,), capacity_type=last if alone else None)

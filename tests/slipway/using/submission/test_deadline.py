@@ -36,6 +36,11 @@ def test_typed_again_it_goes_on_from_the_job_that_waits() -> None:
     (pool, wait), *later = going_on(plan, "pool", HOUR)
     assert (pool, wait, later) == (POOL, 6 * HOUR, plan[1:]), "as long from now as the plan says"
     assert going_on(plan, "on-demand", HOUR) == plan[2:]
+    last = POOL.runs + 600.0 + 30.0  # Half a minute before the step.
+    assert climb([POOL, DEAR], last) == [(POOL, None)], "nothing begins a wait of less than a minute"
+    assert going_on(climb([POOL, DEAR], last, "pool", HOUR), "pool", HOUR) == [(POOL, HOUR + 30), (DEAR, None)]
+    full = replace(POOL, sure=False)
+    assert going_on(climb([full, DEAR], last, "pool", HOUR), "pool", HOUR) == [(full, HOUR + 30), (DEAR, None)]
     late = climb([DEAR], 8 * HOUR)
     assert [(rung.type, wait) for rung, wait in going_on(late, "pool", HOUR)] == [("pool", 1.0), ("on-demand", None)]
 
