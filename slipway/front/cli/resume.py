@@ -37,4 +37,5 @@ def command(*, cluster: str | None, yes: bool, catalog: str | None, output: str)
         screen.out_json("resumption", paused.document)
         return
     left = join(each.words(stack) for each in pauses.values() if each is not paused)
-    screen.out(f"resumed: what waits in commands is sent within seconds{f'; {left}' if left else ''}")
+    shares = ", unless a share holds it" if context.catalog.shares else ""
+    screen.out(f"resumed: what waits in commands is sent within a minute{shares}{f'; {left}' if left else ''}")
