@@ -24,6 +24,8 @@ class CatalogWatch:
         """Begin at the time `began`. `clusters`: the ids by name of those that runs are sent to."""
         self._read, self._clusters, self._threads = read, clusters, threads
         self._reading: Future[Catalog] | None = None
+        #: As read last; None while that is the one that the sweep began with.
+        self.catalog: Catalog | None = None
         self._asked_at = self._known_at = began
         self._ask_at = began + EVERY_S
 
@@ -39,7 +41,7 @@ class CatalogWatch:
             return None
         reading, self._reading = self._reading, None
         try:
-            catalog = reading.result()
+            catalog = self.catalog = reading.result()
         except CloudError as problem:
             self._ask_at = now + AGAIN_S
             return _unread(problem.message, problem) if late else None

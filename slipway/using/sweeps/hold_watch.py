@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,19 +24,27 @@ EVERY_S = 10.0
 @dataclass(frozen=True)
 class _Look:
     pauses: Mapping[str, Pause] = field(default_factory=dict)
-    #: The shared clusters by name, each with the unfinished jobs of its region.
-    shared: Mapping[str, tuple[PersistentResource, tuple[VertexJob, ...]]] = field(default_factory=dict)
+    #: The shared clusters by name, each with its teams' shares and the unfinished jobs of its region.
+    shared: Mapping[str, tuple[Mapping[str, int], PersistentResource, tuple[VertexJob, ...]]] = field(
+        default_factory=dict
+    )
 
 
 class HoldWatch:
     """Times are those of the monotonic clock."""
 
     def __init__(
-        self, context: Context, candidate: Callable[[Run], Candidate], clusters: Iterable[str], threads: Executor
+        self,
+        context: Context,
+        candidate: Callable[[Run], Candidate],
+        clusters: Collection[str],
+        threads: Executor,
+        shares: Callable[[], Mapping[str, Mapping[str, int]] | None],
     ) -> None:
-        """`candidate`: returns that of a run. `clusters`: the names of those that runs are sent to."""
+        """`candidate`: returns that of a run. `clusters`: the names of those that runs are sent to. `shares`: returns
+        the teams' in clusters, which a deployment may edit meanwhile."""
         self._context, self._candidate, self._threads = context, candidate, threads
-        self._shared = [name for name in clusters if name in (context.catalog.shares or {})]
+        self._clusters, self._shares = clusters, shares
         self._look: _Look | None = None
         self._ask_at, self._failed = 0.0, ""
         self._reading: Future[_Look] | None = None
@@ -66,7 +74,7 @@ class HoldWatch:
         if name not in look.shared:
             return ""
         team, demand = candidate.request.job.team, candidate.demand
-        share = team_share(name, (catalog.shares or {})[name], *look.shared[name], team, demand)
+        share = team_share(name, *look.shared[name], team, demand)
         needs = demand.machines
         why = share.keeps_out(needs, self._sent[name], queues=False)
         for sent in () if why else (self._sent, self._sent_since):
@@ -75,9 +83,10 @@ class HoldWatch:
 
     def _read(self) -> _Look:
         context, shared = self._context, {}
-        for name in self._shared:
+        shares = self._shares() or {}
+        for name in (name for name in self._clusters if name in shares):
             here = context.vertex_by(context.hurried).at(context.catalog.region_of(name))
             with suppress(Denied, NotFound):  # Another look would not tell either.
                 cluster = here.persistent_resource(context.catalog.clusters[name].id)
-                shared[name] = cluster, tuple(here.active_jobs(CUSTOM_JOB))
+                shared[name] = shares[name], cluster, tuple(here.active_jobs(CUSTOM_JOB))
         return _Look(read_pauses(context.hurried.storage, context.catalog.work_bucket), shared)

@@ -122,7 +122,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
             cancels = CancelWatch(reading.read_cancels, reading.cancels, threads)
-            holds = HoldWatch(context, chosen.candidate, names, threads)
+            holds = HoldWatch(context, chosen.candidate, names, threads, lambda: (watch.catalog or catalog).shares)
 
             def outdated(now: float) -> SlipwayError | None:
                 return cancelled(plan.id, len(left.going)) if cancels.came(now) else watch.problem(now)
