@@ -143,7 +143,8 @@ def command(
         again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled, keep_code=keep_code)
         submit_sweep(context, typed, id_, ending, dry_run=dry_run, again=again, rate=rate, json=json)
         return
-    if typed.urgent and (typed.wait_for or typed.then or typed.capacity_type not in (None, POOL)):
+    elsewhere = typed.wait_for or typed.then or typed.race is not None or typed.capacity_type not in (None, POOL)
+    if typed.urgent and elsewhere:
         why = "room is made on the pool, where it waits until it starts"
         raise ConfigError("--urgent goes with no other capacity type", why=why, fix="leave out the other flag")
     flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--keep-code": keep_code}

@@ -253,10 +253,12 @@ def region_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
     """Yield what a race is, each other region with its verdict and price; and what may cross regions, by a race or in
     order."""
     home, legs = prepared.catalog.region, choice.legs
-    if len(legs) == 1 == len(prepared.candidates) - len(choice.hopeless):
-        yield f"  no race: of its regions {legs[0].candidate.region} alone can run it"
+    hopeless = [leg.candidate for leg in choice.hopeless]
+    racing = [each.region for each in prepared.candidates if each not in hopeless]  # Some may be sent already.
+    if len(legs) == 1 == len(racing):
+        yield f"  no race: of its regions {racing[0]} alone can run it"
     elif legs:
-        yield f"  a race in {join(leg.candidate.region for leg in legs)}: the first that has its machines runs it"
+        yield f"  a race in {join(racing)}: the first that has its machines runs it"
     for leg in legs[1:]:
         yield f"  {leg.sentence()}, {dollars(price(prepared.catalog, leg.candidate))}"
     regions = dict.fromkeys(each.region for each in possible(prepared, choice) if each.offer.region)

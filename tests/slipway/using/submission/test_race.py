@@ -117,7 +117,8 @@ def test_a_race_that_one_region_alone_can_run_is_told_as_none() -> None:
     (line,) = region_lines(prepared, Choice(first, legs=(first,), hopeless=tuple(others)))
     assert line == f"  no race: of its regions {HOME} alone can run it"
     line, *_ = region_lines(prepared, Choice(first, legs=(first,)))
-    assert line.startswith(f"  a race in {HOME}: "), "the others are there already"
+    assert line.startswith(f"  a race in {prepared.candidates[0].region}, "), line
+    assert all(region in line for region in REGIONS), "the others are there already, and race too"
 
 
 def test_no_leg_is_sent_to_a_paused_stack_and_those_that_wait_go_on() -> None:  # N24

@@ -182,6 +182,8 @@ def test_an_urgent_job_starts_soon_on_a_full_pool_and_who_made_room_goes_on(smal
     assert refused.code == 5 and "nobody may, and you are bob" in refused.err and len(small.jobs()) == 1
     small.catalog["urgent"] = ["user:bob@company.example"]
     small.publish()
+    raced = small.run(*urgent, "--race", SLIPWAY_USER="bob")
+    assert raced.code == 2 and "--urgent goes with no other capacity type" in raced.err
     agent = small.run(*urgent, SLIPWAY_USER="bob", SLIPWAY_AGENT="Claude Code")
     assert agent.code == 5 and "agent claude-code may not submit urgent jobs" in agent.err and len(small.jobs()) == 1
     told = small.run(*urgent, "--dry-run", SLIPWAY_USER="bob").err
