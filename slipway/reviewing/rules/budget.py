@@ -47,7 +47,8 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")
         if whose == "enforce":
-            if now or _in_words(new):
+            # A first limit is told with what it refuses.
+            if _in_words(old) if now and _in_words(new) else now or _in_words(new):
                 edits, limits = (Edit(key, str(was).lower(), str(now).lower()),), _in_words(new)
                 row = row_of(f"budget/{path}", was, now, "limited" * bool(limits))
                 yield by_row(row, subject, edits=edits, limits=limits)
@@ -67,6 +68,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
             subject,
             refuses=refuses,
             within=name and new.stack is not None,
+            over=refuses and name and now and new.stack is not None and now > new.stack,
             edits=[edit],
             grade=Grade.BLOCKING if freed else Grade.WARNING if stops else milder,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",

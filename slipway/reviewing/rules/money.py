@@ -183,6 +183,8 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
         after=after,
         less=less,
         refused=named(refused),
+        had=old,
+        some=new and old and new.machines == old.machines,
         grade=Grade.NOTE if less and not refused else None,
         edits=edits,
     )

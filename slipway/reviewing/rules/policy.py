@@ -53,13 +53,14 @@ def policy(change: Change) -> Iterator[Consequence]:
 
 def _grade(grade: Grade | None = None, most: float | None = None) -> str:
     above, word = "" if most is None else f"{most:,.0f}", grade.review_word if grade else ""
-    return say("review-grade", sum=above, grade=word, blocks=grade is Grade.BLOCKING)
+    return say("review-grade", sum=above, grade=word)
 
 
 def _graded(row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grade | None = None) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     before, after = sides
     values: dict[str, Any] = {"kind": kind, "means": KINDS[kind].means, "before": before, "after": after}
+    values["blocks"] = "`blocking`" in before + after
     return by_row(row, Subject("policy", key, kind), edits=(Edit(kind, before, after),), grade=grade, **values)
 
 
@@ -67,7 +68,7 @@ def _breach(breach: Finding, policy: _Rules) -> Consequence:
     """Return the consequence of a broken rule, with the field that breaks it, and the rule's own."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     level = MANDATORY if refuses else ADVISORY
-    loosen = say("policy-loosen", field=breach.field, level=level, rule=key, now=_shown(policy[level][key]))
+    loosen = say("policy-loosen", level=level, rule=key, now=_shown(policy[level][key]))
     return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=breach.field)
 
 

@@ -56,6 +56,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
             "program-edited",
             Subject("program"),
             unsure=unsure,
+            sure=not all(map(may_be_imported, edited)),
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
             details=names if len(names) > 1 else (),

@@ -61,7 +61,7 @@ CASES = (
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
         (
-            stops("policy-weaker", "submitter-gone", "where it was `blocking`, which needs an approval"),
+            stops("policy-weaker", "submitter-gone", "where it was `blocking`", "needs an approval"),
             stops("submitter-gone", NIGHTLY),
         ),
         world=BUSY,

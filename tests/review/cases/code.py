@@ -17,6 +17,12 @@ USES_COMMON = (
     Edit("jobs/common/__init__.py", "", ""),
     Edit("jobs/common/data.py", "", "SEED = 1\n"),
 )
+SAVES = '    torch.save(model, os.environ["SLIPWAY_OUTPUT"] + "/last.pt")\n'
+PARSED = """def parsed():
+    parser = ArgumentParser()
+    for name in ("--model", "--steps", "--rank", "--precision", "--out"):
+        parser.add_argument(name)
+    return parser.parse_args()"""
 UNSHARED = template("digits", f"IMAGE{SHARED}", "IMAGE)")
 
 CASES = (
@@ -179,5 +185,22 @@ CASES = (
             stack("      reviewedCodeOnly: true\n", ""),
         ),
         accident="code that nobody had read, run with a robot's rights",
+    ),
+    Case(
+        "Code takes the place of its checkpoints from an argument, no longer from the environment",
+        (
+            Edit("jobs/lora/task.py", 'os.environ["SLIPWAY_OUTPUT"]', "parsed().out"),
+            Edit("jobs/lora/task.py", "def main", f"{PARSED}\n\n\ndef main"),
+            template("lora", '"--output=${slipway.output}"', '"--out=${slipway.output}"'),
+        ),
+        (hurts("code-changed", "lora", "run other code"),),
+        may=("arguments-changed",),
+        given=(Edit("jobs/lora/task.py", '    print("trained"', SAVES + '    print("trained"'),),
+        never=("find no checkpoint",),
+    ),
+    Case(
+        "A file that the program may import is edited",
+        files=("tools/helper.py",),
+        names=(stops("program-edited", "program", "Code that may deploy or judge", "`tools/helper.py`"),),
     ),
 )

@@ -291,4 +291,16 @@ CASES = (
         ),
         (hurts("scheduling-changed", "digits", "restartJobOnWorkerRestart"),),
     ),
+    Case(
+        "The pool comes last, after Spot and on-demand",
+        (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand", "pool")'),),
+        (hurts("offer-order", "digits", "Spot and machines on demand before pool `cpu`", "else $2.10/h on demand"),),
+        may=("run-cost",),
+    ),
+    Case(
+        "On-demand comes before Spot, of which there is no quota: jobs run as they did",
+        (template("digits", '("pool", "spot", "on-demand")', '("pool", "on-demand", "spot")'),),
+        (tells("offer-order", "digits", "Spot can't start"),),
+        world=World(limits={"preemptible_cpus": 0}),
+    ),
 )

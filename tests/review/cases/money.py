@@ -183,7 +183,7 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { users: { bo: 100 }, enforce: true }\n  slipway:policy:\n"),),
         (
             hurts("budget-changed", "budget enforce", "refuses nobody", "a user's only warns"),
-            tells("budget-changed", "budget users.bo", "only warned of"),
+            tells("budget-changed", "budget users.bo", "only warned"),
         ),
         accident="a limit that nobody was held to",
     ),
@@ -340,5 +340,31 @@ CASES = (
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 60}'),),
         (hurts("fallback-wait", "lora", "flex-start"),),
         accident="a fallback to the dear machines that took place too soon",
+    ),
+    Case(
+        "AI agents may spend as much as before, on machines of one type alone",
+        (stack("perDay: 500 }", "perDay: 500, machines: [a2-highgpu-1g] }"),),
+        (hurts("spending-limit", "agents", "a usual job of `digits` and `evals`"),),
+        given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 500 }\n  slipway:policy:\n"),),
+        never=("costs more", "--max-run"),
+    ),
+    Case(
+        "AI agents may not spend anything by themselves any more",
+        (stack("  slipway:agents: { perDay: 50 }\n", ""),),
+        (hurts("spending-limit", "agents", "nothing", "`digits`"),),
+        given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
+        never=("--max-run",),
+    ),
+    Case(
+        "A team's first budget is larger than the stack's",
+        (stack("stack: 80000,", "stack: 80000, teams: { ml: 90000 },"),),
+        (hurts("budget-changed", "teams.ml", "the stack's $80,000 holds before"),),
+        given=(BUDGETED,),
+    ),
+    Case(
+        "A stack's first budget is enforced: that is told once",
+        (stack("  slipway:policy:\n", "  slipway:budget: { stack: 900000, enforce: true }\n  slipway:policy:\n"),),
+        (tells("budget-changed", "budget stack", "$900,000 a month", "are refused"),),
+        never=("budget-enforced",),
     ),
 )

@@ -15,6 +15,7 @@ PARSES = (
     "    parser.parse_args()\n"
 )
 PINS = "requirements.txt"
+CUDA = "https://download.pytorch.org/whl/cu121"
 BENCH = f"""from slipway.template import Disk, Image, JobTemplate, WorkerPool
 
 TEMPLATE = JobTemplate(
@@ -239,5 +240,35 @@ CASES = (
         (more("digits", 'kinds=("training-pipeline",)'),),
         (hurts("kind-gone", "digits", "custom job"), hurts("request-changed", "digits", "as a training pipeline")),
         never=("uploads", "pipeline too"),
+    ),
+    Case(
+        "A package gets another name by a typing error, which strangers may have taken",
+        (Edit(LORA, "peft==0.13.0", "pefft==0.13.0"),),
+        (
+            stops("requirements-changed", "lora", "don't install `peft==0.13.0`"),
+            hurts("requirements-changed", "lora", "install `pefft==0.13.0` too"),
+        ),
+        accident="a package of a name that looks like a known one",
+    ),
+    Case(
+        "A CUDA build of a package comes with the index that has it",
+        (Edit(LORA, "torch==2.4.1", f"--extra-index-url {CUDA}\ntorch==2.4.1+cu121"),),
+        (
+            stops("requirements-changed", "lora", "take packages from"),
+            hurts("requirements-changed", "lora", "install `torch==2.4.1+cu121` instead of `torch==2.4.1`"),
+        ),
+        never=("PyPI has no version",),
+    ),
+    Case(
+        "An index of packages is not asked any more",
+        (Edit(LORA, f"--extra-index-url {CUDA}\n", ""),),
+        (stops("requirements-changed", "lora", "what only the others have is not found"),),
+        given=(Edit(LORA, "torch==2.4.1", f"--extra-index-url {CUDA}\ntorch==2.4.1"),),
+        never=("whoever can publish there",),
+    ),
+    Case(
+        "A pinned package may be of any patch release from now on",
+        (Edit(LORA, "peft==0.13.0", "peft==0.13.*"),),
+        (hurts("requirements-changed", "lora", "each start gets the newest that fits"),),
     ),
 )

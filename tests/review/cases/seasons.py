@@ -61,7 +61,7 @@ CASES = (
     Case(
         "A cluster has no end any more",
         (stack("      until: 2026-12-20\n", ""),),
-        (hurts("season-changed", "h100", "has no end any more", "$147,666 a month"),),
+        (hurts("season-changed", "h100", "is not deleted on a date any more", "$147,666 a month"),),
         given=(h100("until: 2026-12-20"),),
     ),
     Case(
@@ -211,5 +211,36 @@ CASES = (
         may=(*MONEY, *OFFERS, "capacity-found-anew", "quota-short-at-most"),
         given=(h100("from: 2026-11-20"), stack("mode: enforce", "mode: request")),
         world=World(limits={"nvidia_h100_gpus": 24}, deployed=3),
+    ),
+    Case(
+        "The end of a cluster goes, and its idle limit stays",
+        (stack("      until: 2026-12-20\n", ""),),
+        (tells("season-changed", "h100 until", "is not deleted on a date any more"),),
+        given=(h100("until: 2026-12-20", "idleLimit: 20d"),),
+        never=("no end any more",),
+    ),
+    Case(
+        "A beginning that has passed goes from a cluster that is there",
+        (stack("      from: 2026-10-20\n", ""),),
+        (tells("season-changed", "h100 from", "nothing changes now"),),
+        given=(h100("from: 2026-10-20"),),
+        never=("wanted at once",),
+    ),
+    Case(
+        "A busy cluster gets an end that has passed for longer than older ones may stay",
+        (h100("until: 2026-10-20"),),
+        (stops("cluster-retires", "h100", "is deleted when"),),
+        may=(*MONEY, *OFFERS, "season-changed", "jobs-finish-on-old"),
+        world=BUSY,
+        never=("should be gone by now",),
+    ),
+    Case(
+        "An idle cluster gets an idle limit that has passed: its deletion is told once",
+        (h100("idleLimit: 2h"),),
+        (
+            stops("cluster-retires | cluster-deleted", "h100", "deleted at once"),
+            tells("season-changed", "h100 idleLimit", "once it has had no job for 2 h"),
+        ),
+        may=(*MONEY, *OFFERS),
     ),
 )

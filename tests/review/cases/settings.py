@@ -329,4 +329,22 @@ CASES = (
         ),
         may=("run-cost", "arguments-changed"),
     ),
+    Case(
+        "Every cluster has to bear a label that none has",
+        (stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      labels: [owner]\n"),),
+        (stops("policy-violated", "labels", "label owner is missing", "change what breaks it"),),
+        may=("policy-added",),
+        never=("change `slipway:policy`",),
+    ),
+    Case(
+        "A living cluster may become another one, which counts for the next time that it is made",
+        (
+            h100(
+                "alternatives:",
+                "  - pools:",
+                "      workers: { machine: a2-highgpu-8g, disk: { sizeGb: 500 }, replicas: { min: 2, max: 4 } }",
+            ),
+        ),
+        (hurts("cluster-may-become", "h100", "can't be had the next time"),),
+    ),
 )

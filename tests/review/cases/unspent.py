@@ -168,7 +168,7 @@ CASES = (
     Case(
         "A team gets a budget that its jobs count for",
         (stack(POLICY, "  slipway:budget: { teams: { ml: 5000 } }\n\n" + POLICY),),
-        (tells("budget-changed", "budget teams.ml", "only warned of"),),
+        (tells("budget-changed", "budget teams.ml", "only warned"),),
     ),
     Case(
         "Judges draw no bars of progress into their logs",

@@ -235,7 +235,9 @@ def retiring(change: Change) -> Iterator[Consequence]:
         on_it = [f"`{job.display_name}`" for job in action.jobs]
         if action.id not in known:
             yield by_row("taken-over", subject, end=of.ends(action), first=change.first, details=on_it)
-        if action.overdue and not (action.id in before and before[action.id].overdue):
+        # One that was current until now has no limit behind it.
+        current = change.old.cluster_named(action.id)
+        if action.overdue and not (current or (action.id in before and before[action.id].overdue)):
             field = key_of(action.cluster, "retireWithin")
             yield by_row("cluster-overdue", subject, cluster=action.cluster, details=on_it, field=field)
     for action in change.of(What.CLEAR):

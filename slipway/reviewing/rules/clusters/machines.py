@@ -107,6 +107,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         lacking=lacking,
         most=dollars(most),
         lost=lost,
+        stays=cluster.stays,
         regions=regions,
         home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,

@@ -77,7 +77,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             new=new.machine,
             old=old.machine,
             min=new.min,
-            size=_size(new, "min"),
+            size=_size(old, "min"),
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),
             grows=new.autoscaled,

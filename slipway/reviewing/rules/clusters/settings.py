@@ -90,8 +90,10 @@ def _edited(
         later, longer = more > timedelta(0), more > _SOON and price(new).known >= _DEAR
         endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not (asleep or fresh) and (longer or endless)
+        # The cluster's fate is told then.
+        quiet = fresh or (dated and asleep and not was_asleep)
         ends = harms and key in ("until", "idleLimit") and not asleep
-        soon = harms and key == "until" and value and value - change.now < _SOON
+        soon = harms and not quiet and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
             row_of(f"cluster/{key}", was, value, "past" * past, "later" * later),
             new.name,
@@ -105,16 +107,16 @@ def _edited(
             harms=harms,
             edits=[Edit(key, _words(was), _words(value))],
             details=(*(away[1:] if ends else away), *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else Grade.NOTE if fresh else Grade.WARNING if paid or harms else None,
+            grade=Grade.BLOCKING if soon else Grade.NOTE if quiet else Grade.WARNING if paid or harms else None,
             key=key,
         )
 
 
 def _both_past(key: str, was: Any, value: Any, now: datetime) -> bool:
     """Tell whether both dates have passed; a cluster without a beginning is wanted, as one whose has passed."""
-    if key not in ("from", "until") or not value or value > now:
+    if key not in ("from", "until") or (value or was) > now:
         return False
-    return bool(was <= now) if was else key == "from"
+    return bool(was <= now) if was and (value or key == "from") else key == "from"
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:

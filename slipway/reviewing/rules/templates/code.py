@@ -33,9 +33,6 @@ _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
     old, new, files = template.old, template.new, template.change.files
-    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{template.becomes.catalog_bucket}/"):
-        yield template.tells("code-foreign", part="code", package=new.package)
-        return
     roots = tuple(f"jobs/{root}/" for root in folders(new))
     touched = sorted(file for file in files.touched if file.startswith(roots))
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
@@ -43,7 +40,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if new.package or not old.package:
         field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         if _by_package(old.requirements) != _by_package(new.requirements):
-            yield _installed(template, field)
+            yield from _installed(template, field)
         if indexes(old.requirements) != indexes(new.requirements):
             yield _elsewhere(template, field)
     yield from _arguments(template, edited)
@@ -64,6 +61,9 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Another file may have it.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
+    # Or an argument has the place.
+    if any(template.reads([name]) for _, _, given in _started(template.new, "slipway.output") for name in given):
+        lost -= {PLACE}
     if row == "code-changed" and PLACE in lost:
         row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
     elif row == "code-changed" and lost and template.new.checkpoints:
@@ -102,33 +102,35 @@ def _arguments(template: TemplateChange, edited: list[str]) -> Iterator[Conseque
             yield template.tells(row, part=f"arguments of {role}", role=role, names=told)
 
 
-def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield each role, the file of the module that it starts, and the names of the arguments that this is given."""
+def _started(template: Template, having: str = "") -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield each role, the file of the module that it starts, and the names of the arguments that this is given, of
+    those with a text in them."""
     searched = [f"--{name}" for name in template.study.parameters] if template.study else []
     for offer in template.offers:
         for role, pool in zip(offer.roles, offer.worker_pools, strict=False):
             if started := Launched.of(pool.get("pythonPackageSpec") or {}):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
-                yield role, file, frozenset(map(flag, (*started.arguments, *searched)))
+                yield role, file, frozenset(flag(each) for each in (*started.arguments, *searched) if having in each)
 
 
-def _installed(template: TemplateChange, field: str) -> Consequence:
+def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
-    moves = {name: _row_of(before.get(name, ""), after.get(name, "")) for name in names}
-    worst = min(moves.values(), key=[*ROWS].index)
-    alike = [name for name, row in moves.items() if row == worst]
-    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
-    return template.tells(
-        worst,
-        part="requirements",
-        before=lines[0] or "none",
-        after=lines[1],
-        moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
-        saves=template.new.checkpoints,
-        field=field,
-        edits=[Edit(f"in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides)) for name in names],
-    )
+    moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
+    for row in sorted({*moves.values()}, key=[*ROWS].index):
+        alike = [name for name in names if moves[name] == row]
+        lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
+        yield template.tells(
+            row,
+            part=f"requirements {row.rpartition('-')[2]}",
+            before=lines[0] or "none",
+            after=lines[1],
+            moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
+            open=any("==" not in after.get(name, "") for name in alike),
+            saves=template.new.checkpoints,
+            field=field,
+            edits=[Edit(f"in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides)) for name in alike],
+        )
 
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
@@ -142,13 +144,13 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     before, after = (indexes(side.requirements) for side in (template.old, template.new))
     every = "; of a name that several have the highest version is taken, whoever made it" if after[1:] else ""
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
+    fewer = {*after} < {*before}
     edits = [Edit(f"index in {_REQUIREMENTS}", *(value.replace("`", "") for value in values))]
-    return template.tells(
-        "requirements-index", part="index", before=values[0], after=values[1], every=every, field=field, edits=edits
-    )
+    told = {"before": values[0], "after": values[1], "every": every, "fewer": fewer, "edits": edits}
+    return template.tells("requirements-index", part="index", field=field, **told)
 
 
-def _row_of(before: str, after: str) -> RowName:
+def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     """Return the row of a requirement that differs."""
     if not after:
         return "requirement-gone"
@@ -158,8 +160,9 @@ def _row_of(before: str, after: str) -> RowName:
     if new is None:
         # Lines of a package that differ by their markers are joined.
         return "requirement-other" if ", " in after else "requirement-unread"
-    versions = [spec.version for spec in new.specifier if spec.operator == "=="]
-    if before != after and any("+" in version for version in versions):
+    versions = [each.version for each in new.specifier if each.operator == "==" and not each.version.endswith(".*")]
+    # Another index may have such a version.
+    if before != after and any("+" in version for version in versions) and not indexes(template.new.requirements)[1:]:
         return "requirement-local"
     if not before:
         return "requirement-new"
@@ -167,7 +170,9 @@ def _row_of(before: str, after: str) -> RowName:
         return "requirement-loosened"
     if old is None or not versions or (str(old.marker), old.extras) != (str(new.marker), new.extras):
         return "requirement-other"
-    allowed = "--hash" not in before and old.specifier.contains(versions[0], prereleases=True)
+    allowed = (
+        "--hash" not in before and "+" not in versions[0] and old.specifier.contains(versions[0], prereleases=True)
+    )
     return "requirement-pinned" if allowed else "requirement-other"
 
 

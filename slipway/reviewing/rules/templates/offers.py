@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from slipway.base.formatting import last_part, span
+from slipway.base.formatting import join, last_part, span
 from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
@@ -299,9 +299,15 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
         if overtaken:
             sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
-            then, paid = after[overtaken[0]], costs([offer], template.becomes)
-            ends = ends_at(template, offer, after, tries="")
+            then = after[overtaken[0]]
+            sooner = [each for each in map(after.get, later[: later.index(overtaken[0])]) if each and each.available]
+            sooner = [each for each in sooner if compete(each, then)] or [offer]
+            ends = "" if sooner[1:] else ends_at(template, offer, after, tries="")
             values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "part": "order"}
-            values |= {"so": facts(paid, ends) if offer.available else why_not(offer, template)}
-            yield _tells(template, "offer-order", offer, edits=(Edit("capacity_types", *sides),), **values)
+            values |= {"way": join(map(way, sooner)), "edits": (Edit("capacity_types", *sides),)}
+            shut = next((each for each in (offer, then) if not each.available), None)
+            values |= {"grade": Grade.NOTE, "so": f"{way(shut)} can't start"} if shut else {}
+            yield _tells(
+                template, "offer-order", offer, **{"so": facts(costs(sooner, template.becomes), ends), **values}
+            )
             return

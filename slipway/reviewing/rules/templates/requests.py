@@ -265,7 +265,7 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
     found = (plain for offer in template.new.offers for plain in _plain(flat(offer, template.becomes), were))
     for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
-        yield template.tells("plain-secret", part=place, place=place)
+        yield template.tells("plain-secret", part=place, place=place, env=place.startswith("environment"))
 
 
 def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[str, str]]:

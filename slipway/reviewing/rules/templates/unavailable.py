@@ -30,13 +30,12 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
-    mends = dict.fromkeys(filter(None, (mend(offer, template) for offer in lost)))
     rests = any(offer.dormant for offer in lost)
     yield template.tells(
         "no-usual-offer-left" if at_all else "no-offer-left",
         now=rests,
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
-        instead=" or ".join(mends),
+        instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
         details=[*why, *([] if template.is_new else [template.used.words()])],
         grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
     )
