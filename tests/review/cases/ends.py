@@ -296,6 +296,7 @@ CASES = (
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand", "pool")'),),
         (hurts("offer-order", "digits", "Spot and machines on demand before pool `cpu`", "else $2.10/h on demand"),),
         may=("run-cost",),
+        accident="a pool that nobody used, paid beside machines of jobs' own",
     ),
     Case(
         "On-demand comes before Spot, of which there is no quota: jobs run as they did",

@@ -98,7 +98,7 @@ CASES = (
             hurts(
                 "spending-limit",
                 "confirmAbove",
-                "up to $4.00/h",
+                "above $4.00/h",
                 "`serviceAccount:nightly` can't confirm",
                 "exits with 5",
             ),

@@ -104,15 +104,22 @@ CASES = (
         "peft==0.13.0 --no-deps",
         stops("requirements-changed", "lora", "pip"),
     ),
-    asks(
+    Case(
         "An address, extras, an unfinished version and a condition",
-        "torch==2.4.1\npeft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n",
         (
-            "torch==2.5.0rc1\npeft @ https://x.example/peft.whl\nsafetensors[all]==0.4.5\n"
-            'accelerate==1.0.0; python_version < "3.10"\n'
+            Edit(
+                LORA,
+                "torch==2.4.1\npeft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n",
+                "torch==2.5.0rc1\npeft @ https://x.example/peft.whl\nsafetensors[all]==0.4.5\n"
+                'accelerate==1.0.0; python_version < "3.10"\n',
+            ),
         ),
-        hurts("requirements-changed", "lora", "lies there", "2.5.0rc1", "safetensors[all]", "python_version"),
+        (
+            hurts("requirements-changed", "lora", "lies there"),
+            hurts("requirements-changed", "lora", "2.5.0rc1", "safetensors[all]", "python_version"),
+        ),
         given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n"),),
+        accident="jobs that failed while they installed",
     ),
     asks(
         "Packages come from another index as well",
@@ -265,10 +272,12 @@ CASES = (
         (stops("requirements-changed", "lora", "what only the others have is not found"),),
         given=(Edit(LORA, "torch==2.4.1", f"--extra-index-url {CUDA}\ntorch==2.4.1"),),
         never=("whoever can publish there",),
+        accident="a package of a private name that a stranger had published",
     ),
     Case(
         "A pinned package may be of any patch release from now on",
         (Edit(LORA, "peft==0.13.0", "peft==0.13.*"),),
         (hurts("requirements-changed", "lora", "each start gets the newest that fits"),),
+        accident="a release that broke all jobs on a day without any edit",
     ),
 )

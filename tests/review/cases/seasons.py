@@ -220,13 +220,6 @@ CASES = (
         never=("no end any more",),
     ),
     Case(
-        "A beginning that has passed goes from a cluster that is there",
-        (stack("      from: 2026-10-20\n", ""),),
-        (tells("season-changed", "h100 from", "nothing changes now"),),
-        given=(h100("from: 2026-10-20"),),
-        never=("wanted at once",),
-    ),
-    Case(
         "A busy cluster gets an end that has passed for longer than older ones may stay",
         (h100("until: 2026-10-20"),),
         (stops("cluster-retires", "h100", "is deleted when"),),
