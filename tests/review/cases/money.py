@@ -122,7 +122,6 @@ CASES = (
         (BUDGETED,),
         (
             tells("budget-changed", "budget stack", "may spend $80,000 a month", "beyond that are refused"),
-            tells("budget-changed", "budget enforce", "are refused"),
             stops(
                 "budget-share",
                 "budget share",
@@ -139,7 +138,6 @@ CASES = (
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "149000")),),
         (
             tells("budget-changed", "budget stack", "may spend $149,000 a month"),
-            tells("budget-changed", "budget enforce", "are refused"),
             stops("budget-share", "budget share", "nothing can be sent at the end of long months"),
         ),
         never=("of a month on",),
@@ -150,7 +148,6 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { stack: 30000, enforce: true }\n  slipway:policy:\n"),),
         (
             tells("budget-changed", "budget stack", "may spend $30,000 a month"),
-            tells("budget-changed", "budget enforce", "are refused"),
             stops("budget-share", "budget share", "498 %", "above $149,379"),
         ),
         never=("keep fewer machines",),
@@ -366,5 +363,13 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { stack: 900000, enforce: true }\n  slipway:policy:\n"),),
         (tells("budget-changed", "budget stack", "$900,000 a month", "are refused"),),
         never=("budget-enforced",),
+    ),
+    Case(
+        "A budget that only warned refuses from now on",
+        (stack("enforce: false }", "enforce: true }"),),
+        (tells("budget-changed", "budget enforce", "the stack's $800,000 a month are refused"),),
+        given=(
+            stack("  slipway:policy:\n", "  slipway:budget: { stack: 800000, enforce: false }\n  slipway:policy:\n"),
+        ),
     ),
 )

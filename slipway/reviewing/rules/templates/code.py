@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -146,7 +146,7 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
     fewer = {*after} < {*before}
     edits = [Edit(f"index in {_REQUIREMENTS}", *(value.replace("`", "") for value in values))]
-    told = {"before": values[0], "after": values[1], "every": every, "fewer": fewer, "edits": edits}
+    told: dict[str, Any] = {"before": values[0], "after": values[1], "every": every, "fewer": fewer, "edits": edits}
     return template.tells("requirements-index", part="index", field=field, **told)
 
 
