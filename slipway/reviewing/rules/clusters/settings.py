@@ -91,7 +91,7 @@ def _edited(
         endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not (asleep or fresh) and (longer or endless)
         # The cluster's fate is told then.
-        quiet = fresh or (dated and asleep and not was_asleep)
+        quiet = fresh or (key in ("until", "idleLimit") and asleep and not was_asleep)
         ends = harms and key in ("until", "idleLimit") and not asleep
         soon = harms and not quiet and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
