@@ -344,6 +344,7 @@ CASES = (
         (hurts("spending-limit", "agents", "a usual job of `digits` and `evals`"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 500 }\n  slipway:policy:\n"),),
         never=("costs more", "--max-run"),
+        accident="agents whose every job a person had to send",
     ),
     Case(
         "AI agents may not spend anything by themselves any more",

@@ -265,6 +265,7 @@ CASES = (
             hurts("requirements-changed", "lora", "install `torch==2.4.1+cu121` instead of `torch==2.4.1`"),
         ),
         never=("PyPI has no version",),
+        accident="a build that no index had",
     ),
     Case(
         "An index of packages is not asked any more",

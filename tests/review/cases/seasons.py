@@ -226,6 +226,7 @@ CASES = (
         may=(*MONEY, *OFFERS, "season-changed", "jobs-finish-on-old"),
         world=BUSY,
         never=("should be gone by now",),
+        accident="a date that was meant for the next year",
     ),
     Case(
         "An idle cluster gets an idle limit that has passed: its deletion is told once",

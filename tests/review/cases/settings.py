@@ -336,6 +336,7 @@ CASES = (
         (stops("policy-violated", "labels", "label owner is missing", "change what breaks it"),),
         may=("policy-added",),
         never=("change `slipway:policy`",),
+        accident="a rule that refused each deployment from then on",
     ),
     Case(
         "A living cluster may become another one, which counts for the next time that it is made",
