@@ -121,7 +121,9 @@ def pause(context: Context, cluster: str, why: str) -> Pause:
     known = [*catalog.clusters, *catalog.dormant]
     if cluster and cluster not in known:
         why = f"stack {catalog.stack} has {join(sorted(known)) or 'none'}"
-        raise ConfigError(f"there is no cluster {quoted(cluster)}", why=why, fix=meant(cluster, known))
+        raise ConfigError(
+            f"there is no cluster {quoted(cluster)}", why=why, fix=meant(cluster, known) or "slipway pools"
+        )
     while not (there := read_pauses(storage, catalog.work_bucket).get(cluster)):
         folder = Location(catalog.work_bucket, f"{_FOLDER}{cluster}/" if cluster else _FOLDER)
         made = (last_part(stored.at.name) for stored in storage.objects(folder))

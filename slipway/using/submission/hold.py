@@ -64,14 +64,13 @@ class Hold:
         if candidate.wait and not candidate.waits_by_itself and not (pause and pause.cluster == STACK):
             until = self._until.setdefault(candidate.label, clock.monotonic() + candidate.wait)
         look = PAUSE_LOOK_S if pause and candidate.label not in self.overdue else self._policy.judge_every
+        then = LaterOffers.after(context, prepared, first - 1)
         while True:
             clock.sleep(look)
-            if clock.monotonic() >= until:
+            overdue, later = clock.monotonic() >= until, then
+            if overdue:
                 self.overdue.add(candidate.label)
-                break
-            if pause is None or not pause.stands(context.connection.storage):
-                break
-        later = LaterOffers.after(context, prepared, first - 1)
-        with suppress(CloudError):  # It is read again at the next look.
-            return later.anew()
-        return later
+            with suppress(CloudError):  # It is read again at the next look.
+                later = then.anew()
+            if overdue or later is not then or pause is None or not pause.stands(context.connection.storage):
+                return later

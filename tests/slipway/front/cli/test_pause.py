@@ -110,6 +110,8 @@ def test_an_agent_neither_pauses_nor_resumes(stack: Stack) -> None:
     assert refused.code == 5 and "have a person do it, without SLIPWAY_AGENT" in refused.err
     stack.well("pause", "--yes")
     assert stack.run("resume", "--yes", **agent).code == 5 and stack.read("pauses/1.resumed") == b""
+    other = stack.run("pause", "zebra", "--yes")
+    assert other.code == 2 and "  fix: slipway pools\n" in other.err
     unknown = stack.run("pause", "cqu", "--yes")
     assert unknown.code == 2 and "there is no cluster 'cqu'" in unknown.err and "did you mean `cpu`?" in unknown.err
 

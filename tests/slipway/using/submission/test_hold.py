@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.jobs import job
 
-from .fallback_command import STARTS, Told, command
+from .fallback_command import STARTS, Told, catalog, command
 from .service import N1, Service
 from .test_fallback import CALLS, typed_until_it_is_done
 
@@ -66,6 +67,15 @@ def test_a_planned_wait_counts_what_a_pause_of_the_cluster_has_taken_of_it() -> 
     first, second = service.jobs
     assert first.body["labels"]["slipway-capacity-type"] == "pool" and first.created <= 46
     assert 60 <= second.created <= 75 and (first.ran, second.ran) == (False, True)
+
+
+def test_a_hold_ends_where_a_deployment_removes_what_is_paused() -> None:
+    service = Paused(launcher=True, starts=[0], stored={CLUSTER: PAUSE})
+    removed = replace(catalog(launcher=True), templates={})
+    service.then += [(700.0, lambda service: setattr(service, "published", removed)), (5000.0, resumed(CLUSTER))]
+    with pytest.raises(ConfigError, match="template 'digits' not found"):
+        command(service, again=False, asked=POOL, show=Told())
+    assert service.time <= 720 and not service.jobs
 
 
 def test_a_pause_of_all_keeps_the_wait_that_was_planned() -> None:
