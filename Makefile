@@ -158,8 +158,8 @@ bootstrap: setup ## once, by who owns the projects: CI's identities, states and 
 shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL|group:EMAIL [STACK=dev])"
 	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" $(OF_STACK)
 
-verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
-	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
+verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…] [RESERVATION=… MACHINE=…]
+	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(RESERVATION),--reservation "$(RESERVATION)" --machine "$(MACHINE)") $(if $(YES),--yes)
 
 lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt

@@ -191,6 +191,10 @@ class ReservationArgs:
     """GPUs of N1 machines."""
     machines: Number | None = None
     """Number of machines."""
+    begins: Text | None = at_key("from")
+    """When it begins, of a reservation in calendar mode: 2026-12-01. No submission takes its machines before."""
+    ends: Text | None = at_key("until")
+    """When it ends. No submission takes its machines from then on, and Compute Engine deletes them."""
 
 
 @told

@@ -19,6 +19,7 @@ from pathlib import Path
 from journey.budget import Budget, budget
 from journey.guarded import guarded
 from journey.machines import machines, pool_cost
+from journey.probes.reservations import reserved
 from journey.probes.verification import ProbeRun
 from journey.project import lay_out
 from journey.published import Published
@@ -133,6 +134,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--probes", default="", help="all, open (those without an answer), or names with commas between"
     )
+    parser.add_argument(
+        "--reservation", default="", help="the full path of a reservation in calendar mode, for its probe"
+    )
+    parser.add_argument("--machine", default="", help="the machine type of that reservation")
     parser.add_argument("--clean-up", action="store_true", help="only take away what an earlier call left")
     flags = parser.parse_args(arguments)
     try:
@@ -170,7 +175,8 @@ def _verify(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
 
 def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
     """Ask the probes, or clean up alone; return the last lines to print."""
-    run = ProbeRun(declared.project, declared.region, folder, flags.probes, _say)
+    held = reserved(flags.reservation, flags.machine, declared.region)
+    run = ProbeRun(declared.project, declared.region, folder, flags.probes, _say, held)
     with turn(folder / "verify.lock"):
         if _only_cleaned(run, flags):
             return ""

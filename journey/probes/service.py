@@ -56,7 +56,7 @@ class Said:
 @dataclass(frozen=True)
 class Service:
     """The service in one project and region. `small` is the machine that probes use, `cluster` the id of their shared
-    one."""
+    one, `reserved` a person's reservation with its machine."""
 
     connection: Connection
     project: str
@@ -66,6 +66,7 @@ class Service:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     sleep: Callable[[float], None] = time.sleep
     poll: float = 5.0
+    reserved: tuple[str, MachineSpec] | None = None
 
     @property
     def url(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from journey.probes import autoscaling, clusters, jobs, outputs, quotas, restarts, strategies, tuning
+from journey.probes import autoscaling, clusters, jobs, outputs, quotas, reservations, restarts, strategies, tuning
 from journey.probes.probe import Probe
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest
@@ -12,6 +12,7 @@ from slipway.base.formatting import nearest
 _EVERY = (
     *quotas.PROBES,
     *strategies.PROBES,
+    *reservations.PROBES,
     *clusters.PROBES,
     *jobs.PROBES,
     *outputs.PROBES,

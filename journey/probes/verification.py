@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from journey.probes import answers
+from journey.probes import answers, reservations
 from journey.probes.cost import Cost, cost, minutes_of, small_machine
 from journey.probes.outputs import bucket_of
 from journey.probes.probe import Finding, Probe, unknown
@@ -21,6 +21,7 @@ from journey.probes.unasked import UNASKED
 from journey.published import Published
 from journey.sweep import Ours, Sweep
 from slipway.google.connection import Connection, connect
+from slipway.model.machines.spec import MachineSpec
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class ProbeRun:
     folder: Path
     words: str
     say: Callable[[str], None]
+    #: A reservation of the person's, with its machine.
+    reserved: tuple[str, MachineSpec] | None = None
 
     @property
     def run_file(self) -> Path:
@@ -45,7 +48,7 @@ class ProbeRun:
         """Return the most that the chosen probes cost. Raises ConfigError for a wrong name, PolicyError above a
         ceiling."""
         told = {name for name, answer in self._answers().items() if answer.told}
-        return cost(chosen(self.words, told), self.region, max_minutes, max_usd)
+        return cost(reservations.on(self.reserved, chosen(self.words, told)), self.region, max_minutes, max_usd)
 
     def play(self, allowed: Cost, connection: Connection | None = None) -> None:
         """Ask the probes; each answer is kept as it comes."""
@@ -55,6 +58,7 @@ class ProbeRun:
             self.region,
             small_machine(self.region),
             cluster=f"{STACK}-{secrets.token_hex(3)}",
+            reserved=self.reserved,
         )
         until = service.now() + timedelta(minutes=allowed.minutes)
 

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Self, TypeVar
 
 from slipway.base import codec
 from slipway.base.codec import At
+from slipway.base.formatting import last_part, span
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
-from slipway.model.season import ALWAYS, Season
+from slipway.model.season import ALWAYS, Moment, Season, moment_in_words
 
 Place = TypeVar("Place")
 
@@ -265,6 +266,30 @@ class Reservation:
     accelerator_count: int = 0
     #: The number of machines in it, 0 if unknown.
     machines: int = 0
+    #: Of a calendar reservation: Compute Engine makes it at its beginning, and deletes it with what runs on it at its
+    #: end. None is no bound.
+    begins: Annotated[Moment, At("from")] = None
+    ends: Annotated[Moment, At("until")] = None
+
+    @property
+    def dates(self) -> str:
+        """Return `from 2026-12-01 until 2026-12-08`, or `at any time`."""
+        ends = ((word, date) for word, date in (("from", self.begins), ("until", self.ends)) if date)
+        return " ".join(f"{word} {moment_in_words(date)}" for word, date in ends) or "at any time"
+
+    def closed(self, now: datetime) -> str:
+        """Return why no job can start on it now: `h100 begins on 2026-12-01, in 3 d`; empty between its dates."""
+        name = last_part(self.path)
+        if self.begins and now < self.begins:
+            return f"{name} begins on {moment_in_words(self.begins)}, in {span((self.begins - now).total_seconds())}"
+        return f"{name} ended on {moment_in_words(self.ends)}" if self.ends and self.ends <= now else ""
+
+    def ends_within(self, seconds: float, now: datetime) -> str:
+        """Return that it ends before a job that starts now and runs so long; empty where it does not."""
+        left = (self.ends - now).total_seconds() if self.ends else seconds
+        if left >= seconds or not self.ends:
+            return ""
+        return f"{last_part(self.path)} ends on {moment_in_words(self.ends)}, in {span(left)}"
 
 
 @dataclass(frozen=True)

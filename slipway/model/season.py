@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
+from slipway.base.codec import As
 from slipway.base.formatting import join, span
 from slipway.base.installation import updating
 
@@ -61,6 +62,9 @@ def moment(text: str) -> datetime:
 def moment_text(when: datetime) -> str:
     """Return `2027-01-10T00:00:00Z`."""
     return when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
 
 
 def moment_in_words(when: datetime) -> str:

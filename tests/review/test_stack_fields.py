@@ -113,6 +113,8 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "ReservationEntry.machine": stack(RESERVED, "machine: a3-megagpu-8g, machines: 2"),
     "ReservationEntry.accelerator": stack(RESERVED, f"machine: n1-standard-8, accelerator: {SMALL}, machines: 2"),
     "ReservationEntry.machines": stack("machines: 2", "machines: 1"),
+    "ReservationEntry.from": stack("machines: 2 }", "machines: 2, from: 2026-11-01 }"),
+    "ReservationEntry.until": stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),
     "ServiceAccountEntry.custom": h100("serviceAccount: { custom: false }"),
     "TeamEntry.submitters": stack(
         "[user:ada@acme.example], clusters: [h100]", "[user:eve@acme.example], clusters: [h100]"

@@ -20,6 +20,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "spot_disable_retries": ("restart", "fail"),
     "spot_reservation": ("reject", "ignore"),
     "reservation_quota": ("on-demand", "none"),
+    "calendar_reservations": ("consumable", "refused"),
     "image_builds": ("cold", "once"),
     "quota_ineligible": ("", "NO_VALID_BILLING_ACCOUNT", "NOT_SUPPORTED", "NOT_ENOUGH_USAGE_HISTORY", "OTHER"),
 }
@@ -91,6 +92,8 @@ class TrainingSettings:
     spot_reservation: str = "reject"
     # What machines of a specific reservation draw: `on-demand` quota, or `none`.
     reservation_quota: str = "on-demand"
+    # A job on a reservation in calendar mode, which has an end: it is `consumable`, or `refused`.
+    calendar_reservations: str = "consumable"
     # Failed trials that end a tuning job which leaves their number to the service.
     failed_trials: int = 5
     # Images: `cold` builds one anew in each cluster's cache; `once` builds one for this machine, and caches link to it;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from slipway.authoring.stack.bounds import DISK_TYPES, LARGEST_POOL, NAME
 from slipway.authoring.stack.secrets import shown
@@ -85,16 +86,19 @@ def _labels(labels: DocumentPart) -> None:
 
 
 def _season(cluster: DocumentPart) -> None:
-    begins, ends = (cluster[key].of(str) for key in ("from", "until"))
-    try:
-        late = begins is not None and ends is not None and moment(begins) >= moment(ends)
-    except ValueError:
-        return  # The type check reports it.
     for key in ("until", "idleLimit"):
         if cluster["replacement"].value == PROTECT and cluster[key].value is not None:
             cluster[key].wrong("would end a cluster that `replacement: protect` keeps", "one of the two")
-    if late:
-        cluster["until"].wrong(f"{ends} is not after `from`, {begins}", "a later date; it is the first day without it")
+    check_dates(cluster)
+
+
+def check_dates(entry: DocumentPart) -> None:
+    """Check that an entry's `until` comes after its `from`."""
+    begins, ends = (entry[key].of(str) for key in ("from", "until"))
+    with suppress(ValueError):  # The type check reports it.
+        if begins is not None and ends is not None and moment(begins) >= moment(ends):
+            what = f"{ends} is not after `from`, {begins}"
+            entry["until"].wrong(what, "a later date; it is the first day without it")
 
 
 def _pool(pool: DocumentPart, region: str | None) -> None:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
-from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_key, check_machine, machine_of
+from slipway.authoring.stack.cluster_checks import (
+    check_adoption,
+    check_cluster,
+    check_dates,
+    check_key,
+    check_machine,
+    machine_of,
+)
 from slipway.authoring.stack.config import OWN_KEYS
 from slipway.authoring.stack.members import check_crowd
 from slipway.authoring.stack.secrets import FORMS
@@ -49,6 +56,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
             what = f"{located} is not in the stack's region {home}, so no job can use it"
             reservation["path"].wrong(what, f"a reservation in {home}-…")
         machine_of(reservation)
+        check_dates(reservation)
     for _, machine in config["slipway:machines"].items():
         check_machine(machine)
     quota = config["slipway:quota"]

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
 from slipway.base import codec
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, As, At, MaybeNumber, MaybeText
-from slipway.model.catalog.forms import Moment, spelled
+from slipway.model.catalog.forms import spelled
 from slipway.model.catalog.model import SessionLimits
 from slipway.model.cluster import Adoption, Alternative, ClusterSpec, PoolSpec, PscInterface, Reservation
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.machines.table import machine
-from slipway.model.season import ALWAYS, Season
+from slipway.model.season import ALWAYS, Moment, Season
 
 Entry = Mapping[str, Any]
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

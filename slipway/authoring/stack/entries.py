@@ -269,3 +269,14 @@ class ReservationEntry(Entry):
     machines: Annotated[int, bounds.RESERVED] | None = Field(
         default=None, description="How many it holds.", examples=[2]
     )
+    from_: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        alias="from",
+        description="When it begins, of a reservation in calendar mode: no submission takes its machines before.",
+        examples=["2026-12-01"],
+    )
+    until: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        description="When it ends: no submission takes its machines from then on. Compute Engine deletes them.",
+        examples=["2026-12-08"],
+    )

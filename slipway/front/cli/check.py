@@ -94,6 +94,7 @@ def check_file(path: Path) -> Checked:
         _misfits(stack, folder, remarks)
         _unused(stack, published, remarks)
     _ended(stack, published, remarks)
+    _past(stack, remarks)
     every = sorted((*mistakes, *broken), key=lambda mistake: mistake.line)
     return Checked(stack.name, shown, stack, every, (*warnings, *remarks.mistakes))
 
@@ -212,6 +213,15 @@ def _broken(
         fix = "change what breaks the rule, or the rule"
         config["slipway:policy"][level][breach.subject.name].wrong(breach.sentence, fix)
     return mistakes.mistakes
+
+
+def _past(stack: Stack, remarks: DocumentPart) -> None:
+    """Remark on reservations whose last day is over."""
+    now = Clock().now()
+    for name, held in stack.reservations.items():
+        if held.ends and held.ends <= now:
+            what = f"{held.closed(now)}: no submission takes its machines"
+            remarks["slipway:reservations"][name]["until"].wrong(what, "a later date, or no such reservation")
 
 
 def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, MaybeNumber, MaybeText, malformed
-from slipway.model.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster, Seconds, flat
+from slipway.model.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, SeasonOfCluster, Seconds, flat
 from slipway.model.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface
-from slipway.model.season import ALWAYS, WhyDormant, why_dormant
+from slipway.model.season import ALWAYS, Moment, WhyDormant, why_dormant
 
 
 @dataclass(frozen=True)

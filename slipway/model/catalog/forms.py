@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
@@ -13,9 +13,8 @@ from slipway.base.codec import Across, As, At, Else, Form, malformed, read, writ
 from slipway.model.catalog.placeholders import whole
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, price_text
-from slipway.model.season import Season, moment, moment_text
+from slipway.model.season import Moment, Season
 
-Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
 Keys = TypeVar("Keys")
 
 

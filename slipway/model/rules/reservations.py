@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from slipway.base.formatting import join
 from slipway.model.capacity import FLEX_START, RESERVATION
@@ -58,8 +59,12 @@ def _well_said(worker: Worker) -> Iterator[str]:
             )
 
 
-def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
-    """Yield the reasons why so many machines of a shape can't come from a reservation."""
+def misfits_of(
+    reserved: Reservation, region: str, shape: Machine, machines: int, now: datetime | None = None
+) -> Iterator[str]:
+    """Yield the reasons why so many machines of a shape can't come from a reservation. `now`: for a job that starts."""
+    if now and (closed := reserved.closed(now)):
+        yield closed
     reserved_zone = zone(reserved.path)
     if region and reserved_zone is not None and not reserved_zone.startswith(f"{region}-"):
         yield f"{reserved.path} is in {reserved_zone}, the job in {region}; it can't be used from there"
@@ -77,10 +82,19 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
         yield f"{reserved.path} holds {reserved.machines} machines, the job needs {machines}; lower the replicas"
 
 
-def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, shape: Machine, machines: int) -> str:
+def undeclared(
+    declared: Iterable[Reservation],
+    region: str,
+    spec: MachineSpec,
+    shape: Machine,
+    machines: int,
+    now: datetime | None = None,
+) -> str:
     """Return that no declared reservation has so many machines, so that they would be on-demand ones; else nothing."""
-    if any(not tuple(misfits_of(reservation, region, shape, machines)) for reservation in declared):
-        return ""
+    fits = [each for each in declared if not tuple(misfits_of(each, region, shape, machines))]
+    closed = [each.closed(now) if now else "" for each in fits]
+    if fits:
+        return "" if "" in closed else "; ".join(closed)
     needed = spec if machines == 1 else f"{machines} {spec}"
     return f"the stack declares no reservation of {needed}"
 
@@ -97,9 +111,10 @@ def _fits(subject: Subject) -> Iterator[str]:
         asked[source] = asked.get(source, 0) + worker.replicas * subject.parallel
         if path:
             reserved = subject.reserved.get(path, Reservation(path))
-            misfits = list(misfits_of(reserved, subject.region, shape, asked[source]))
+            misfits = list(misfits_of(reserved, subject.region, shape, asked[source], subject.now))
         else:
-            misfits = [undeclared(subject.reserved.values(), subject.region, worker.machine, shape, asked[source])]
+            declared = subject.reserved.values()
+            misfits = [undeclared(declared, subject.region, worker.machine, shape, asked[source], subject.now)]
         yield from (f"{worker.name}: {misfit}" for misfit in misfits if misfit)
 
 
@@ -123,7 +138,8 @@ RULES = (
     Rule("reservation-affinity", "Key and values, a full path, are for SPECIFIC_RESERVATION only.", "4.2", _well_said),
     Rule(
         "reservation-fits",
-        "A reservation, or any that the stack declares, is in the job's region and has enough machines like the job's.",
+        "A reservation, or any that the stack declares, is in the job's region and, between its dates, has enough "
+        "machines like the job's.",
         "4.1 (shape rule, failure row), 4.2",
         _fits,
         of_place=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -103,6 +104,8 @@ class Subject:
     capacity_type: str = ""
     #: Known reservations, by full path.
     reserved: Mapping[str, Reservation] = field(default_factory=dict)
+    #: The time at which it is posted; None for a request that is not.
+    now: datetime | None = None
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:

@@ -117,6 +117,7 @@ def costs(change: Change) -> Iterator[Consequence]:
         yield from _agents(change.old, change.new)
         yield from _runs(change.old, change.new)
         yield from _still_paid(change)
+        yield from _dated(change)
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
@@ -215,6 +216,19 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
         subject, details = Subject("reservation", path), (f"`{path}`", *jobs(on_it, change.now))
         last = last_part(path)
         yield by_row("reservation-paid", subject, last=last, held=held, jobs=owned(on_it, ""), details=details)
+
+
+def _dated(change: Change) -> Iterator[Consequence]:
+    """Find reservations with other dates; of those that are closed now by them, each template tells."""
+    for path, new in change.new.reservations.items():
+        old = change.old.reservations.get(path, new)
+        told = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
+        if new.dates != old.dates and not told:
+            jobs_on_it, subject = owned(users(change, "reservation", path), ""), Subject("reservation", path)
+            before = old.dates
+            yield by_row(
+                "reservation-dates", subject, last=last_part(path), dates=new.dates, before=before, jobs=jobs_on_it
+            )
 
 
 @dataclass(frozen=True)

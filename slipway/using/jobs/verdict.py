@@ -53,6 +53,8 @@ class Verdict:
     unread: bool = False
     #: The caller may not read them, so asking again tells no more.
     barred: bool = False
+    #: It can't run now, and will once its cluster is back or its reservation begins.
+    comes: bool = False
     #: The number of jobs that wait for the same pools already, on a cluster where this one would wait as well; None
     #: where it is not known.
     queue: int | None = None

@@ -52,8 +52,9 @@ class JudgedCandidate:
 
     @property
     def comes_back(self) -> bool:
-        """Tell whether its cluster takes no jobs now, and will again once it is mended, or its season begins."""
-        return self.problem is not None or bool(self.candidate.offer.dormant and not self.candidate.edit)
+        """Tell whether its machines take no jobs now, and will once these are mended, or their time begins."""
+        comes = self.verdict.comes or self.candidate.offer.dormant
+        return self.problem is not None or bool(comes and not self.candidate.edit)
 
     def sentence(self, where: str = "") -> str:
         """Return the verdict behind its label: `spot in us-east5: runs on 1 machine of its own`."""
@@ -202,8 +203,12 @@ def not_taken(judged: JudgedCandidate) -> str:
 
 def never_runs(judged: JudgedCandidate) -> str:
     """Return `spot can never run: quota …`."""
-    can = "can't run now" if judged.candidate.offer.dormant else "can never run"
+    can = can_never_run(comes=judged.verdict.comes or bool(judged.candidate.offer.dormant))
     return f"{judged.candidate.label} {can}: {'; '.join(judged.reasons)}"
+
+
+def can_never_run(*, comes: bool) -> str:
+    return "can't run now" if comes else "can never run"
 
 
 def quota_commands(judged: JudgedCandidate) -> tuple[str, ...]:
@@ -237,7 +242,7 @@ def _remedies(template: str, seen: list[JudgedCandidate]) -> Fix:
     coming = [name for name, edit in dormant.items() if not edit]
     ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
     ways += [f"have {edit} of {name} declared" for name, edit in dormant.items() if edit]
-    away = len(dormant) > 0 and all(judged.candidate.offer.dormant for judged in seen)
+    away = all(judged.candidate.offer.dormant or judged.verdict.comes for judged in seen)
     other = "take another pool or capacity type, where it has one" if away else "ask for less, or for something else"
     ways.append(f"{other}: slipway templates show {template}")
     if any(judged.verdict.lacking or judged.candidate.offer.lacks_quota for judged in seen):

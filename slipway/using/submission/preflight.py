@@ -6,15 +6,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from slipway.base.clock import right_time
 from slipway.base.errors import PolicyError, ResourceError
+from slipway.base.formatting import span
 from slipway.google.catalog.lookup import reason, remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
+from slipway.model.capacity import RESERVATION, WEEK
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.labels import URGENT_LABEL
@@ -33,7 +38,7 @@ from slipway.using.jobs.pause import STACK, pause_of, read_pauses
 from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
-from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
+from slipway.using.submission.choice import Choice, JudgedCandidate, broken, can_never_run, choose, refusal
 from slipway.using.submission.region_ties import ties
 
 if TYPE_CHECKING:
@@ -147,7 +152,7 @@ class Preflight:
         if not choice.moves:
             return choice
         later = candidates[candidates.index(choice.taken.candidate) + 1 :]
-        unavailable = [candidate for candidate in later if candidate.barred or not candidate.offer.available]
+        unavailable = [each for each in later if each.barred or not each.offer.available or self._closed(each)]
         if prepared.asked.waits or prepared.asked.then:
             judged = list(self.judge(unavailable if choice.starts else later))
         else:
@@ -196,15 +201,29 @@ class Preflight:
         why = f"{pause.words(self._catalog.stack)}; {pause.resume} ends that" if pause else self._above_share(candidate)
         return JudgedCandidate(candidate, Verdict(Outcome.HELD, f"held: {why}"), pause=pause) if why else judged
 
+    @property
+    def _right_time(self) -> datetime | None:
+        """The time that dates of reservations go by: the cloud's, where this machine's clock is wrong."""
+        if not self._catalog.reservations:
+            return None
+        self._pauses.result()  # Its answer tells the cloud's.
+        return right_time(self._now, self._connection.session.time)
+
+    def _closed(self, candidate: Candidate) -> bool:
+        now, named = self._right_time, _named(candidate, self._catalog.reservations)
+        return now is not None and any(each.closed(now) for each in named)
+
     def _judged_alone(self, candidate: Candidate) -> JudgedCandidate:
         """Judge without what others may do."""
         if tied := ties(candidate, self._catalog.region):
             return JudgedCandidate(candidate, Verdict(Outcome.NEVER, f"can never run in {candidate.region}", tied))
-        impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
-        if impossible:
+        reserved, now = self._catalog.reservations, self._right_time
+        if impossible := offline(candidate, reserved=reserved, now=now, limits_follow=True):
             return impossible
         try:
             verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
+            if ends := _ends_before(candidate, reserved, now):
+                verdict = replace(verdict, text=f"{verdict.text}; {ends}")
         except ResourceError as problem:
             return broken(candidate, problem)
         if self._earlier is None:
@@ -312,11 +331,13 @@ def offline(
     candidate: Candidate,
     *,
     reserved: Mapping[str, Reservation] | None = None,
+    now: datetime | None = None,
     limits_follow: bool = False,
 ) -> JudgedCandidate | None:
     """Judge by the catalog and the service's rules alone; None where neither speaks against the candidate.
 
-    `reserved`: reservations by path. `limits_follow`: quota will be read, so the catalog's word on it does not count.
+    `reserved`: reservations by path. `now`: the time that their dates are held against. `limits_follow`: quota will be
+    read, so the catalog's word on it does not count.
     """
     if candidate.barred:
         place = candidate.offer.cluster or candidate.offer.dormant
@@ -325,10 +346,28 @@ def offline(
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
     from slipway.model.rules.table import check
 
-    breaches = check(
-        candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=candidate.region, reserved=reserved
-    )
-    return JudgedCandidate(candidate, _never(candidate, *map(str, breaches))) if breaches else None
+    type_, region = candidate.offer.capacity_type, candidate.region
+    checked = partial(check, candidate.kind.name, type_, candidate.body, region=region, reserved=reserved)
+    if not (breaches := checked(now=now)):
+        return None
+    begin = [each.begins for each in _named(candidate, reserved or {}) if each.begins]
+    comes = now is not None and any(now < each for each in begin) and not checked()
+    return JudgedCandidate(candidate, _never(candidate, *map(str, breaches), comes=comes))
+
+
+def _named(candidate: Candidate, reserved: Mapping[str, Reservation]) -> Iterator[Reservation]:
+    """Yield the known reservations that a candidate names; all of them where it takes any."""
+    if candidate.offer.capacity_type == RESERVATION:
+        yield from (each for path, each in reserved.items() if path in (candidate.request.job.reservations or reserved))
+
+
+def _ends_before(candidate: Candidate, reserved: Mapping[str, Reservation], now: datetime | None) -> str:
+    """Return that a reservation may end before a job that starts now; empty where none does."""
+    limit = candidate.request.job.timeout or WEEK
+    ends = (each.ends_within(limit, now) for each in _named(candidate, reserved) if now)
+    if not (first := next(filter(None, ends), "")):
+        return ""
+    return f"{first}: what still runs on it then loses its machines, and this job may run for {span(limit)}"
 
 
 def _first(listed: Iterable[VertexJob], most: int | None) -> tuple[VertexJob, ...]:
@@ -336,11 +375,11 @@ def _first(listed: Iterable[VertexJob], most: int | None) -> tuple[VertexJob, ..
     return tuple(islice(listed, most))
 
 
-def _never(candidate: Candidate, *why: str) -> Verdict:
+def _never(candidate: Candidate, *why: str, comes: bool = False) -> Verdict:
     if candidate.offer.dormant:  # A dormant cluster comes back.
-        return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why)
+        return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why, comes=True)
     place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
-    return Verdict(Outcome.NEVER, f"can never run on {place}", why)
+    return Verdict(Outcome.NEVER, f"{can_never_run(comes=comes)} on {place}", why, comes=comes)
 
 
 def _or_none(reading: Future[Read]) -> Read | None:
@@ -354,7 +393,9 @@ def offline_candidate(prepared: PreparedSubmission) -> Candidate:
     """Return the first candidate that no rule forbids; those with quota at the last deployment come before those
     without. Raises PolicyError when there is none."""
     reserved = prepared.catalog.reservations
-    judged = {each: offline(each, reserved=reserved, limits_follow=True) for each in prepared.candidates}
+    judged = {
+        each: offline(each, reserved=reserved, now=prepared.sent, limits_follow=True) for each in prepared.candidates
+    }
     possible = [candidate for candidate, impossible in judged.items() if impossible is None]
     if not possible:
         raise refusal(prepared.template.name, list(filter(None, judged.values())), [])

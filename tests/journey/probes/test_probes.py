@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from vertex_local.testing.calling import REGION
 
+from journey.probes.cost import cost
 from journey.probes.outputs import bucket_of
 from journey.probes.probe import Finding
+from journey.probes.reservations import on, reserved
 from journey.probes.run import ask
 from journey.probes.service import ACCOUNT, STACK
 from journey.probes.table import PROBES
 from journey.sweep import Ours, Sweep
+from slipway.base.errors import ConfigError
+from slipway.model.machines.spec import MachineSpec
 from tests.journey.probes.conftest import PROJECT, Asked, Killed
 
 _PROBES = {probe.id: probe for probe in PROBES}
@@ -39,6 +44,7 @@ _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("job-retries", {"job_retries": count}) for count in (0, 3)),
     *(("restart-codes", {"worker_restart_codes": codes}) for codes in ("129,130,143", "1", "")),
     *(("flex-expiry", {"flex_expiry_state": state}) for state in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")),
+    *(("calendar-reservation", {"calendar_reservations": how}) for how in ("consumable", "refused")),
     *(("spot-reservation", {"spot_reservation": how}) for how in ("reject", "ignore")),
     *(
         ("quota-eligibility", {"quota_ineligible": reason})
@@ -48,6 +54,10 @@ _CASES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *(("quota-series", {"quota_series": there}) for there in (True, False)),
     ("autoscaling", {"scale_up_seconds": 0, "scale_idle_seconds": 300, "scale_down_seconds": 0}),
     ("autoscaling", {"scale_up_seconds": 120, "scale_idle_seconds": 600, "scale_down_seconds": 60}),
+)
+CALENDAR, H100 = (
+    f"projects/{PROJECT}/zones/{REGION}-a/reservations/h100",
+    MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8),
 )
 _L4 = "custom_model_training_nvidia_l4_gpus"
 _FLEX = ("preemptible_nvidia_a100_gpus", "preemptible_cpus")
@@ -67,6 +77,11 @@ def ready(asked: Asked, name: str) -> None:
     if name == "flex-expiry":
         none = {"region": REGION, "machine": "a2-highgpu-1g", "strategy": "flex-start", "at": 0, "machines": 0}
         asked.scenario(supply=[none])
+    if name == "calendar-reservation":
+        asked.set(**{"quota.custom_model_training_nvidia_h100_gpus": 8})
+        window = {"machine": H100.type, "count": 1, "from": 0, "until": 86400}
+        asked.scenario(reservations={CALENDAR: window})
+        asked.service = replace(asked.service, reserved=(CALENDAR, H100))
     if name == "quota-grants":
         preference = {
             "service": "aiplatform.googleapis.com",
@@ -193,3 +208,26 @@ def test_what_does_not_fit_in_the_time_is_not_asked(asked: Asked) -> None:
     assert (
         asked.calling.call("GET", f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs").get("customJobs", []) == []
     )
+
+
+def test_without_a_reservation_that_somebody_has_none_is_bought(asked: Asked) -> None:  # N23
+    finding = found(asked, "calendar-reservation")
+    assert (finding.settings, asked.left()) == ({}, [])
+    assert "RESERVATION=projects/… MACHINE=…" in finding.answer
+    with pytest.raises(ConfigError, match="no reservation in us-central1"):
+        reserved(CALENDAR.replace("us-central1", "us-east4"), H100.type, REGION)
+    assert reserved(CALENDAR, H100.type, REGION) == (CALENDAR, H100)
+
+
+def test_a_named_reservation_s_machine_counts_in_the_price_that_is_asked_for(asked: Asked) -> None:  # N23
+    (plain,) = (_PROBES["calendar-reservation"],)
+    priced = [cost(on(held, (plain,)), REGION, 60, Decimal(20)).most for held in (None, (CALENDAR, H100))]
+    assert priced[1] > priced[0] + 5
+
+
+def test_a_reservation_whose_machines_others_have_tells_nothing(asked: Asked) -> None:
+    ready(asked, "calendar-reservation")
+    asked.scenario(reservations={CALENDAR: {"machine": H100.type, "count": 0, "until": 86400}})
+    finding = found(asked, "calendar-reservation")
+    assert (finding.settings, asked.left()) == ({}, [])
+    assert "without machines" in finding.answer and "insufficient" in finding.evidence

@@ -148,7 +148,7 @@ def _reservations(table: _Table) -> list[Reservation]:
 
 
 def _reservation(path: str, content: Any) -> Reservation:
-    known = ("machine", "accelerator", "accelerator_count", "count", "share")
+    known = ("machine", "accelerator", "accelerator_count", "count", "share", "from", "until")
     table = _Table(f'reservations."{path}"', content, known)
     if not _PATH.fullmatch(path):
         raise ScenarioError(f"{table.path}: a reservation's path is projects/PROJECT/zones/ZONE/reservations/NAME")
@@ -162,6 +162,8 @@ def _reservation(path: str, content: Any) -> Reservation:
         accelerator_count=table.least("accelerator_count", int, 0, built_in),
         count=table.least("count", int, 0),
         share=table.value("share", str, "ALLOW_ALL"),
+        begins=(begins := table.least("from", float, 0, 0.0)),
+        ends=table.least("until", float, begins) if table.has("until") else None,
     )
     wrong = machines.table().mistakes(
         reservation.machine, reservation.accelerator, reservation.accelerator_count, reservation.region

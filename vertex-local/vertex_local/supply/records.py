@@ -7,7 +7,7 @@ from typing import Any
 
 from ..world import World
 from .parsing import parse
-from .scenario import Scenario
+from .scenario import Reservation, Scenario
 
 _KIND, _NAME = "scenario", "current"
 
@@ -23,7 +23,20 @@ class Loaded:
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
         """Return (machine, strategy) to machines in a region now, or at the scenario's beginning if that is later."""
-        return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
+        return self.scenario.limits(region, self._elapsed_s(now))
+
+    def reservations(self, now: datetime) -> dict[str, Reservation]:
+        """Return the reservations that exist now, by path: before its beginning and after its end none does."""
+        elapsed, every = self._elapsed_s(now), self.scenario.reservations
+        return {path: item for path, item in every.items() if item.begins <= elapsed and not item.over(elapsed)}
+
+    def over(self, path: str | None, now: datetime) -> bool:
+        """Return whether a reservation has ended, and its machines with it."""
+        item = self.scenario.reservations.get(path or "")
+        return item is not None and item.over(self._elapsed_s(now))
+
+    def _elapsed_s(self, now: datetime) -> float:
+        return max((now - self.since).total_seconds(), 0.0)
 
 
 def current(world: World) -> Loaded:

@@ -54,6 +54,12 @@ class Reservation:
     count: int
     #: Its service share type.
     share: str = SHARED
+    #: Seconds after the scenario's start. One with an end is of a future reservation in calendar mode.
+    begins: float = 0.0
+    ends: float | None = None
+
+    def over(self, elapsed_s: float) -> bool:
+        return self.ends is not None and self.ends <= elapsed_s
 
     @property
     def zone(self) -> str:

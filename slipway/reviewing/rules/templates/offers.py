@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
@@ -72,25 +73,30 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
-    """Find offers of a reservation that is listed with too few machines for a usual job from now on."""
-    was, becomes = template.was.reservations, template.becomes.reservations
+    """Find offers of a reservation that is listed with too few machines for a usual job from now on, or with dates that
+    keep it out now."""
+    was, becomes, now = template.was.reservations, template.becomes.reservations, template.change.now
     for path, listed in becomes.items() if was != becomes else ():
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
-            failed, fails = (_breaks(offer, template.new, side) for side in (was, becomes))
+            failed, fails = (_breaks(offer, template.new, side, now) for side in (was, becomes))
             if fails and not failed:
                 rest = [each for each in template.new.offers if compete(each, offer) and each.available]
                 rest = [each for each in rest if each is not offer]
                 holds = f"{listed.machines} `{listed.machine}`"
-                more = {"costs": costs(rest, template.becomes), "grade": None if rest else Grade.BLOCKING}
+                more = {
+                    "closed": listed.closed(now),
+                    "costs": costs(rest, template.becomes),
+                    "grade": None if rest else Grade.BLOCKING,
+                }
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
-def _breaks(offer: Offer, template: Template, reserved: Mapping[str, Reservation]) -> bool:
+def _breaks(offer: Offer, template: Template, reserved: Mapping[str, Reservation], now: datetime) -> bool:
     """Tell whether a usual submission breaks rules of the service, but for what only sending fills in."""
     from slipway.model.rules.table import check
 
     request = fill(offer.request, usual_values(template))
-    breaches = check(offer.kind, offer.capacity_type, request, reserved=reserved)
+    breaches = check(offer.kind, offer.capacity_type, request, reserved=reserved, now=now)
     return any("${" not in breach.text for breach in breaches)
 
 

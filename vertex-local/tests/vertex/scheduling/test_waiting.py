@@ -3,9 +3,12 @@
 
 from typing import Any
 
+import pytest
+
 from tests.vertex.scheduling.conftest import A100, ANY, HELD, SPECIFIC, Stage, gpu, reserved
 from vertex_local.testing.bodies import autoscaled, job_body, pool, worker
 from vertex_local.testing.calling import CLUSTERS, JOBS
+from vertex_local.wire import ApiError
 
 WORDS = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
 N1 = "n1-standard-4"
@@ -191,6 +194,46 @@ def test_what_reserved_machines_draw_is_a_setting(stage: Stage) -> None:
     assert stage.used()["custom_model_training_nvidia_h100_gpus"] == 8
     stage.set(reservation_quota="none")
     assert stage.used() == {}
+
+
+def calendar(stage: Stage, **more: Any) -> None:
+    window = {"machine": "a3-highgpu-8g", "count": 1, "from": 100, "until": 400}
+    stage.scenario(reservations={HELD: window}, **more)
+
+
+def test_a_reservation_in_calendar_mode_comes_and_goes_with_what_runs_on_it(stage: Stage) -> None:
+    calendar(stage)
+    with pytest.raises(ApiError, match="held can't be used: it does not exist"):
+        stage.submit(reserved(SPECIFIC))
+    stage.step(100)
+    job = stage.submit(reserved(SPECIFIC))
+    stage.step(299)
+    assert (stage.state(job), reserved_count(stage, job)) == ("RUNNING", 1)
+    stage.step(1)
+    stage.step()
+    assert (stage.state(job), reserved_count(stage, job)) == ("PENDING", 0)
+    assert "has ended, and its VMs were deleted" in stage.said(job)[-3]
+    for _ in range(2):
+        stage.step(60)
+    assert (stage.state(job), stage.error(job)) == ("FAILED", WORDS), "a job that names it gets no other machines"
+    with pytest.raises(ApiError, match="it does not exist"):
+        stage.submit(reserved(SPECIFIC))
+    anywhere = stage.submit(reserved(ANY))
+    stage.step()
+    assert (stage.state(anywhere), reserved_count(stage, anywhere)) == ("RUNNING", 0)
+
+
+def test_whether_training_may_use_one_in_calendar_mode_is_a_setting(stage: Stage) -> None:
+    calendar(stage)
+    stage.set(calendar_reservations="refused")
+    stage.step(100)
+    with pytest.raises(ApiError, match="calendar mode"):
+        stage.submit(reserved(SPECIFIC))
+    job = stage.submit(reserved(ANY))
+    stage.step()
+    assert (stage.state(job), reserved_count(stage, job)) == ("RUNNING", 0)
+    held(stage, 1)
+    stage.submit(reserved(SPECIFIC))
 
 
 # --- persistent resources draw the same machines

@@ -32,6 +32,15 @@ def lost(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
     return changed(job, replace(run, outcome=failures.interrupted(run, rules)), run.state, now)
 
 
+def reservation_ended(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
+    """Return a job whose machines go away with their reservation, as others do but without a moment to end in."""
+    after = lost(job, run, now, rules)
+    if after is job or after.run is None or after.run.outcome is None:
+        return job
+    told = after.telling("The reservation of the job's machines has ended, and its VMs were deleted.", "WARNING")
+    return changed(told, replace(after.run, outcome=replace(after.run.outcome, grace_s=0.0)), run.state, now)
+
+
 def preempted(job: Job, run: Run, now: datetime, replica: str, notice_s: float | None) -> Job:
     """Return a Spot job that loses the machine of a replica, and with it its attempt."""
     if run.outcome is not None or not run.replicas:

@@ -18,7 +18,11 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
     """Return the supply of a region. Without `leaving`, machines of jobs that are about to give them up don't count."""
     loaded = scenarios.current(world)
     limits = loaded.limits(region, now)
-    reservations = {path: item for path, item in loaded.scenario.reservations.items() if item.region == region}
+    reservations = {
+        path: item
+        for path, item in loaded.reservations(now).items()
+        if item.region == region and (item.ends is None or world.settings.calendar_reservations == "consumable")
+    }
     if not limits and not reservations:
         return Supply()
     used: Counter[tuple[str, Strategy]] = Counter()

@@ -8,6 +8,7 @@ from ...supply.allotment import Affinity, Kind, Want, unfit
 from ...supply.parsing import normal_path
 from ...supply.scenario import Reservation
 from ...supply.shape import Shape
+from ...training_settings import TrainingSettings
 from ..field_errors import Mistake
 from ..jobs.records import Demand, demands_of
 from ..jobs.strategies import affinity_of, strategy_of
@@ -39,24 +40,26 @@ def wants(demands: Iterable[Demand]) -> list[Want]:
 
 
 def mistakes(
-    spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], *, spot_refused: bool
+    spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], rules: TrainingSettings
 ) -> list[Mistake]:
     """Return the reservations of a canonical job spec that it can never use, as they are."""
     problems = []
     for want in wants(demands_of(spec)):
         where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"
-        if want.affinity.kind != "none" and strategy_of(spec) == "spot" and spot_refused:
+        if want.affinity.kind != "none" and strategy_of(spec) == "spot" and rules.spot_reservation == "reject":
             problems.append(Mistake(where, "Reservations are not supported with strategy SPOT."))
         for at, path in enumerate(want.affinity.paths):
-            why = _unusable(reservations.get(path), want, region)
+            why = _unusable(reservations.get(path), want, region, rules)
             if why:
                 problems.append(Mistake(f"{where}.values[{at}]", f"The reservation {path} can't be used: {why}."))
     return problems
 
 
-def _unusable(reservation: Reservation | None, want: Want, region: str) -> str:
+def _unusable(reservation: Reservation | None, want: Want, region: str, rules: TrainingSettings) -> str:
     if reservation is None:
         return "it does not exist"
     if reservation.region != region:
         return f"it is in zone {reservation.zone}, not in region {region}"
+    if reservation.ends is not None and rules.calendar_reservations == "refused":
+        return "it is of a future reservation in calendar mode, which training does not use"
     return unfit(reservation, want)

@@ -52,6 +52,7 @@ class Scheduler:
         ended: list[Run] = []
         with world.store.transaction():
             self._preempt(now)
+            self._end_reservations(now)
             for job in jobs.started(world.store):
                 ended += self._advance(job)
         for run in ended:
@@ -81,6 +82,15 @@ class Scheduler:
             if job.run:
                 preempted = job_life.preempted(job, job.run, now, victim.replica, scenario.notice_s)
                 jobs.keep(self._world, job.run, preempted)
+
+    def _end_reservations(self, now: datetime) -> None:
+        """Take away the machines of reservations that have ended, with what runs on them."""
+        loaded = scenarios.current(self._world)
+        if not any(item.ends for item in loaded.scenario.reservations.values()):
+            return
+        for job in jobs.started(self._world.store):
+            if job.run and any(loaded.over(replica.reservation, now) for replica in job.run.replicas):
+                jobs.keep(self._world, job.run, job_life.reservation_ended(job, job.run, now, self._world.settings))
 
     def _advance(self, job: Job) -> list[Run]:
         """Move one started job on and return the attempt that is over, if it is."""

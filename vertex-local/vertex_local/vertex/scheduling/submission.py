@@ -166,9 +166,8 @@ def _check_output(world: World, location: str, spec: Mapping[str, Any]) -> None:
 def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
     """Refuse a job that no amount of waiting would let run: reservations that don't fit, more than the limit itself.
     Raises 400, 429."""
-    reservations = scenarios.current(world).scenario.reservations
-    refused = world.settings.spot_reservation == "reject"
-    _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)
+    reservations = scenarios.current(world).reservations(world.clock.now())
+    _refuse(reserving.mistakes(spec, location, reservations, world.settings), root)
     needs = quota_usage.draw(demands_of(spec), strategies.strategy_of(spec), world.settings)
     over = limits.beyond(world, location, needs, {})
     if over:

@@ -1,5 +1,8 @@
 """Reservations. # Z6"""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 from slipway.model.cluster import Reservation
 
 from ..bodies import (
@@ -19,6 +22,7 @@ from ..bodies import (
     worker,
 )
 
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
 ANY = {"reservationAffinityType": "ANY_RESERVATION"}
 
 EXAMPLES = (
@@ -60,6 +64,20 @@ EXAMPLES = (
         "holds NVIDIA_TESLA_T4 × 2, the job needs NVIDIA_TESLA_T4 × 1",
         custom(worker({**T4, "acceleratorCount": 2, "reservationAffinity": SPECIFIC})),
         place={"reserved": {RESERVATION: Reservation(RESERVATION, "n1-standard-8", "NVIDIA_TESLA_T4", 2)}},
+    ),
+    *(
+        example(
+            "reservation-fits",
+            custom(worker({**H100, "reservationAffinity": affinity})),
+            words,
+            capacity_type="reservation",
+            place={"reserved": {RESERVATION: replace(KNOWN[RESERVATION], **dates)}, "now": NOW},
+        )
+        for affinity in (SPECIFIC, ANY)
+        for dates, words in (
+            ({"begins": NOW + timedelta(days=3)}, "worker pool 0: h100 begins on 2026-12-01, in 3 days"),
+            ({"ends": NOW}, "worker pool 0: h100 ended on 2026-11-28"),
+        )
     ),
     example(
         "reservation-fits",

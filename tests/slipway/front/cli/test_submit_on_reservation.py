@@ -1,0 +1,71 @@
+"""`slipway submit` on a reservation in calendar mode: before its beginning, between its dates, and at its end."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.model.season import moment_text
+
+from .stack import PROJECT, REGION, SLEEP, Stack
+from .test_sweep import points
+
+PATH = f"projects/{PROJECT}/zones/{REGION}-a/reservations/week"
+SUBMIT = ("submit", "hello", "-p", f"code={SLEEP}", "--yes")
+
+
+def ahead(stack: Stack, begins: int, ends: int) -> None:
+    """Move the cloud's clock by an hour, and the declared dates with it, as this machine's clock stays."""
+    stack.cloud.rest("POST", "/vertex-local/clock", {"advance": 3600})
+    reserved(stack, begins, ends)
+
+
+def reserved(stack: Stack, begins: int, ends: int) -> dict[str, Any]:
+    """Declare the reservation in stack and cloud, so many seconds from now, for `hello`, which has others besides."""
+    stack.beside_pools("hello", "reservation", "on-demand")
+    key = "compute.googleapis.com/reservation-name"
+    for worker in stack.spec()["workerPoolSpecs"]:
+        affinity = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": key, "values": [PATH]}
+        worker["machineSpec"] = {**worker["machineSpec"], "reservationAffinity": affinity}
+    now = datetime.now(UTC)
+    dates = {key: moment_text(now + timedelta(seconds=at)) for key, at in (("from", begins), ("until", ends))}
+    stack.catalog["reservations"] = {PATH: {"path": PATH, "machine": "n1-standard-4", "machines": 1, **dates}}
+    stack.publish()
+    return {PATH: {"machine": "n1-standard-4", "count": 1, "from": begins, "until": ends}}
+
+
+def test_a_week_s_machines_are_taken_between_their_dates_and_go_at_the_end(moved: Stack) -> None:  # N23 Z6
+    """Whoever submitted before a week that was bought got the service's refusal of an unknown reservation."""
+    with moved.scenario(reservations=reserved(moved, 3600, 7200)), moved.settings(stockout_retry_seconds=0.1):
+        early = moved.run(*SUBMIT, "--capacity", "reservation")
+        assert early.code == 5 and moved.jobs() == []
+        assert "hello can't run now on reservation machines" in early.err
+        assert re.search(r"week begins on \d{4}-\d\d-\d\d \d\d:\d\d UTC, in (1 h|60 min|59 min)", early.err)
+        falls = moved.well(*SUBMIT)
+        assert re.search(r"leaves reservation for on-demand, which costs .*week begins on", falls.out)
+        assert "reservationAffinity" not in str(moved.jobs()[0])
+        moved.cancel_all()
+        moved.all_end()
+        ahead(moved, -60, 3540)
+        taken = moved.well(*SUBMIT, "--capacity", "reservation")
+        assert "reservation: runs on 1 machine of its own" in taken.out
+        assert re.search(r"week ends on .*, in .*: what still runs on it then loses its machines", taken.out)
+        job = moved.jobs()[0]["name"]
+        moved.until(lambda: moved.cloud.rest("GET", f"/v1/{job}")["state"] == "JOB_STATE_RUNNING", 120)
+        ahead(moved, -3660, -60)
+        moved.until(lambda: "endTime" in moved.cloud.rest("GET", f"/v1/{job}"), 120)
+        ended = moved.cloud.rest("GET", f"/v1/{job}")
+        assert ended["state"] == "JOB_STATE_FAILED" and "Resources are insufficient" in ended["error"]["message"]
+        late = moved.run(*SUBMIT, "--capacity", "reservation")
+        assert late.code == 5 and "can never run on reservation machines" in late.err
+        assert "week ended on" in late.err
+
+
+@pytest.mark.parametrize("dates", [(-7200, -3600), (3600, 7200)])
+def test_a_sweep_goes_on_to_the_next_type_outside_of_them(stack: Stack, dates: tuple[int, int]) -> None:  # N23
+    reserved(stack, *dates)
+    words = ("submit", "hello", "--sweep", points(stack, 2), "--then", "on-demand", "--yes")
+    done = stack.run(*words, "--dry-run")
+    assert done.code == 0, done.err
+    assert "on-demand" in done.out and "week" in done.out + done.err
