@@ -302,6 +302,26 @@ CASES = (
         accident="reserved instances left paid",
     ),
     Case(
+        "A reservation of a planned week is listed with its dates, a week before",
+        (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
+        (hurts("offer-gone", "lora", "bought", "begins on 2026-12-01"),),
+        world=World(jobs=(RESERVED,)),
+    ),
+    Case(
+        "The end of a reservation is put before today, while a job sits on it",
+        (stack("until: 2027-01-10", "until: 2026-11-10"),),
+        (hurts("offer-gone", "lora", "bought", "ended on 2026-11-10"),),
+        given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
+        world=World(jobs=(RESERVED,)),
+    ),
+    Case(
+        "The end of a reservation is put off, while a job sits on it",
+        (stack("until: 2027-01-10", "until: 2027-01-17"),),
+        (tells("reservation-dates", "bought", "until 2027-01-17", "until 2027-01-10", "reserved-27b"),),
+        given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
+        world=World(jobs=(RESERVED,)),
+    ),
+    Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
         (
