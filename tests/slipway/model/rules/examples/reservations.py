@@ -71,12 +71,15 @@ EXAMPLES = (
             custom(worker({**H100, "reservationAffinity": affinity})),
             words,
             capacity_type="reservation",
-            place={"reserved": {RESERVATION: replace(KNOWN[RESERVATION], **dates)}, "now": NOW},
+            place={"reserved": {RESERVATION: dated}, "now": NOW},
         )
         for affinity in (SPECIFIC, ANY)
-        for dates, words in (
-            ({"begins": NOW + timedelta(days=3)}, "worker pool 0: h100 begins on 2026-12-01, in 3 days"),
-            ({"ends": NOW}, "worker pool 0: h100 ended on 2026-11-28"),
+        for dated, words in (
+            (
+                replace(KNOWN[RESERVATION], begins=NOW + timedelta(days=3)),
+                "worker pool 0: h100 begins on 2026-12-01, in 3 days",
+            ),
+            (replace(KNOWN[RESERVATION], ends=NOW), "worker pool 0: h100 ended on 2026-11-28"),
         )
     ),
     example(
