@@ -280,4 +280,11 @@ CASES = (
         world=World(jobs=(Job("digits-night", "digits", user="nightly", parameters={"seed": 0}),)),
         never=("nobody set it",),
     ),
+    Case(
+        "A fraction has to be a whole number",
+        (template("digits", 'Parameter("trees", float,', 'Parameter("trees", int,'),),
+        (stops("parameter-type", "digits parameter trees", "have to give `trees` as int instead of float"),),
+        given=(template("digits", 'Parameter("trees", int,', 'Parameter("trees", float,'),),
+        world=LATELY,
+    ),
 )
