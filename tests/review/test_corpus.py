@@ -37,8 +37,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 UNTOLD = frozenset(
     (
         *("access-lapsed", "policy-unreadable"),
-        *("quota-unknown", "taken-over", "cleared-failed", "season-waits", "retired-idle", "deleted-unknown"),
-        *("fate-falls-back", "fate-cleared"),
+        *("quota-unknown", "taken-over", "cleared-failed", "season-waits", "retired-idle"),
     )
 )
 """Rows that no case tells yet, nor a group of `test_conditions.py`: none may be added."""

@@ -16,7 +16,7 @@ _APOSTROPHE = re.compile(r"(?<!\\)'")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SCRIPT = "slipway_script"
 """The module that runs a command in a folder of any files: such a folder need not be an import package."""
-_PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/\S+")
+PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/\S+")
 IMAGE = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9]+(([._-]+|/)[a-z0-9]+)*(:\w[\w.-]{0,127})?"
     r"(?P<digest>@sha256:[0-9a-f]{64})?",
@@ -41,7 +41,7 @@ def _package(worker: Worker) -> Iterator[str]:
     if not package:
         return
     image, module = str(package.get("executorImageUri", "")), package.get("pythonModule")
-    if not _PREBUILT.fullmatch(image):
+    if not PREBUILT.fullmatch(image):
         yield (
             f"executor image {image!r} is not one of Vertex AI's prebuilt ones "
             "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"

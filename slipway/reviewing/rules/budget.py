@@ -59,16 +59,21 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         nobody = whose == "teams" and teams and name not in teams
         # A user is self-declared, and never refused.
         refuses = new.enforce and whose != "users"
-        freed = now is None and whose != "users" and old.enforce and not _in_words(new)
+        left, user = _in_words(new), whose == "users"
+        freed = now is None and not user and old.enforce and not left
         stops = now and (now <= was / 2 if was is not None else refuses and name)
         # A user is only warned.
-        milder = Grade.NOTE if whose == "users" and was is not None and now and now > was else None
+        milder = Grade.NOTE if user and was is not None and (now is None or now > was) else None
         yield by_row(
             row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else ""),
             subject,
             refuses=refuses,
             within=name and new.stack is not None,
             over=refuses and name and now and new.stack is not None and now > new.stack,
+            user=user,
+            left="" if name else left,
+            freed=freed,
+            whole=not name and change.new.clusters,
             edits=[edit],
             grade=Grade.BLOCKING if freed else Grade.WARNING if stops else milder,
             field=f"slipway:{key}.budget" if whose == "teams" and name in declared else "",

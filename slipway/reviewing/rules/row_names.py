@@ -52,9 +52,8 @@ RowName = Literal[
     "timeout-shorter", "retried", "not-retried-on-spot", "not-retried", "restarted", "not-restarted",
     "variable-results", "variable-local", "variable-gone", "variable-read", "variable-new", "variable-other",
     "unlaunched", "idle-ends", "idle-goes-on", "team-label", "fate-made", "fate-season", "fate-by-hand",
-    "fate-failed", "fate-falls-back", "fate-returns", "fate-beside", "fate-wasted", "fate-followed", "fate-in-place",
-    "fate-gone", "fate-cleared", "fate-removed", "budget-dropped", "budget-nothing", "fate-cause", "fate-end",
-    "fate-idle", "fate-meanwhile", "cluster-id", "cluster-ends", "cluster-costs", "cost-a-month", "cluster-waits",
-    "jobs-finish-on-old", "needs-key", "cluster-loses", "needs-network", "needs-ranges", "needs-attachment",
-    "needs-dns-peering",
+    "fate-failed", "fate-returns", "fate-beside", "fate-wasted", "fate-followed", "fate-in-place", "fate-gone",
+    "fate-removed", "budget-dropped", "budget-nothing", "fate-cause", "fate-end", "fate-idle", "fate-meanwhile",
+    "cluster-id", "cluster-ends", "cluster-costs", "cost-a-month", "cluster-waits", "jobs-finish-on-old", "needs-key",
+    "cluster-loses", "needs-network", "needs-ranges", "needs-attachment", "needs-dns-peering",
 ]

@@ -337,4 +337,24 @@ CASES = (
         never=("both are paid",),
         accident="a replacement that destroyed a running cluster",
     ),
+    Case(
+        "A cluster that is in no catalog is deleted",
+        names=(hurts("cluster-deleted", "cluster mine", "nobody could submit to it"),),
+        steps=deletes(CLUSTER, "mine", {"name": "mine", "project": "acme-ml", "location": "us-central1"}),
+        world=World(theirs=("mine",)),
+    ),
+    Case(
+        "The engine would delete an older cluster that is kept for its job",
+        names=(
+            stops("jobs-cancelled", "h100-31e4236", "night-27b", "what is not saved"),
+            stops("cluster-deleted", "h100-31e4236", "the program still declares it"),
+        ),
+        steps=deletes(CLUSTER, "h100-31e4236", {"name": "h100-31e4236", "location": "us-central1"}),
+        world=World(
+            jobs=(LARGE, Job("night-27b", parameters={"model": "27b"}, earlier=True)),
+            earlier=(stack("max: 4", "max: 3"),),
+        ),
+        accident="a cluster destroyed by a stale plan",
+        never=("the stack still asks for it", "`h100` is deleted"),
+    ),
 )

@@ -29,6 +29,8 @@ def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str
 LOCAL = "local-project-local"
 OF_LOCAL = "local-project.iam.gserviceaccount.com"
 
+FAILED = "    extra: { pools: { workers: { machine: n1-standard-8, replicas: { min: 1, max: 2 } } } }\n"
+
 CASES = (
     Case(
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
@@ -154,5 +156,14 @@ CASES = (
         "Somebody may submit by a grant that is none of the workspace's, while a cluster goes that is gone already",
         names=(tells("access-added", "user:new@x.example", "roles/aiplatform.user"),),
         recorded="edit",
+    ),
+    Case(
+        "A cluster that has failed since leaves the stack file",
+        (stack(FAILED, ""),),
+        (tells("cluster-cleared", "cluster extra", "it failed, holds nothing and is deleted"),),
+        given=(stack("    cpu:\n", f"{FAILED}    cpu:\n"),),
+        world=World(states={"extra": "ERROR"}),
+        may=("offer-gone", "idle-cost", "most-cost"),
+        never=("any more; it", "nobody can submit"),
     ),
 )

@@ -16,6 +16,7 @@ from tests.review.case import (
     template,
 )
 
+RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
 UPLOAD = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
 UPLOADS = (
     imports("evals", "ModelUpload"),
@@ -65,7 +66,7 @@ CASES = (
         ),
         (
             stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
-            hurts("machines-changed", "evals", "4 vCPUs instead of 8", "the timeout of 2 h stays"),
+            hurts("machines-changed", "evals", "4 vCPUs instead of 8", "what needs more fails"),
         ),
         may=("run-cost",),
         accident="runs that wrote over each other's results",
@@ -94,7 +95,7 @@ CASES = (
         ),
         (
             stops("secrets-changed", "lora", "HF_TOKEN", "fails"),
-            tells("secrets-changed", "lora", "another name"),
+            tells("secrets-changed", "lora", "jobs of their account read it before"),
             hurts("bounds-narrowed", "lora", "precision=fp32", "refused when they are submitted"),
         ),
         accident="a token that code looked for under its old name",
@@ -212,9 +213,10 @@ CASES = (
         "All machines start again with one, of which there is no other",
         (
             imports("evals", "Scheduling"),
-            more("evals", "scheduling=Scheduling(restart_job_on_worker_restart=True)"),
+            more("evals", RESTARTED),
         ),
-        (hurts("scheduling-changed", "evals", "the whole job"),),
+        (tells("scheduling-changed", "evals", "one machine"),),
+        never=("all machines",),
     ),
     Case(
         "A template that costs a hundred dollars an hour can be submitted",
@@ -222,5 +224,18 @@ CASES = (
         (hurts("template-added", "template wide", "a run costs $101.14/h on demand, for up to 24 h"),),
         world=BUSY,
         accident="a bill that nobody had asked for",
+    ),
+    Case(
+        "A study's trials may run four times as long, and an idle limit finds no GPU",
+        (
+            template("tune", "timeout_s=3600", "timeout_s=14400"),
+            imports("evals", "Idle"),
+            more("evals", "idle=Idle(after_s=3600, below=0.05)"),
+        ),
+        (
+            hurts("timeout-changed", "tune", "have trials that may run 4 h instead of 1 h"),
+            tells("environment-changed", "evals", "no GPU"),
+        ),
+        never=("ended once",),
     ),
 )

@@ -24,7 +24,8 @@ _OF_TEAM = (
 _RETRIES = Edit(PIPELINE[0].file, '"taskInfo": {"name": "a"}', '"taskInfo": {"name": "a"}, "retryPolicy": {}')
 _THREE = Edit(PIPELINE[0].file, '"retryPolicy": {}', '"retryPolicy": {"maxRetryCount": 3}')
 _INPUT = more("digits", 'inputs={"data": "gs://acme-data/digits"}')
-_IDLE = (imports("evals", "Idle"), more("evals", "idle=Idle(3600)"))
+_GPU = template("evals", "n1-standard-8", "g2-standard-12")
+_IDLE = (imports("evals", "Idle"), more("evals", "idle=Idle(3600)"), _GPU)
 _HEAD = stack("pools: [cpu/workers] }", "pools: [cpu/head] }")
 _SESSIONS = (stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *SCRIPT)
 _ON_HEAD = template(

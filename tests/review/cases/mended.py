@@ -337,7 +337,11 @@ CASES = (
     Case(
         "A case's machine that loses its arguments: nothing that is submitted reaches it",
         (template("lora", 'Disk("pd-ssd", 500),\n                    args=ARGS,\n', 'Disk("pd-ssd", 500),\n'),),
-        (stops("arguments-changed", "lora", "`rank`", "are ignored", "`--output`", "pass `args` in this variant too"),),
+        (
+            stops(
+                "arguments-changed", "lora", "`rank`", "to no effect", "`--output`", "pass `args` in this variant too"
+            ),
+        ),
         world=BUSY,
         accident="a helper that forgot to pass the arguments on",
     ),

@@ -31,7 +31,7 @@ CASES = (
         "A cluster is made in place of the old one, which is idle: its H100 may be gone for good",
         (LARGER,),
         (
-            stops("cluster-in-place", "cluster h100", "deleted first", "may not come again"),
+            stops("cluster-in-place", "cluster h100", "deleted first", "may not come again", "where quota has both"),
             hurts("capacity-found-anew", "h100", "until then there is no `h100`", "publishes all else, fails"),
         ),
         given=(IN_PLACE,),

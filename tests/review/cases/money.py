@@ -28,6 +28,8 @@ T4 = stack(
 
 KEYED, VISION = "  slipway:machines: { small: n1-standard-8 }\n", "vision: { submitters: [user:ada@acme.example]"
 
+LIMITED = "{ stack: 80000, enforce: true, teams: { ml: 5000, judges: 900 }, users: { bo: 100 } }"
+
 CASES = (
     Case(
         "Two more H100 machines at most, and a higher sum from which on that needs an approval",
@@ -392,5 +394,21 @@ CASES = (
         given=(
             stack("  slipway:policy:\n", "  slipway:budget: { stack: 800000, enforce: false }\n  slipway:policy:\n"),
         ),
+    ),
+    Case(
+        "The limits of the stack, a team and a person go, and another team's is nothing",
+        (stack("stack: 80000, ", ""), stack("ml: 5000, judges: 900", "judges: 0"), stack(", users: { bo: 100 }", "")),
+        (
+            hurts("budget-changed", "budget stack", "team judges's $0 a month"),
+            hurts("budget-changed", "budget teams.ml", "without a limit"),
+            tells("budget-changed", "budget users.bo", "User bo may spend more without a warning"),
+            stops("budget-changed", "budget teams.judges", "may spend nothing", "refused at once"),
+        ),
+        given=(
+            template("evals", "    timeout_s", '    labels={"team": "judges"},\n    timeout_s'),
+            stack("  slipway:policy:\n", f"  slipway:budget: {LIMITED}\n  slipway:policy:\n"),
+        ),
+        may=("budget-share",),
+        never=("nobody is", "leave others nothing", "give clusters an end"),
     ),
 )

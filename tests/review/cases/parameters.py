@@ -267,7 +267,7 @@ CASES = (
         ),
         (
             tells("parameter-added", "lora parameter seed"),
-            hurts("arguments-changed", "lora", "--seed=0", "one that does not know that fails"),
+            hurts("arguments-changed", "lora", "--seed=0", "code that does not know that fails"),
         ),
     ),
     Case(

@@ -16,6 +16,7 @@ PARSES = (
 )
 PINS = "requirements.txt"
 CUDA = "https://download.pytorch.org/whl/cu121"
+PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 BENCH = f"""from slipway.template import Disk, Image, JobTemplate, WorkerPool
 
 TEMPLATE = JobTemplate(
@@ -280,5 +281,45 @@ CASES = (
         (Edit(LORA, "peft==0.13.0", "peft==0.13.*"),),
         (hurts("requirements-changed", "lora", "each start gets the newest that fits"),),
         accident="a release that broke all jobs on a day without any edit",
+    ),
+    Case(
+        "An image starts without the launcher, whose jobs read no secret",
+        (template("evals", '        command=("judge",),\n', "        launcher=False,\n"),),
+        (stops("request-changed", "evals", "`$SLIPWAY_OUTPUT` is not kept"),),
+        may=("arguments-changed",),
+        given=(template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
+        never=("have no `$SLIPWAY_OUTPUT`", "fetch the secrets"),
+    ),
+    Case(
+        "Code reads the place of its results from the environment, and the argument for it goes",
+        (
+            template("lora", '    "--output=${slipway.output}",\n', ""),
+            Edit(
+                TASK, PARSES + PRINTS, PARSES.replace(', "--output"', "") + '    print(os.environ["SLIPWAY_OUTPUT"])\n'
+            ),
+        ),
+        (hurts("arguments-changed", "lora", "without `--output`"), hurts("code-changed", "lora")),
+        given=(Edit(TASK, PRINTS, PARSES + PRINTS),),
+        never=("results belong",),
+    ),
+    Case(
+        "A secret is read at its newest version again, and by another template of the same account",
+        (template("lora", f'"{PINNED}"', '"hf-token"'), more("tune", 'secrets={"HF_TOKEN": "hf-token"}')),
+        (tells("secrets-changed", "lora", "`latest`"), tells("secrets-changed", "tune", "`hf-token`")),
+        given=(template("lora", '"hf-token"', f'"{PINNED}"'),),
+        never=("they fail once", "name `latest`", "whether it exists"),
+    ),
+    Case(
+        "A prebuilt image comes from Google's registry in Europe, and a moving tag follows another one",
+        (
+            template("lora", "us-docker.pkg.dev/vertex-ai", "europe-docker.pkg.dev/vertex-ai"),
+            template("digits", f"{CPU}:latest", "sklearn-cpu.1-5:latest"),
+        ),
+        (
+            tells("executor-image-changed", "lora", "europe-docker.pkg.dev/vertex-ai"),
+            hurts("executor-image-changed", "digits", "sklearn-cpu.1-5:latest"),
+        ),
+        given=(template("digits", f"{CPU}:20260901", f"{CPU}:latest"),),
+        never=("service agent", "what is in it", "as `sklearn"),
     ),
 )

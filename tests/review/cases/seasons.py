@@ -23,6 +23,7 @@ MONEY = ("idle-cost", "most-cost")
 OFFERS = ("offer-unavailable", "offer-available", "run-cost", "no-offer-left")
 
 
+OVER = "    a100: { pools: { workers: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-01-10 }\n"
 COMES = "      from: 2026-12-20\n"
 
 
@@ -95,7 +96,7 @@ CASES = (
         ),
         (
             stops("no-offer-left", "tune", "can't run for now"),
-            hurts("cluster-deleted", "cpu"),
+            hurts("cluster-deleted", "cpu", "nobody can submit to it until 2026-12-20"),
             hurts("offer-unavailable", "digits", "on demand"),
         ),
         may=(*MONEY, *OFFERS, "season-changed"),
@@ -236,5 +237,18 @@ CASES = (
             tells("season-changed", "h100 idleLimit", "once it has had no job for 2 h"),
         ),
         may=(*MONEY, *OFFERS),
+    ),
+    Case(
+        "A new cluster's season is over already, and one that is to come gets more time to be made",
+        (
+            stack("    cpu:\n", OVER + "    cpu:\n"),
+            stack("from: 2026-12-20\n", "from: 2026-12-20\n      createWithin: 1h\n"),
+        ),
+        (
+            tells("season-changed", "a100", "out of season since 2026-01-10", "it is not made"),
+            tells("cluster-protection", "h100", "waits at most 1 h"),
+        ),
+        given=(h100("from: 2026-12-20"),),
+        never=("is made later", "from then on", "all else and fails"),
     ),
 )

@@ -94,7 +94,7 @@ CASES = (
         ),
         (
             hurts("machines-changed", "evals", "pd-standard 100 GB instead of pd-ssd 100 GB"),
-            hurts("machines-changed", "digits", "take 3 `n1-standard-8` instead of ${workers}", "divides its work"),
+            hurts("machines-changed", "digits", "take 3 `n1-standard-8` instead of 4 (`workers`)", "divides its work"),
         ),
         may=("run-cost", "arguments-changed"),
     ),
@@ -119,7 +119,7 @@ CASES = (
         ),
         (
             hurts("arguments-changed", "tune", "without `--fast`"),
-            hurts("arguments-changed", "lora", "without `--rank`", "`rank` may still be set, and is ignored"),
+            hurts("arguments-changed", "lora", "without `--rank`", "`rank` may still be set, to no effect"),
         ),
         given=(template("tune", '"--folds=${folds}",', '"--folds=${folds}", "--fast",'),),
     ),

@@ -14,6 +14,8 @@ OTHERS = stack("  slipway:policy:\n", "  slipway:regions: [us-east4, europe-west
 ALLOWED = stack("regions: [us-central1]", "regions: [us-central1, us-east4, europe-west4]")
 IN_BOTH = more("lora", 'regions=("us-east4", "europe-west4")')
 
+WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
+
 CASES = (
     Case(
         "A template's jobs may have machines in other regions",
@@ -126,5 +128,42 @@ CASES = (
         given=(OTHERS, ALLOWED, IN_BOTH),
         world=BUSY,
         never=("they wait or fail",),
+    ),
+    Case(
+        "Twice as many machines of half the size",
+        (
+            template(
+                "digits", '"workers", "n1-standard-8", DISK, replicas=4', '"workers", "n1-standard-4", DISK, replicas=8'
+            ),
+        ),
+        (hurts("machines-changed", "digits", "8 `n1-standard-4` instead of 4 `n1-standard-8`"),),
+        may=("run-cost", "arguments-changed"),
+        given=(
+            template("digits", 'replicas="${workers}"', "replicas=4"),
+            template("digits", '"--seed=${seed}"', '"--seed=${seed}", "--of=${workers}"'),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+        ),
+    ),
+    Case(
+        "Machines besides, as many as a parameter says",
+        (template("digits", WORKERS, WORKERS + WORKERS.replace('"workers",', '"servers",')),),
+        (hurts("machines-changed", "digits", "take 4 (`workers`) `n1-standard-8` besides"),),
+        may=("minimum-below-default", "run-cost"),
+        never=("take `$",),
+    ),
+    Case(
+        "A smaller GPU and a larger machine, and more time with each",
+        (
+            template("lora", '"a2-highgpu-1g"', '"g2-standard-12"'),
+            template("lora", "86_400", "172_800"),
+            template("evals", '"n1-standard-8"', '"n1-standard-16"'),
+        ),
+        (
+            stops("machines-changed", "lora", "24 GB"),
+            hurts("timeout-changed", "lora", "2 days instead of 24 h"),
+            hurts("machines-changed", "evals", "16 vCPUs instead of 8"),
+        ),
+        may=("run-cost",),
+        never=("timeout stays", "memory and pace suffice"),
     ),
 )

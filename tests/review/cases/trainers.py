@@ -176,4 +176,11 @@ CASES = (
         (tells("account-changed", "trainer tuning", "tuning-of-research@"),),
         given=(trainer(ADA),),
     ),
+    Case(
+        "A template returns to the trainer of all, which reads its secret already",
+        (template("tune", '    trainer="tuning",\n', ""),),
+        (hurts("account-changed", "tune", TEAM, NIGHTLY),),
+        given=(trainer(ADA), more("tune", 'trainer="tuning"', 'secrets={"HF_TOKEN": "hf-token"}')),
+        never=("they fail", "they read no secret", "a grant on"),
+    ),
 )

@@ -97,7 +97,7 @@ def _causes(gone: Touched | None) -> tuple[str, ...]:
 def _name(id_: str, change: Change) -> str:
     if cluster := change.old.cluster_named(id_) or change.new.cluster_named(id_):
         return cluster.name
-    return change.before.kept[id_].role if id_ in change.before.kept else id_
+    return id_
 
 
 def unsaid_clusters(change: Change) -> Iterator[Consequence]:

@@ -13,6 +13,7 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.withdrawal import replacing
 from slipway.model.cluster_fields import CLUSTER
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import without_cluster
@@ -28,7 +29,7 @@ _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
-_COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place", "cleared")
+_COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place")
 """Groups of fates in the table, by the side whose price they have."""
 _NEEDS: Mapping[str, RowName] = {
     "encryption.kmsKey": "needs-key",
@@ -52,11 +53,10 @@ def clusters(change: Change) -> Iterator[Consequence]:
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
             paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
-            kind = "cluster-retires" if group == "removed" and cluster.retires else ""
             yield of_cluster(
                 fate,
                 cluster.name,
-                as_kind="cluster-new-generation" if group == "found" and cluster.edits else kind,
+                as_kind=_kind(cluster, group),
                 edits=cluster.edits,
                 details=_details(cluster, group, change),
                 grade=_grade(cluster, group),
@@ -75,15 +75,12 @@ def clusters(change: Change) -> Iterator[Consequence]:
 def _fate(cluster: ClusterChange, change: Change) -> RowName:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     if new is None:
-        return "fate-gone" if cluster.gone else "fate-cleared" if cluster.failed else "fate-removed"
+        return "fate-gone" if cluster.gone or cluster.failed else "fate-removed"
     if old is None:
         awaited = dormant is not None and (dormant.awaited or dormant.why == "idle")
         return "fate-season" if dormant and new.season.begins and not awaited else "fate-made"
     if cluster.returns:
-        # Otherwise the edit is a revert, and the machines of the newer one go.
-        lost = cluster.gone or cluster.failed
-        falls_back = lost and (not cluster.edits or old.alternative != new.alternative)
-        return "fate-falls-back" if falls_back else "fate-returns"
+        return "fate-returns"
     if cluster.gone:
         return "fate-by-hand"
     if cluster.failed or not cluster.edits:
@@ -97,6 +94,20 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
     return "fate-wasted" if wasteful else "fate-beside"
 
 
+def _kind(cluster: ClusterChange, group: str) -> str:
+    """Return the kind of a fate where it is not its row's."""
+    old, new, lost = cluster.old, cluster.new, cluster.gone or cluster.failed
+    # Otherwise the edit is a revert, and the machines of the newer one go.
+    falls_back = lost and old and new and (not cluster.edits or old.alternative != new.alternative)
+    kinds = {
+        "found": "cluster-new-generation" if cluster.edits else "",
+        "gone": "cluster-cleared" if cluster.failed else "",
+        "removed": "cluster-retires" if cluster.retires else "",
+        "revived": "cluster-falls-back" if falls_back else "",
+    }
+    return kinds.get(group, "")
+
+
 def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
     """Tell whether a cluster newly has all the machines of one that goes."""
     had, has = ({pool.machine for pool in side.pools} if side else set() for side in (made.old, made.new))
@@ -108,13 +119,16 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     brief = [str(_brief(edit)) for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     keys = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)
+    begins = dormant.season.begins if dormant else None
     held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     return {
         "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
         "keys": named(dict.fromkeys(keys)),
-        "fixed": say("fate-cause", generation=cluster.key == "generation", key=cluster.key if len(brief) == 1 else ""),
+        "fixed": say(
+            "fate-cause", generation=cluster.key == "generation", key=cluster.edits[0].key if len(brief) == 1 else ""
+        ),
         "end": _end(cluster),
         "busy": cluster.jobs and cluster.retires,
         "failed": cluster.failed,
@@ -126,6 +140,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "dormant": dormant,
         "bring": dormant and dormant.edit,
+        "comes": moment_in_words(begins) if begins and begins > change.now else "",
         "other": again and again.old is None,
         "again": again and again.name,
         "kept": change.new.origin.keep(cluster.name),

@@ -49,9 +49,10 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-given-up", name, key="")
         elif old is None:
             if isinstance(new, DormantCluster):
-                when = moment_in_words(new.season.begins) if new.season.begins else "later"
-                details = (new.words, *of.pools_of(new))
-                yield of_cluster("season-to-come", name, when=when, costs=of.costs(new), details=details, key="from")
+                begins = new.season.begins
+                when = moment_in_words(begins) if begins and begins > change.now else ""
+                told: dict[str, Any] = {"when": when, "state": new.reason().state, "costs": of.costs(new)}
+                yield of_cluster("season-to-come", name, details=(new.words, *of.pools_of(new)), key="from", **told)
             if not isinstance(new, DormantCluster) or new.comes:
                 undated = replace(new, season=Season(begins=new.season.begins))
                 yield from _edited(undated, new, events, change, fresh=True)
@@ -105,6 +106,7 @@ def _edited(
             lost=_lost(new, alone, away) if ends else "",
             alone=alone,
             harms=harms,
+            fails=new.season.begins is None,
             edits=[Edit(key, _words(was), _words(value))],
             details=(*(away[1:] if ends else away), *(events if dated else ())),
             grade=Grade.BLOCKING if soon else Grade.NOTE if quiet else Grade.WARNING if paid or harms else None,

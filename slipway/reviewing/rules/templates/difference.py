@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
 from slipway.model.catalog.template import Offer
+from slipway.reviewing.change.usual import takes, usual_values
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -38,6 +39,7 @@ class Difference:
         before, after = str(self.before or ""), str(self.after or "")
         words = {
             "on": after == "true",
+            "alone": all(takes(offer, usual_values(self.template.new)).total() == 1 for offer in self.offers),
             "same_code": self.template.old.package == self.template.new.package,
             "fails": after == "fail",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from math import inf
+from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, percent, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
-from slipway.model.catalog.placeholders import JOB, REQUEST, names, placeholder
+from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
+from slipway.model.rules.code import PREBUILT
+from slipway.reviewing.change.edits import PLACE
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
     account_of,
@@ -23,6 +26,7 @@ from slipway.reviewing.change.usual import (
     costs,
     secret_in,
     secrets_of,
+    usual_values,
     variables,
     way,
 )
@@ -40,14 +44,21 @@ _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
 def machines(difference: Difference) -> Effect:
     old, new = difference.before, difference.after
-    assert isinstance(old, Machines) and isinstance(new, Machines)
+    if not (isinstance(old, Machines) and isinstance(new, Machines)):
+        side = new or old
+        assert isinstance(side, Machines)
+        words = f"{_count(side, difference)} `{side.type}`"
+        return follows("machines-besides" if new else "machines-no-more", new=words, old=words)
     if (old.type, old.gpus) != (new.type, new.gpus):
         can = [each for each in difference.template.new.offers if each.available]
         runs = any(compete(each, offer) for each in can for offer in difference.offers)
+        counts = [f"{_count(side, difference)} " if new.count != old.count else "" for side in (new, old)]
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
+        whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
         does = f"{'' if runs else 'would '}run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
         (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
-        halved = family == former and size.isdigit() and was.isdigit() and int(size) < int(was)
+        alike = family == former and size.isdigit() and was.isdigit() and new.gpus == old.gpus
+        less = alike and int(size) < int(was)
         row: RowName = "machine-other" if new.gpus == old.gpus else "gpu-other"
         if bool(old.gpu) != bool(new.gpu):
             row = "gpu-gone" if old.gpu else "gpu-new"
@@ -60,15 +71,24 @@ def machines(difference: Difference) -> Effect:
             one=new.one_gpu if new.one_gpu < old.one_gpu else 0,
             old_one=old.one_gpu,
             new=new.gpus,
-            cpus=size if halved else "",
+            cpus=size if alike else "",
+            less=less,
             old_cpus=was,
             limit=difference.template.limit,
         )
     if old.count != new.count:
-        return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
+        counts = [_count(side, difference) for side in (new, old)]
+        return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
     sizes = new.disk_size, old.disk_size
     larger = old.disk_type == new.disk_type and all(map(str.isdigit, sizes)) and int(sizes[0]) > int(sizes[1])
     return follows("disk-larger" if larger else "disk-other", new=new.disk, old=old.disk)
+
+
+def _count(side: Machines, difference: Difference) -> str:
+    """Return `3`, or of a parameter its usual value: ``4 (`workers`)``."""
+    parameters, template = names(side.count), difference.template
+    usual = fill(side.count, usual_values(template.old if side is difference.before else template.new))
+    return f"{usual} ({join(f'`{name}`' for name in parameters)})" if parameters else side.count
 
 
 def image(difference: Difference) -> Effect:
@@ -77,19 +97,25 @@ def image(difference: Difference) -> Effect:
     if difference.before is None:
         launched = all(map(Launched.of, containers(difference.offers)))
         return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
-    (was_at, was, _), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
-    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in offer.worker_pools)
-    gpus = any(spec.get("acceleratorType") for spec in specs)
+    (was_at, was, tag), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
     rows: Mapping[RowName, object] = {
-        "image-for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
+        "image-for-cpus": _have_gpus(difference) and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
         "image-elsewhere": was_at != at,
         "image-moving": other == "latest" or not other,
     }
     row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
-    grade = Grade.NOTE if row == "image-other" and was == becomes else None
+    public, fixed = PREBUILT.fullmatch(sides[1]), tag not in ("", "latest")
+    same = was == becomes and (row == "image-other" or (row == "image-elsewhere" and public))
     old, new = map(_last, sides)
     saves = difference.template.new.checkpoints
-    return follows(row, grade=grade, new=new, old=old, place=shown(at), was=shown(was_at), saves=saves)
+    values: dict[str, Any] = {
+        "place": shown(at),
+        "was": shown(was_at),
+        "saves": saves,
+        "public": public,
+        "fixed": fixed,
+    }
+    return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, **values)
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -109,18 +135,21 @@ def _last(name: str) -> str:
 def arguments(difference: Difference) -> Effect:
     before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (difference.before, difference.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
+    template = difference.template
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(is_result(name) and name not in kept for name in names(each))]
+    if any(file.flags and PLACE in file.keeps for file in template.code) and not template.reads(map(flag, lost)):
+        lost = []  # Its code names the place by itself.
     still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
     unheard = {name for each in gone for name in names(each) if name not in still}
-    ignored = few((f"`{each.name}`" for each in difference.template.new.parameters if each.name in unheard), most=4)
+    ignored = few((f"`{each.name}`" for each in template.new.parameters if each.name in unheard), most=4)
     if ignored and not after:
         so = f"; without {_flags(lost)} what they write to a machine's disk is lost with the machine" if lost else ""
         return follows("arguments-none", ignored=ignored, lost=so)
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
-        anew = difference.template.on_spot and difference.template.new.checkpoints
+        anew = template.on_spot and template.new.checkpoints
         return follows(
             "arguments-shared" if together else "arguments-results",
             flags=_flags(lost),
@@ -131,7 +160,7 @@ def arguments(difference: Difference) -> Effect:
         )
     if not gone and not new:
         flags = [*map(flag, after)]
-        named = all("=" in each for each in after) and len({*flags}) == len(flags) and difference.template.reads(flags)
+        named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
         return follows("arguments-order", named=named, grade=Grade.NOTE if named else None)
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
     former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
@@ -139,7 +168,7 @@ def arguments(difference: Difference) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    strange = more and not difference.template.reads(map(flag, more))
+    strange = more and not template.reads(map(flag, more))
     return follows("arguments-other", how=join(parts), ignored=ignored, less=less, strange=strange)
 
 
@@ -169,22 +198,29 @@ def secret(difference: Difference) -> Effect:
     row: RowName = "secret-version" if old == new else "secret-other"
     if not new:
         row = "secret-plain" if name in dict(variables(difference.offers)) else "secret-gone"
-    elif not old and new in secrets_of(difference.template.old.offers):
+    addresses = dict.fromkeys(map(account_of, difference.offers))
+    if new and not old and all(new in secrets_read(difference.template.was, address) for address in addresses):
         row = "secret-known"
     given = name if launched else f"{name}__SECRET"
-    accounts = dict.fromkeys(shown(address) for address in map(account_of, difference.offers) if address)
-    account = join(accounts) or "their account"
-    before = old and shown(old)
-    return follows(row, given=given, old=before, new=shown(new), version=version, was=was, account=account)
+    account = join(shown(address) for address in addresses if address) or "their account"
+    values: dict[str, Any] = {
+        "given": given,
+        "old": old and shown(old),
+        "new": shown(new),
+        "version": version,
+        "was": was,
+    }
+    newest = last_part(sides[1]) == "latest"
+    grade = Grade.NOTE if row == "secret-version" and newest else None
+    return follows(row, grade=grade, newest=newest, account=account, **values)
 
 
 def unlaunched(difference: Difference) -> Effect:
     named = sorted({name[: -len("__SECRET")] for name, _ in variables(difference.offers) if name.endswith("__SECRET")})
     return follows(
         "unlaunched",
-        loses=f"get no {join(map(shown, named))}" if named else "have no `$SLIPWAY_OUTPUT`",
-        lost="code that reads it fails; " if named else "",
-        anew=": a preempted job begins anew" if difference.template.new.checkpoints else "",
+        names=join(map(shown, named)),
+        anew=difference.template.new.checkpoints,
         details=("where Vertex AI's answer to a submission is lost, the job is sent again",),
     )
 
@@ -202,10 +238,11 @@ def account(difference: Difference) -> Effect:
     )
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
+    unread = own.keys() - secrets_read(change.old, addresses[1])
     row: RowName = "account-new" if fresh else "account-unknown"
-    if own and becomes and not becomes.name:
+    if unread and becomes and not becomes.name:
         row = "account-common"
-    elif was and becomes and not own:
+    elif was and becomes and not unread:
         row = "account-more"
     sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
@@ -217,7 +254,7 @@ def account(difference: Difference) -> Effect:
         new=new,
         old=old,
         address=addresses[1],
-        secrets=join(f"`{name}`" for name in own),
+        secrets=join(f"`{name}`" for name in own if name in unread),
         more=named(f"`{name}`" for name in sorted(more)),
         people="".join(f"; {named(some)} {may}" for some, may in moves if some),
         listed=f"; list {named(lost)} under `{listed_at(becomes)}`" if lost and becomes else "",
@@ -230,7 +267,13 @@ def idle(difference: Difference) -> Effect:
     was, now = [(-float(side[0]), float(side[1])) if side else (0.0, inf) for side in sides]
     old, new = (f"below {percent(float(side[0]))} for {span(float(side[1]))}" if side else "" for side in sides)
     sooner = any(after < before for before, after in zip(was, now, strict=True))
-    return follows("idle-ends" if sooner else "idle-goes-on", old=old, new=new)
+    without = new and not _have_gpus(difference)
+    return follows("idle-ends" if sooner and not without else "idle-goes-on", old=old, new=new, without=without)
+
+
+def _have_gpus(difference: Difference) -> bool:
+    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in offer.worker_pools)
+    return any(spec.get("acceleratorType") for spec in specs)
 
 
 def shell(difference: Difference) -> Effect:
@@ -248,10 +291,12 @@ def shell(difference: Difference) -> Effect:
 
 def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
+    trials = difference.template.new.kind == TUNING_JOB.name
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         grade = Grade.NOTE if new < 2 * old else None
-        return follows("timeout-longer", grade=grade, pools=join(held), new=span(new), old=span(old))
+        values: dict[str, Any] = {"trials": trials, "pools": join(held), "new": span(new), "old": span(old)}
+        return follows("timeout-longer", grade=grade, **values)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
@@ -263,7 +308,7 @@ def timeout(difference: Difference) -> Effect:
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
         longer=owned(longer, "") if longer else "",
         known=known,
-        trials=difference.template.new.kind == TUNING_JOB.name,
+        trials=trials,
         limit=span(old) if old else "it without a limit",
         saves=difference.template.new.checkpoints,
     )
