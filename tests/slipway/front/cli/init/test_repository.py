@@ -237,6 +237,12 @@ def test_another_project_than_a_stack_has_is_refused_and_nothing_written(
     well(folder, "init", "training", "--yes", *flags)
 
 
+def test_no_authorities_are_read_for_a_wheel_in_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took longer than all else of the command."""
+    monkeypatch.delattr("ssl.create_default_context")
+    well(folder, "init", "training", *FLAGS)
+
+
 def test_killed_at_any_point_and_run_again_all_is_there(folder: Path) -> None:
     command = ("init", "training", *FLAGS, *GITHUB)
     well(folder, *command)
