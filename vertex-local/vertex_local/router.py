@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from urllib.parse import unquote
 
 from . import discovery, partial_responses
@@ -21,6 +22,7 @@ class _Compiled:
     literals: int
 
 
+@cache
 def pattern(template: str) -> re.Pattern[str]:
     """Return the regular expression of a path template, for paths that are still percent-encoded."""
     parts: list[str] = []
