@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkouts import bytecode
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.laptop import uv
@@ -92,6 +93,7 @@ def deploying(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
         # The engine lists packages with pip, which `make setup` of a new repository has from Python.
         pinned = ("--constraint", ROOT / "requirements-dev.txt")
         uv("pip", "install", "--python", python, f"{wheel}[deploy]", "pip", *pinned)
+        bytecode.share(folder / "environment")
 
     return once(tmp_path_factory, "deploying", make) / "environment"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.checkouts.bytecode import sharing_uv
 from tests.checkouts.laptop import UV
 from tests.checkouts.shell import Done, bash
 from tests.docs.console import commands, missing
@@ -48,7 +49,8 @@ def shell(tmp_path: Path, deploying: Path) -> Iterator[Shell]:
     programs, folder = tmp_path / "bin", tmp_path / "our work"
     programs.mkdir()
     folder.mkdir()
-    (programs / "uv").symlink_to(UV)
+    (programs / "uv").write_text(sharing_uv(UV))
+    (programs / "uv").chmod(0o755)
     (programs / "slipway").symlink_to(deploying / "bin" / "slipway")
     ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "VERTEX_LOCAL_", "GIT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}

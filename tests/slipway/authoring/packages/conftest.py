@@ -3,10 +3,14 @@ the replica's machine."""
 
 from __future__ import annotations
 
+import compileall
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,6 +18,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from slipway.authoring.packages import source_package
 from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import Storage
 from tests import loopback
@@ -119,6 +124,21 @@ class Bucket:
         """Return the address of a new object."""
         assert self.post(name, content) == 200
         return f"gs://{self.name}/{name}"
+
+
+@cache
+def _launcher() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="launcher-"))
+    for name, content in source_package.launcher_sources().items():
+        (folder / name).write_bytes(content)
+    compileall.compile_dir(folder, quiet=1)
+    return folder
+
+
+def put_launcher(folder: Path) -> None:
+    """Write the modules of every package, with the bytecode that an installed package has: without it each test's first
+    process would compile them all."""
+    shutil.copytree(_launcher(), folder, dirs_exist_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import pytest
 
 from slipway.authoring.packages import source_package
 
-from .conftest import Between, Bucket
+from .conftest import Between, Bucket, put_launcher
 
 MODULES = {
     name: content
@@ -71,7 +71,8 @@ class Replica:
 
     def install(self, files: Mapping[str, str]) -> None:
         sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
-        for name, content in {**sources, **MODULES}.items():
+        put_launcher(self.folder / "site")
+        for name, content in sources.items():
             place = self.folder / "site" / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)

@@ -28,7 +28,7 @@ from slipway.authoring.packages.slipway_storage import Storage
 from slipway.model.labels import IMAGE_START
 from tests.checkouts.shell import wait_for
 
-from .conftest import PROJECT, Between, Bucket
+from .conftest import PROJECT, Between, Bucket, put_launcher
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
@@ -44,8 +44,7 @@ class Replica:
         self.bucket = bucket
         own = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML"))}
         self.environ = {**own, **server.environ, "PYTHONPATH": str(folder)}
-        for name, content in source_package.launcher_sources().items():
-            (folder / name).write_bytes(content)
+        put_launcher(folder)
 
     def claim(self, request: str) -> str:
         return f"gs://{self.bucket.name}/claims/{request}"
