@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -169,14 +170,16 @@ class Checkout:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an environment with pip alone, as `python -I -m venv .venv` makes it in seconds. Its pip lies beside it:
-    a copy has few files."""
+    """Return an environment with pip alone, as `python -I -m venv .venv` makes it in seconds. Its pip is this one's and
+    lies beside it: a copy has few files."""
 
     def make(folder: Path) -> None:
-        for name, flags in (("pip", []), (".venv", ["--without-pip"])):
-            subprocess.run([sys.executable, "-I", "-m", "venv", *flags, name], cwd=folder, check=True)
-        (pip,) = folder.glob("pip/lib/python3*/site-packages")
-        (folder / ".venv" / pip.relative_to(folder / "pip") / "pip.pth").write_text(f"{pip}\n")
+        subprocess.run([sys.executable, "-I", "-m", "venv", "--without-pip", ".venv"], cwd=folder, check=True)
+        (folder / "pip").mkdir()
+        for part in Path(sysconfig.get_path("purelib")).glob("pip*"):
+            (folder / "pip" / part.name).symlink_to(part)
+        (packages,) = folder.glob(".venv/lib/python3*/site-packages")
+        (packages / "pip.pth").write_text(f"{folder / 'pip'}\n")
 
     return once(tmp_path_factory, "empty-environment", make) / ".venv"
 

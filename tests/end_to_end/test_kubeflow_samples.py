@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 import yaml
-from kfp import compiler
 from vertex_local.nodes import mounts
 
 from tests.checkouts.checkout import MACHINE, Checkout
-from tests.end_to_end import kubeflow_samples
 
 pytestmark = [
     pytest.mark.journey,
@@ -89,6 +87,11 @@ TEMPLATE = JobTemplate(
 
 def lay_out(checkout: Checkout, name: str) -> None:
     """Compile a pipeline into the checkout, with its template. Images that have kfp are shown where it is."""
+    # Every worker collects this file, and one needs what takes a second and a half to import.
+    from kfp import compiler
+
+    from tests.end_to_end import kubeflow_samples
+
     file = checkout.folder / "pipelines" / f"{name}.yaml"
     compiler.Compiler().compile(getattr(kubeflow_samples, name), str(file))
     spec = yaml.safe_load(file.read_text())
