@@ -24,7 +24,6 @@ class Agent:
     shell: Shell
     page: Mapping[str, list[str]]
     words: dict[str, str] = field(default_factory=dict)
-    setting: list[str] = field(default_factory=lambda: ["export SLIPWAY_AGENT=robot SLIPWAY_USER=ada"])
 
     def does(self, heading: str, code: int = 0) -> list[str]:
         """Return the stdout of each line below a heading; the last line ends with `code`."""
@@ -34,13 +33,18 @@ class Agent:
             for word, value in self.words.items():
                 typed = typed.replace(word, value)
             if typed.startswith("eval "):
-                self.setting.append(typed)
+                self.sets(typed)
                 continue
-            done = self.shell.type_(f"{{ {'; '.join(self.setting)}; }} >err.txt 2>&1; {{ {typed}; }} 2>err.txt")
+            done = self.shell.type_(f"{{ {typed}; }} 2>err.txt")
             last = line == self.page[heading][-1]
             assert done.code == (code if last else 0), f"{typed}:\n{done.out}{self.read('err.txt')}"
             said.append(done.out)
         return said
+
+    def sets(self, line: str) -> None:
+        """Type a line whose variables the shell has from then on."""
+        told = self.shell.well(f"{{ {line}; }} >err.txt 2>&1; env -0")
+        self.shell = replace(self.shell, environ=dict(pair.split("=", 1) for pair in told.split("\0") if pair))
 
     def read(self, name: str) -> str:
         return (self.shell.folder / name).read_text("utf-8")
@@ -69,11 +73,13 @@ def agent(shell: Shell) -> Iterator[Agent]:
     shell.well(f"{ASKS} {FLAGS}")
     made = replace(shell, folder=shell.folder / "acme-training")
     made.well("git init --quiet && git add --all && git commit --quiet --message first")
-    yield Agent(made, by_heading(made.folder / "AGENTS.md"))
+    begun = Agent(made, by_heading(made.folder / "AGENTS.md"))
+    begun.sets("export SLIPWAY_AGENT=robot SLIPWAY_USER=ada")
+    yield begun
 
 
 def test_a_script_follows_the_page_alone(agent: Agent) -> None:
-    refused = agent.shell.type_("export SLIPWAY_AGENT=robot; make up STACK=dev ARGS=--yes")
+    refused = agent.shell.type_("make up STACK=dev ARGS=--yes")
     assert refused.code == 2 and "error: agent robot does not deploy stack dev" in refused.out, refused.out
     agent.does("A cloud on this laptop, without an account")
     agent.edits("print(f", "print(1 / 0, f")
