@@ -197,6 +197,7 @@ CASES = (
         may=("arguments-changed",),
         given=(Edit("jobs/lora/task.py", '    print("trained"', SAVES + '    print("trained"'),),
         never=("find no checkpoint",),
+        accident="a night's training that began anew, as its checkpoints lay elsewhere",
     ),
     Case(
         "A file that the program may import is edited",

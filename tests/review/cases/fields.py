@@ -237,5 +237,6 @@ CASES = (
             tells("environment-changed", "evals", "no GPU"),
         ),
         never=("ended once",),
+        accident="trials that hung on a lock and were paid for four hours each",
     ),
 )

@@ -315,6 +315,7 @@ CASES = (
         (hurts("offer-gone", "lora", "bought", "ended on 2026-11-10"),),
         given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
         world=World(jobs=(RESERVED,)),
+        accident="a week's machines that nobody could use, for a month typed wrong",
     ),
     Case(
         "The end of a reservation is put off, while a job sits on it",
@@ -374,6 +375,7 @@ CASES = (
         (hurts("spending-limit", "agents", "nothing", "`digits`"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
         never=("--max-run",),
+        accident="agents that stood still over a weekend",
     ),
     Case(
         "A team's first budget is larger than the stack's",
@@ -410,5 +412,6 @@ CASES = (
         ),
         may=("budget-share",),
         never=("nobody is", "leave others nothing", "give clusters an end"),
+        accident="a month's bill without a brake, after a file was tidied",
     ),
 )

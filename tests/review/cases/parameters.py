@@ -286,5 +286,6 @@ CASES = (
         (stops("parameter-type", "digits parameter trees", "have to give `trees` as int instead of float"),),
         given=(template("digits", 'Parameter("trees", int,', 'Parameter("trees", float,'),),
         world=LATELY,
+        accident="scripts that failed at night, for a rate of 0.5",
     ),
 )

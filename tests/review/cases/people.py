@@ -355,6 +355,7 @@ CASES = (
         (hurts("team-shares", "cluster h100", "no shares", "who submits first has them"),),
         given=(stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
         never=("above its share",),
+        accident="a sweep that held a shared pool for days",
     ),
     Case(
         "Notices go by the next version of their secret",

@@ -248,6 +248,7 @@ CASES = (
         (more("digits", 'kinds=("training-pipeline",)'),),
         (hurts("kind-gone", "digits", "custom job"), hurts("request-changed", "digits", "as a training pipeline")),
         never=("uploads", "pipeline too"),
+        accident="pipelines that trained, and had no model to show",
     ),
     Case(
         "A package gets another name by a typing error, which strangers may have taken",
@@ -289,6 +290,7 @@ CASES = (
         may=("arguments-changed",),
         given=(template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
         never=("have no `$SLIPWAY_OUTPUT`", "fetch the secrets"),
+        accident="results that stayed on a disk which went with its machine",
     ),
     Case(
         "Code reads the place of its results from the environment, and the argument for it goes",
@@ -321,5 +323,6 @@ CASES = (
         ),
         given=(template("digits", f"{CPU}:20260901", f"{CPU}:latest"),),
         never=("service agent", "what is in it", "as `sklearn"),
+        accident="a tag that moved, and runs that couldn't be made again",
     ),
 )

@@ -128,6 +128,7 @@ CASES = (
         given=(OTHERS, ALLOWED, IN_BOTH),
         world=BUSY,
         never=("they wait or fail",),
+        accident="a week of waiting for GPUs that another region had",
     ),
     Case(
         "Twice as many machines of half the size",
@@ -143,6 +144,7 @@ CASES = (
             template("digits", '"--seed=${seed}"', '"--seed=${seed}", "--of=${workers}"'),
             template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
         ),
+        accident="workers that ran out of memory",
     ),
     Case(
         "Machines besides, as many as a parameter says",
@@ -165,5 +167,6 @@ CASES = (
         ),
         may=("run-cost",),
         never=("timeout stays", "memory and pace suffice"),
+        accident="a model that fitted no more into its GPU's memory",
     ),
 )

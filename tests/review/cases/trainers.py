@@ -169,6 +169,7 @@ CASES = (
         (stops("account-changed", "lora", "hf-token"), hurts("trainer-gone", "tuning", ADA, NIGHTLY)),
         given=(trainer(ADA, NIGHTLY), LORA),
         never=("if they are to submit the same",),
+        accident="jobs that read a token with an account that was to be rid of it",
     ),
     Case(
         "The account of a trainer that no template names is another one",
