@@ -6,8 +6,6 @@ starts to kill is a process from its first line on, as are those of the demo, of
 own.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc
@@ -24,22 +22,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.checkouts import fork_client
-
-if TYPE_CHECKING:
-    import _socket
-
-    from vertex_local.nodes.warm_runner import WarmRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "plugin"
 """The word for the provider, in place of a program's path."""
 CLOUD = "cloud"
 """The word for a local cloud, likewise."""
-RUNNERS = "runners"
-"""The word for the process of a forked cloud that forks its runners, likewise."""
 SLIPWAY = "slipway"
 """The word for `python -I -m slipway`, likewise."""
 _MODULES = (
@@ -127,9 +117,7 @@ def client() -> str:
 
 def _import_cloud() -> None:
     from vertex_local import discovery
-    from vertex_local.nodes import downloads, metadata_answers, mounts, runner  # noqa: F401 - some runner's
-    from vertex_local.nodes.buckets import fuse  # noqa: F401
-    from vertex_local.server import main  # noqa: F401
+    from vertex_local.nodes import mounts
     from vertex_local.testing.calling import every_service
     from vertex_local.vertex.messages import MESSAGES
 
@@ -237,18 +225,11 @@ def _become(connection: socket.socket) -> None:
     sys.argv = [*map(os.fsdecode, words)]
     program = sys.argv[0]
     if program == CLOUD:
-        from vertex_local.nodes.warm_runner import WarmRunner
         from vertex_local.server.main import main as serve
 
-        WarmRunner._linked = _forked_runners  # type: ignore[method-assign, assignment]
         os.setsid()
         connection.send(fork_client.said(os.getpid()))
         sys.exit(serve(sys.argv[1:]))
-    elif program == RUNNERS:
-        from vertex_local.nodes import warm_runner
-
-        os.setsid()
-        warm_runner.serve(_taken_input())
     elif program == PLUGIN:
         from local.plugin.__main__ import main
 
@@ -264,34 +245,6 @@ def _become(connection: socket.socket) -> None:
         runpy.run_path(program, run_name="__main__")
 
 
-class _Runners:
-    """The process that a cloud's runners are forked from, as that cloud waits for it."""
-
-    def __init__(self, connection: _socket.socket) -> None:
-        self._connection = connection
-
-    def wait(self) -> None:
-        fork_client.number(self._connection)
-
-
-def _forked_runners(cloud: WarmRunner) -> socket.socket:
-    """Return a cloud's link to its runners' process, which need not import anything either."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        streams = (theirs.fileno(), 1, 2)
-        connection = fork_client.ask(_path, str(ROOT), [RUNNERS], os.environ, streams)
-    cloud._process = _Runners(connection)  # type: ignore[assignment]
-    return ours
-
-
-def _taken_input() -> socket.socket:
-    """Return the link that came as the standard input, in whose place there is nothing from now on."""
-    link = socket.socket(fileno=os.dup(0))
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    return link
-
-
 def _leave() -> None:
     """End without taking the modules apart, which would copy all of their memory. Registered first, it runs last."""
     sys.stdout.flush()
@@ -301,12 +254,11 @@ def _leave() -> None:
 
 if __name__ == "__main__":
     _code = 1  # that of an exception
-    _path = sys.argv[1]
     atexit.register(_leave)
     _IMPORTS[sys.argv[2]]()
     gc.collect()
     gc.freeze()
-    born = _serve(_path)
+    born = _serve(sys.argv[1])
     try:
         if born:
             _become(born)
