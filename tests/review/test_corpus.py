@@ -36,7 +36,7 @@ CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 UNTOLD = frozenset(
     (
-        *("access-lapsed", "policy-unreadable"),
+        *("access-lapsed", "policy-unreadable", "code-foreign"),
         *("quota-unknown", "taken-over", "cleared-failed", "season-waits", "retired-idle"),
     )
 )

@@ -174,7 +174,7 @@ CASES = (
     Case(
         "An old cluster is not watched any more",
         (stack("      retireWithin: 7d\n", ""),),
-        (tells("cluster-protection", "cpu retireWithin", "no deployment names the job"),),
+        (tells("cluster-protection", "cpu retireWithin", "no deployment warns of it"),),
         world=BUSY,
     ),
     Case(
@@ -233,7 +233,7 @@ CASES = (
     Case(
         "Checkpoints are written to the machine's disk",
         (template("evals", "/gcs/acme-work/ckpt", "/tmp/ckpt"),),
-        (stops("environment-changed", "evals", "CKPT_DIR", "machine's disk", "begins anew"),),
+        (stops("environment-changed", "evals", "CKPT_DIR", "machine's disk", "is lost with the machine"),),
         given=(template("evals", 'env={"REGION": "us-central1"}', 'env={"CKPT_DIR": "/gcs/acme-work/ckpt"}'),),
         accident="days of training lost with a preempted machine",
     ),

@@ -33,6 +33,9 @@ _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
     old, new, files = template.old, template.new, template.change.files
+    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{template.becomes.catalog_bucket}/"):
+        yield template.tells("code-foreign", part="code", package=new.package)
+        return
     roots = tuple(f"jobs/{root}/" for root in folders(new))
     touched = sorted(file for file in files.touched if file.startswith(roots))
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
