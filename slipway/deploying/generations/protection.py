@@ -96,7 +96,7 @@ def refusal(action: Action, origin: Origin) -> Refusal:
     rollover = origin.assign("replacement", "rollover")
     if action.why is Why.PROTECTED:
         parts = (origin.argument(part) if " " in part else f"`{origin.argument(part)}`" for part in action.edited)
-        edited = f"this edits {join(parts)}: that would end {old}"
+        edited = f"this edits {join(parts)}, which would end {old}"
         return Refusal(
             f"cluster {action.cluster} is protected, so nothing was changed",
             why=f"{origin.place(entry)}: {edited} ({origin.protects})",

@@ -33,7 +33,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    yield from (_breach(breach, change.after.policy) for key, breach in after.items() if key not in before)
+    yield from (_breach(breach, change) for key, breach in after.items() if key not in before)
     strict = _broken(replace(change.after, policy=change.before.policy))
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
@@ -64,12 +64,13 @@ def _graded(row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grad
     return by_row(row, Subject("policy", key, kind), edits=(Edit(kind, before, after),), grade=grade, **values)
 
 
-def _breach(breach: Finding, policy: _Rules) -> Consequence:
-    """Return the consequence of a broken rule, with the field that breaks it, and the rule's own."""
+def _breach(breach: Finding, change: Change) -> Consequence:
+    """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
-    level = MANDATORY if refuses else ADVISORY
-    loosen = say("policy-loosen", level=level, rule=key, now=_shown(policy[level][key]))
-    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=breach.field)
+    was, now = (_setting(side.policy, key) for side in (change.before, change.after))
+    loosen = say("policy-loosen", level=MANDATORY if refuses else ADVISORY, rule=key, now=_shown(now[0]))
+    field = "" if was == now else breach.field
+    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=field)
 
 
 def _told(subject: Subject, *, refuses: bool, pack: str = "", loosen: str = "", **values: Any) -> Consequence:

@@ -36,7 +36,9 @@ def teams(change: Change) -> Iterator[Consequence]:
         moved = cluster not in change.old.clusters and after in ended
         if before != after and not moved:
             had, has = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
-            none = join(team for team in sorted(had) if team not in has) if has else ""
+            owned, owns = (side.owners(cluster) for side in (change.old, change.new))
+            may = owns if owns and owns != owned else had
+            none = join(team for team in sorted(had) if team not in has and team in may) if has else ""
             pools = change.new.clusters[cluster].pools if cluster in change.new.clusters else ()
             filled = [
                 (team, pool) for team in sorted(has) for pool in pools if had.get(team, 0) < pool.max <= has[team]

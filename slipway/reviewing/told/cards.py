@@ -57,21 +57,26 @@ class Card:
 
     @property
     def phrase(self) -> str:
-        """The parts that the line has room for, with `{it}` for the thing's name."""
-        lead = self.lead
-        facts = f"{lead.phrase}{lead.end}".split("; ")
-        # Of facts, the first ones are the heaviest.
-        cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
-        told = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase)
+        """The parts that the line has room for, with `{it}` for the thing's name: those as bad as the first one, then
+        what it comes to, then others."""
+        lead, also = self.lead, ""
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             pronoun = "it" if part.who == IT else "they"
             again = pronoun if part.who == lead.who and part.who in _OF_ITSELF else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()
-            fits = _words(f"{told} {more}") <= LONGEST and part.does not in told
+            before = lead.phrase if part.grade is lead.grade else self._begun(also)
+            fits = _words(f"{before}{also} {more}") <= LONGEST and part.does not in f"{lead.phrase}{lead.end}{also}"
             if part.grade > Grade.NOTE and fits and part.called == lead.called:
-                told = f"{told}; {more}"
-        return told
+                also = f"{also}; {more}"
+        return f"{self._begun(also)}{also}"
+
+    def _begun(self, also: str) -> str:
+        """Return the first part with as many of its facts as there is room for before the others. The first facts are
+        the heaviest."""
+        facts = f"{self.lead.phrase}{self.lead.end}".split("; ")
+        cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
+        return next((cut for cut in cuts if _words(f"{cut}{also}") <= LONGEST), self.lead.phrase)
 
     @property
     def more(self) -> bool:

@@ -162,7 +162,15 @@ CASES = (
             ),
             Edit("templates/evals.py"),
         ),
-        (stops("template-gone", "evals", "called `judge`", "whoever sends `e1` (ben) anew pays both"),),
+        (
+            stops(
+                "template-gone",
+                "evals",
+                "called `judge`",
+                "keep the file of `evals`",
+                "whoever sends `e1` (ben) anew pays both",
+            ),
+        ),
         may=("template-added",),
         world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
     ),

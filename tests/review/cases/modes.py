@@ -49,8 +49,9 @@ CASES = (
     ),
     Case(
         "A protected cluster is edited",
-        (LARGER,),
+        (LARGER, stack("mode: enforce", "mode: warn")),
         (stops("preview-failed", "", "h100 is protected", "pools.workers"),),
+        never=("slipway:quota.mode",),
         given=(PROTECT,),
         world=BUSY,
     ),
@@ -70,7 +71,10 @@ CASES = (
     Case(
         "A cluster gets more time to be made, and another limit for what retires",
         (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
-        (tells("cluster-protection", "cluster h100", "2 h"), tells("cluster-protection", "cluster h100 retireWithin")),
+        (
+            tells("cluster-protection", "cluster h100", "2 h"),
+            tells("cluster-protection", "cluster h100 retireWithin", "People are warned when an old `h100`"),
+        ),
         world=World(jobs=BUSY.jobs),
     ),
 )

@@ -211,6 +211,37 @@ CASES = (
         accident="a room that was told nothing any more, and nobody noticed",
     ),
     Case(
+        "A team may not use a cluster any more, and its share of it goes",
+        (
+            stack("ben@acme.example], clusters: [h100] }", "ben@acme.example] }"),
+            stack("{ h100: { vision: 1, speech: 1 } }", "{ h100: { vision: 2 } }"),
+        ),
+        (hurts("team-shares", "h100", "vision 2 instead of speech 1, vision 1"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+                "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
+                "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
+            ),
+        ),
+        may=("cluster-team", "cluster-team-gone"),
+        never=("jobs of speech are sent there",),
+    ),
+    Case(
+        "A limit of a team that the stack's other budgets have",
+        (stack("teams: { vision: 8000 }", "teams: { vision: 800 }"),),
+        (hurts("budget-changed", "vision", "$800 a month instead of $8,000"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n"
+                "  slipway:budget: { enforce: true, teams: { vision: 8000 } }\n  slipway:policy:\n",
+            ),
+        ),
+        never=("slipway:teams.vision.budget",),
+    ),
+    Case(
         "A chat room is told of all jobs",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         (hurts("jobs-told", "workspace", "slack-ml", "errors"),),

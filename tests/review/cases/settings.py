@@ -27,7 +27,7 @@ CASES = (
     Case(
         "Nobody is told of jobs any more",
         (without("notify: chat"),),
-        (tells("jobs-told", "workspace notify", "`chat`"),),
+        (hurts("jobs-told", "workspace notify", "Nobody is told any more", "`chat`"),),
         given=(workspace("notify: chat"),),
     ),
     Case(

@@ -18,6 +18,8 @@ def trainer(*members: str) -> Edit:
 
 
 LORA = more("lora", 'trainer="tuning"')
+VISION = stack("    tuning:\n", "    eyes: { submitters: [group:vision@acme.example] }\n    tuning:\n")
+"""Another trainer, as which another group submits."""
 
 CASES = (
     Case(
@@ -92,6 +94,56 @@ CASES = (
         given=(trainer(ADA, TEAM), LORA),
         world=BUSY,
         accident="a person shut out of one job of many",
+    ),
+    Case(
+        "Another group submits as the trainer: who may submit as another one gets nothing back by that",
+        (stack("        - group:nlp@acme.example\n", "        - group:speech@acme.example\n"),),
+        (
+            stops(
+                *(
+                    "submitter-gone",
+                    "group:nlp",
+                    "submit as trainer `tuning` any more, unless in `group:speech@acme.example`",
+                ),
+                "slipway:trainers.tuning.submitters",
+            ),
+            hurts("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
+        ),
+        given=(trainer("group:nlp@acme.example"), LORA, VISION),
+        never=("group:vision",),
+    ),
+    Case(
+        "A group that submits as the trainer alone leaves, and other groups can't submit as it",
+        (stack("        - group:nlp@acme.example\n", ""),),
+        (stops("submitter-gone", "group:nlp", "can't submit as trainer `tuning` any more: who"),),
+        given=(trainer(ADA, "group:nlp@acme.example"), LORA),
+        world=BUSY,
+        never=("unless in", "results any more"),
+    ),
+    Case(
+        "Who submits as one trainer may submit as another, for one of their templates",
+        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
+        (stops("trainer-access-added", BEN, "slipway:trainers.tuning.submitters"),),
+        given=(
+            trainer(ADA),
+            LORA,
+            stack(
+                "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
+            ),
+        ),
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, for a template whose account reads none of the trainer's secrets",
+        (
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        (
+            stops("code-allowed", "workspace", "Anybody who may submit `digits` may run code that nobody reviewed"),
+            stops("policy-weaker", "reviewedCodeOnly"),
+        ),
+        given=(trainer(ADA), LORA, more("digits", "code_flag=True")),
+        never=("such accounts read", "hf-token"),
     ),
     Case(
         "A trainer is declared that no template names yet",

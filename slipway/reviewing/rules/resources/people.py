@@ -42,9 +42,9 @@ def people(change: Change) -> Iterator[Consequence]:
     from slipway.authoring.packages.packing import runs_any_folder
 
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
-    read = secrets(change.new, change.new.trainer, *change.new.trainers.values())
-    named_by = named(f"`{each.name}`" for each in change.new.templates.values() if each.takes_code)
-    allow = f"allowed by {named_by}" if named_by else "once a template allows it"
+    taking = [each for each in change.new.templates.values() if each.takes_code]
+    every = (change.new.trainer, *change.new.trainers.values())
+    allow = named(f"`{each.name}`" for each in taking)
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
         if (was or False) != (now or False):
@@ -55,7 +55,9 @@ def people(change: Change) -> Iterator[Consequence]:
                 names = [str(side).partition("/secrets/")[2] for side in (now, was)]
             secret, former = map("`{}`".format, names)
             script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
-            values: dict[str, Any] = {"read": read, "allow": allow, "secret": secret, "was": former, "script": script}
+            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "script": script}
+            accounts = [account_of(offer) for each in taking for offer in each.offers] if key == "code" else every
+            values["read"] = secrets(change.new, *accounts)
             values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
@@ -140,14 +142,17 @@ def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
     # A person in a group or a domain that stays loses nothing, and nobody reads who is in one.
+    as_before = {*listing(change.before, member.member)}
+    # In a group, a person may submit what it may: one of a trainer alone gives nothing else back.
     others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
     others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
+    elsewhere, others = others, [other for other in others if as_before <= {*listing(change.after, other)}]
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
         less = listing(change.after, domain)
-        less = [] if {*less}.issuperset(listing(change.before, member.member)) else less
+        less = [] if as_before <= {*less} else less
         values: dict[str, Any] = {"domain": domain, "less": join(less), "grade": Grade.BLOCKING if less else None}
-        values |= {"group": kind == "group", "field": field_of(change.new, domain)}
+        values |= {"group": kind == "group", "field": field_of(change.before, change.after, member.member)}
         return by_row("submitter-gone-covered", Subject("member", member.member), **values)
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
@@ -158,7 +163,8 @@ def _gone(member: AccessChange) -> Consequence:
         script=kind == "serviceAccount",
         so=_end(member, goes_on=bool(sent or of_many)),
         other=named([f"`{other}`" for other in others], "or"),
-        field=field_of(change.old, member.member),
+        trainers=join(sorted(as_before)) if others != elsewhere else "",
+        field=field_of(change.before, change.after, member.member),
         details=(*jobs(sent, change.now), *of_many),
         grade=Grade.WARNING if others and kind == "user" else None,
     )
@@ -196,7 +202,7 @@ def _added(member: AccessChange) -> Consequence:
         Subject("member", member.member),
         so=so,
         as_kind="domain-access" if who else "",
-        field=field_of(change.new, member.member),
+        field=field_of(change.after, change.before, member.member),
         trainers=join(f"`{name}`" for name in trainers),
         alone=alone,
         first=next(iter(trainers), "") if alone else "",

@@ -95,10 +95,18 @@ def listed_at(trainer: TrainerFacts) -> str:
     return f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
 
 
-def field_of(catalog: Catalog, member: str) -> str:
-    """Return the key that lists a submitter as a team's; empty where none does."""
-    of = next((name for name, team in catalog.teams.items() if member in team.submitters), "")
-    return of and f"slipway:teams.{of}.submitters"
+def field_of(facts: Facts, other: Facts, member: str) -> str:
+    """Return the key that lists a member in one version and not in the other, a team's or a trainer's; empty for the
+    workspace's own."""
+    listed, elsewhere = (
+        {
+            **{f"teams.{name}": team.submitters for name, team in side.catalog.teams.items()},
+            **{f"trainers.{name}": trainer.submitters for name, trainer in side.trainers.items()},
+        }
+        for side in (facts, other)
+    )
+    edited = (key for key, members in listed.items() if member in members and member not in elsewhere.get(key, ()))
+    return next((f"slipway:{key}.submitters" for key in edited), "")
 
 
 def _accounts(template: Template) -> frozenset[str]:
@@ -121,7 +129,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
                 "trainer-access-added",
                 Subject("member", member, part),
                 details=(f"account `{new.account}`",),
-                field=field_of(change.new, member) or listed_at(new),
+                field=("" if new.name else field_of(change.after, change.before, member)) or listed_at(new),
                 read=_named_secrets(secrets_read(change.new, new.account) - before),
                 account=new.account,
                 **values,

@@ -132,7 +132,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
     longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
-    unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
+    unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results may differ"
     return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 
 
