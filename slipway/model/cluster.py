@@ -285,9 +285,9 @@ class Reservation:
         return f"{name} ended on {moment_in_words(self.ends)}" if self.ends and self.ends <= now else ""
 
     def ends_within(self, seconds: float, now: datetime) -> str:
-        """Return that it ends before a job that starts now and runs so long; empty where it does not."""
+        """Return that it ends before a job that starts now and runs so long; empty where it does not, or has ended."""
         left = (self.ends - now).total_seconds() if self.ends else seconds
-        if left >= seconds or not self.ends:
+        if not self.ends or not 0 < left < seconds:
             return ""
         return f"{last_part(self.path)} ends on {moment_in_words(self.ends)}, in {span(left)}"
 

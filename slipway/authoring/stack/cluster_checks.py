@@ -14,7 +14,7 @@ from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions, unknown_accelerator
 from slipway.model.rules.job import LABEL_KEY, LABEL_VALUE, MOST_LABELS
 from slipway.model.rules.reservations import reserved_only
-from slipway.model.season import moment
+from slipway.model.season import moment, moment_in_words
 
 OF_THE_MAKING = (
     "displayName",
@@ -97,7 +97,7 @@ def check_dates(entry: DocumentPart) -> None:
     begins, ends = (entry[key].of(str) for key in ("from", "until"))
     with suppress(ValueError):  # The type check reports it.
         if begins is not None and ends is not None and moment(begins) >= moment(ends):
-            what = f"{ends} is not after `from`, {begins}"
+            what = f"{moment_in_words(moment(ends))} is not after `from`, {moment_in_words(moment(begins))}"
             entry["until"].wrong(what, "a later date; it is the first day without it")
 
 

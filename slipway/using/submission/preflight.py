@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
-from functools import partial
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 """The threads of a preflight: enough that no call waits for another's answer."""
 _FIRST_PAGE = 100
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _STARTED = 'state!="JOB_STATE_QUEUED"'
 
 Read = TypeVar("Read")
@@ -201,7 +202,16 @@ class Preflight:
         why = f"{pause.words(self._catalog.stack)}; {pause.resume} ends that" if pause else self._above_share(candidate)
         return JudgedCandidate(candidate, Verdict(Outcome.HELD, f"held: {why}"), pause=pause) if why else judged
 
-    @property
+    def ended(self, candidates: Iterable[Candidate], now: datetime) -> str:
+        """Return why one of these candidates can't have its reservation any more, `now` by this machine's clock; empty
+        while all can."""
+        then = self._right_time
+        reserved = [each for each in candidates if then and each.offer.capacity_type == RESERVATION]
+        at = then and then + (now - self._now)
+        judged = (offline(each, reserved=self._catalog.reservations, now=at, limits_follow=True) for each in reserved)
+        return next(("; ".join(each.reasons) for each in judged if each), "")
+
+    @cached_property
     def _right_time(self) -> datetime | None:
         """The time that dates of reservations go by: the cloud's, where this machine's clock is wrong."""
         if not self._catalog.reservations:
@@ -356,9 +366,14 @@ def offline(
 
 
 def _named(candidate: Candidate, reserved: Mapping[str, Reservation]) -> Iterator[Reservation]:
-    """Yield the known reservations that a candidate names; all of them where it takes any."""
-    if candidate.offer.capacity_type == RESERVATION:
-        yield from (each for path, each in reserved.items() if path in (candidate.request.job.reservations or reserved))
+    """Yield the known reservations that a candidate names, the first to end first; where it takes any, those that have
+    machines like one of its own."""
+    job = candidate.request.job
+    types = {"", *(part.machine.type for part in candidate.demand.parts)}
+    for path, each in sorted(reserved.items(), key=lambda entry: entry[1].ends or _NEVER):
+        named = path in job.reservations if job.reservations else each.machine in types
+        if named and candidate.offer.capacity_type == RESERVATION:
+            yield each
 
 
 def _ends_before(candidate: Candidate, reserved: Mapping[str, Reservation], now: datetime | None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
-from slipway.base.errors import SlipwayError
+from slipway.base.errors import ResourceError, SlipwayError
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
@@ -125,7 +125,11 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             holds = HoldWatch(context, chosen.candidate, names, threads, lambda: (watch.catalog or catalog).shares)
 
             def outdated(now: float) -> SlipwayError | None:
-                return cancelled(plan.id, len(left.going)) if cancels.came(now) else watch.problem(now)
+                if cancels.came(now):
+                    return cancelled(plan.id, len(left.going))
+                taken = (choice.taken.candidate for choice in chosen.choices.values())
+                ended = reading.preflight.ended(taken, context.now)
+                return _closed(ended) if ended else watch.problem(now)
 
             with show.sending(progress) as tell:
                 sender = SweepSender(
@@ -148,6 +152,14 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         return SubmittedSweep(
             id=plan.id, count=plan.count, left=left, result=result, jobs=jobs, forecast=chosen.forecast
         )
+
+
+def _closed(why: str) -> ResourceError:
+    what, fix = (
+        "a reservation ended while the sweep was being sent",
+        "the same command or call sends the rest elsewhere",
+    )
+    return ResourceError(what, why=why, fix=f"{fix}, where the template has another capacity type")
 
 
 def _end_cancelled(

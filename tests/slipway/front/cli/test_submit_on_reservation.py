@@ -69,3 +69,43 @@ def test_a_sweep_goes_on_to_the_next_type_outside_of_them(stack: Stack, dates: t
     done = stack.run(*words, "--dry-run")
     assert done.code == 0, done.err
     assert "on-demand" in done.out and "week" in done.out + done.err
+
+
+def test_a_sweep_stops_where_a_reservation_ends_while_it_is_sent(stack: Stack) -> None:  # N23
+    """The rest was sent to machines that were gone, and the refusal told nobody why."""
+    with stack.scenario(reservations=reserved(stack, 0, 15)):
+        words = ("submit", "hello", "--sweep", points(stack, 2), "--then", "on-demand", "--rate", "1", "--yes")
+        stopped = stack.run(*words)
+        assert (stopped.code, len(stack.jobs())) == (4, 1), stopped.said
+        assert "error: a reservation ended while the sweep was being sent" in stopped.err
+        assert "week ended on" in stopped.err
+        rest = stack.well(*words)
+        assert "1 submitted now, 1 before, of 2" in rest.out
+        assert "reservationAffinity" not in str(stack.jobs()[0])
+
+
+@pytest.mark.parametrize(
+    ("others", "code", "words"),
+    [
+        ({"old": ("n1-standard-4", -7200, -3600)}, 0, ""),
+        ({"gpu": ("a3-highgpu-8g", -60, 3600)}, 0, ""),
+        ({"late": ("n1-standard-4", -60, 7200), "soon": ("n1-standard-4", -60, 3600)}, 0, "soon ends on"),
+        ({"week": ("n1-standard-4", -7200, -3600), "gpu": ("a3-highgpu-8g", 3600, 7200)}, 5, "can never run"),
+    ],
+)
+def test_of_any_reservation_those_count_that_a_job_can_take(
+    stack: Stack, others: dict[str, tuple[str, int, int]], code: int, words: str
+) -> None:  # N23
+    """It said of one that was over, or had other machines, that its end would take the job's."""
+    reserved(stack, -60, 30 * 86400)
+    for worker in stack.spec()["workerPoolSpecs"]:
+        worker["machineSpec"]["reservationAffinity"] = {"reservationAffinityType": "ANY_RESERVATION"}
+    for name, (machine, *ends) in others.items():
+        path = PATH.replace("week", name)
+        dates = [moment_text(datetime.now(UTC) + timedelta(seconds=at)) for at in ends]
+        known = {"path": path, "machine": machine, "machines": 1, "from": dates[0], "until": dates[1]}
+        stack.catalog["reservations"][path] = known
+    stack.publish()
+    done = stack.run("submit", "hello", "--dry-run", "--capacity", "reservation")
+    assert done.code == code, done.err
+    assert words in done.err if words else " ends on " not in done.err
