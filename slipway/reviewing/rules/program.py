@@ -38,7 +38,7 @@ def program(change: Change) -> Iterator[Consequence]:
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
         edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
         # Of an entry that the fault names, other edits are no reason.
-        edits = [edit for edit in edits if edit.key.startswith(tuple(_ENTRY.findall(fault.why)) or "")]
+        edits = tuple(edit for edit in edits if edit.key.startswith(tuple(_ENTRY.findall(fault.why)) or ""))
         yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)

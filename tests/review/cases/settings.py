@@ -31,6 +31,24 @@ CASES = (
         given=(workspace("notify: chat"),),
     ),
     Case(
+        "A study runs more trials at once, and ends after fewer failures",
+        (template("tune", "parallel_trials=2, max_failed_trials=3", "parallel_trials=4, max_failed_trials=1"),),
+        (
+            hurts(
+                *("study-changed", "tune", "run `4` trials at once instead of `2`"),
+                "learns nothing from those beside it",
+            ),
+            hurts("study-changed", "tune", "end after `1` failed trials instead of `3`"),
+        ),
+        given=(
+            template(
+                "tune", '        Parameter("parallel", int, default=2, min=1, max=4, help="trials at once"),\n', ""
+            ),
+            template("tune", 'parallel_trials="${parallel}"', "parallel_trials=2, max_failed_trials=3"),
+        ),
+        may=("run-cost",),
+    ),
+    Case(
         "Dearer jobs have to be confirmed",
         (
             stack("confirmAbove: 500", "confirmAbove: 50"),
