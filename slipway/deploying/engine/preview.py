@@ -66,7 +66,7 @@ class Objection:
 
 
 REFUSED = "the deployment is refused, and so is each later one on top of it; running jobs go on"
-WHEN_MENDED = f"{REFUSED}; whatever else is told would come once that is mended"
+WHEN_MENDED = f"{REFUSED}; nothing else that is told comes before that is mended"
 """The reason why a refused preview is incomplete."""
 
 

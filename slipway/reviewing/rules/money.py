@@ -23,7 +23,7 @@ from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed, unpriced
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import by, cost, misfits, rounds, whose
+from slipway.reviewing.change.usual import cost, misfits, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
@@ -264,16 +264,16 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         # Of one that fits no pool the refusal tells, and no run is usual.
         differs = before and before != template and not misfits(template)
         changed = list(_changed(*divided(before, template))) if before and differs else []
-        for who, (was, now) in changed[:1]:
+        for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now, old, new),
-                who=f"{who} of {IT}",
+                who=f"{what} of {IT}{where}",
                 so=lacking,
-                details=(f"{other} {_costs(*sides, old, new)}" for other, sides in changed[1:]),
+                details=(f"{another}{other} {_costs(*sides, old, new)}" for another, other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
@@ -297,24 +297,24 @@ def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
     return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 
 
-def _changed(old: Template, new: Template) -> Iterator[tuple[str, Sides]]:
+def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, Sides]]:
     usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
-    who = "A usual run"
+    where = ""
     if all(side and side[0].capacity_type == POOL for side in usual):
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
-        who = "A usual run on machines of its own"
+        where = " on machines of its own"
     before = offers_by_label(old, new.kind)
     first = [next(iter(side), None) for side in usual]
-    pairs = [(who, first[0], first[1])]
+    pairs = [("A usual run", where, first[0], first[1])]
     for label, offer in offers_by_label(new).items():
         if first == [before.get(label), offer]:
             continue  # The usual run is told first.
         kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
-        pairs.append((f"A run {by(offer)}{whose([offer], new)}{kind}", before.get(label), offer))
-    for who, former, latter in pairs:
+        pairs.append(("A run", f"{whose([offer], new)}{kind}", before.get(label), offer))
+    for what, where, former, latter in pairs:
         if former and latter and latter.available:
             was, now = _Run.of(former, old), _Run.of(latter, new)
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most
             if (was.hourly != now.hourly and not learnt) or was.most != now.most:
-                yield who, (was, now)
+                yield what, where, (was, now)

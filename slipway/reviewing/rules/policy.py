@@ -60,8 +60,9 @@ def _graded(row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grad
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     before, after = sides
     values: dict[str, Any] = {"kind": kind, "means": KINDS[kind].means, "before": before, "after": after}
-    values["blocks"] = "`blocking`" in before + after
-    return by_row(row, Subject("policy", key, kind), edits=(Edit(kind, before, after),), grade=grade, **values)
+    values |= {"blocks": "`blocking`" in before + after, "sums": key == APPROVE_ABOVE}
+    edit = Edit(kind, before.strip("`"), after.strip("`"))
+    return by_row(row, Subject("policy", key, kind), edits=(edit,), grade=grade, **values)
 
 
 def _breach(breach: Finding, change: Change) -> Consequence:

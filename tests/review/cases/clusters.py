@@ -142,7 +142,7 @@ CASES = (
         "A maximum falls below what a template's parameter still allows",
         (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "8", "16", "don't fit"),
+            hurts("capacity-lower-maximum", "cpu/workers", "don't fit", "all jobs together get 8 there, 16 before"),
             tells("most-cost", "stack", "→"),
         ),
         may=(*ANEW, "bounds-narrowed", "offer-unavailable"),

@@ -221,7 +221,7 @@ CASES = (
     Case(
         "A template that costs a hundred dollars an hour can be submitted",
         (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
-        (hurts("template-added", "template wide", "a run costs $101.14/h on demand, for up to 24 h"),),
+        (hurts("template-added", "template wide", "a run of up to 24 h costs $101.14/h on demand"),),
         world=BUSY,
         accident="a bill that nobody had asked for",
     ),

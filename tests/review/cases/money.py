@@ -39,10 +39,11 @@ CASES = (
         ),
         (
             stops("most-cost", "stack", "$147,666 a month more", "above $100,000 a month it needs an approval"),
-            stops("policy-weaker", "approveAbove", "above $900,000", "above $100,000"),
+            stops("policy-weaker", "approveAbove", "needs an approval above $900,000", "was above $100,000"),
         ),
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "quota-short-at-most"),
         given=(ASKS_ABOVE,),
+        never=("`blocking` above", "``"),
         accident="a limit with a zero too many",
     ),
     Case(

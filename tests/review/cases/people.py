@@ -141,6 +141,17 @@ CASES = (
         accident="a group replaced by everybody",
     ),
     Case(
+        "The whole domain may submit, which a rule of the stack refuses",
+        (stack("group:ml@acme.example", "domain:acme.example"),),
+        (
+            stops("policy-violated", "nothingPublic", "it names nobody"),
+            stops("domain-access", "domain:acme.example", "Everybody with an account in acme.example"),
+        ),
+        may=("submitter-gone",),
+        given=(stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      nothingPublic: true\n"),),
+        never=("that is everybody",),
+    ),
+    Case(
         "A typing error in the group's name: nobody of the team may submit",
         (stack("group:ml@acme.example", "group:ml@acme.exmaple"),),
         (stops("submitter-gone", TEAM), tells("submitter-added", "group:ml@acme.exmaple")),
@@ -189,7 +200,7 @@ CASES = (
     Case(
         "Notices of jobs go to another room",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
-        (hurts("jobs-told", "workspace notify", "slack-all", "no longer", "slack-ml", "know the old place alone"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "instead of", "slack-ml", "nobody is told where"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         accident="alerts that went on in a room that nobody read",
     ),
@@ -197,7 +208,7 @@ CASES = (
         "Notices go to another room, whose secret comes as the old one goes, and which no account may read",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
         (
-            hurts("jobs-told", "workspace notify", "slack-all", "but for jobs of `digits`", "no role on it"),
+            hurts("jobs-told", "workspace notify", "slack-all", "as of jobs of `digits`", "no role on it"),
             hurts("jobs-lose-secret", "slack-ml", "digits-night", "nobody is told how they end"),
             stops("resource-deleted", "slack-ml", "what it holds is lost, and what uses it fails"),
         ),

@@ -102,6 +102,24 @@ CASES = (
         may=(*MONEY, *OFFERS, "season-changed"),
     ),
     Case(
+        "A cluster's last day becomes one that has passed, and a template has no other way to run",
+        (stack("until: 2027-01-20", "until: 2026-11-20"),),
+        (
+            stops("no-offer-left", "tune", "can't run at all"),
+            hurts("cluster-deleted", "cpu", "nobody can submit to it any more"),
+            hurts("offer-unavailable", "digits", "on demand"),
+            tells("season-changed", "cpu until", "takes no new jobs once this is deployed"),
+        ),
+        may=(*MONEY, *OFFERS),
+        given=(
+            stack(
+                "      displayName: cpu of research\n", "      displayName: cpu of research\n      until: 2027-01-20\n"
+            ),
+        ),
+        never=("for now", "from 2026-11-20", "for the time without"),
+        accident="a season of this year in place of the next one's",
+    ),
+    Case(
         "A cluster that was to come in a month does not come",
         (Edit(STACK, H100_ENTRY.replace(LIVES, LIVES + COMES), ""), NOT_ON_THE_POOL),
         (tells("season-changed", "h100", "is not made any more"), tells("offer-gone", "lora", "27b")),

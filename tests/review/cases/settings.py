@@ -76,7 +76,11 @@ CASES = (
     Case(
         "A study that has just begun may run a tenth of the time",
         (template("lora", "timeout_s=86_400", "timeout_s=8640"),),
-        (stops("timeout-changed", "lora", "not known: how long they take"),),
+        (
+            stops("timeout-changed", "lora", "not known: how long they take"),
+            tells("run-cost", "lora", "A run (model=27b) costs $63.92/h on Spot"),
+        ),
+        never=("run on demand costs",),
         world=World(jobs=(Job("tune-9b", capacity_type="spot", hours=0.1),)),
     ),
     Case(

@@ -164,7 +164,7 @@ CASES = (
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (
-            stops("account-changed", "lora", TEAM, "hf-token", "opens that to all"),
+            stops("account-changed", "lora", TEAM, "fail unless that may read secret `hf-token`"),
             hurts("trainer-gone", "tuning", ADA),
         ),
         given=(trainer(ADA), LORA),

@@ -94,6 +94,7 @@ def _edited(
         # The cluster's fate is told then.
         quiet = fresh or (key in ("until", "idleLimit") and asleep and not was_asleep)
         ends = harms and key in ("until", "idleLimit") and not asleep
+        over = key == "until" and asleep and not was_asleep and new.season.over(change.now)
         soon = harms and not quiet and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
             row_of(f"cluster/{key}", was, value, "past" * past, "later" * later),
@@ -106,6 +107,7 @@ def _edited(
             lost=_lost(new, alone, away) if ends else "",
             alone=alone,
             harms=harms,
+            over=over,
             fails=new.season.begins is None,
             edits=[Edit(key, _words(was), _words(value))],
             details=(*(away[1:] if ends else away), *(events if dated else ())),

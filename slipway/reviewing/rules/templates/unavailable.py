@@ -30,14 +30,15 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
-    rests = any(offer.dormant for offer in lost)
+    rests = [offer.dormant for offer in lost if offer.dormant]
+    asleep = map(template.becomes.dormant.get, rests)
     yield template.tells(
         "no-usual-offer-left" if at_all else "no-offer-left",
-        now=rests,
+        now=any(each and not each.edit for each in asleep),
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
         details=[*why, *([] if template.is_new else [template.used.words()])],
-        grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
+        grade=Grade.WARNING if rests and not any(_put_away(each, template) for each in rests) else None,
     )
 
 
@@ -72,7 +73,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     """Return what makes an offer available again."""
     others = any(each.available and compete(each, offer) for each in template.new.offers)
     if offer.dormant:
-        return "" if others else "list another capacity type too, for the time without the cluster"
+        return "" if others else "list another capacity type too"
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}"
