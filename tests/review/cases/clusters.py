@@ -329,7 +329,7 @@ CASES = (
         (
             stops("jobs-cancelled", "h100", "tune-27b-x1", "merge it when they have ended", "may not come again"),
             stops("cluster-deleted", "h100"),
-            hurts("cluster-new-generation", "h100", "is deleted then, with what runs on it"),
+            hurts("cluster-new-generation", "h100", "is deleted once the new one is there, with what runs on it"),
         ),
         may=("capacity-found-anew", "generations-overlap"),
         steps=deletes_cluster("h100"),
