@@ -76,8 +76,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
             whole=not name and change.new.clusters,
             edits=[edit],
             grade=Grade.BLOCKING if freed else Grade.WARNING if stops else milder,
-            # Its limit may be here or in its entry.
-            declared=whose == "teams" and name in declared,
+            declared=whose == "teams" and name in declared,  # Its limit may be here or in its entry.
             who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
             # A team that is none any more, whose label templates keep.
             gone=name if whose == "teams" and name in change.old.teams.keys() - change.new.teams.keys() else "",

@@ -44,6 +44,7 @@ def people(change: Change) -> Iterator[Consequence]:
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     taking = [each for each in change.new.templates.values() if each.takes_code]
     every = (change.new.trainer, *change.new.trainers.values())
+    taken = {account_of(offer) for each in taking for offer in each.offers}
     allow = named(f"`{each.name}`" for each in taking)
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
@@ -56,8 +57,7 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = map("`{}`".format, names)
             script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
             values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "script": script}
-            accounts = [account_of(offer) for each in taking for offer in each.offers] if key == "code" else every
-            values["read"] = secrets(change.new, *accounts)
+            values["read"] = secrets(change.new, *(taken if key == "code" else every))
             values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)

@@ -98,15 +98,12 @@ def listed_at(trainer: TrainerFacts) -> str:
 def field_of(facts: Facts, other: Facts, member: str) -> str:
     """Return the key that lists a member in one version and not in the other, a team's or a trainer's; empty for the
     workspace's own."""
-    listed, elsewhere = (
-        {
-            **{f"teams.{name}": team.submitters for name, team in side.catalog.teams.items()},
-            **{f"trainers.{name}": trainer.submitters for name, trainer in side.trainers.items()},
-        }
+    keys, others = (
+        [f"teams.{name}" for name, team in side.catalog.teams.items() if member in team.submitters]
+        + [f"trainers.{name}" for name, trainer in side.trainers.items() if member in trainer.submitters]
         for side in (facts, other)
     )
-    edited = (key for key, members in listed.items() if member in members and member not in elsewhere.get(key, ()))
-    return next((f"slipway:{key}.submitters" for key in edited), "")
+    return next((f"slipway:{key}.submitters" for key in keys if key not in others), "")
 
 
 def _accounts(template: Template) -> frozenset[str]:
