@@ -225,9 +225,10 @@ def _dated(change: Change) -> Iterator[Consequence]:
         told = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
         if new.dates != old.dates and not told:
             jobs_on_it, subject = owned(users(change, "reservation", path), ""), Subject("reservation", path)
-            before = old.dates
+            over = new.ends is not None and new.ends <= change.now
+            dates, last = new.dates, last_part(path)
             yield by_row(
-                "reservation-dates", subject, last=last_part(path), dates=new.dates, before=before, jobs=jobs_on_it
+                "reservation-dates", subject, last=last, dates=dates, over=over, before=old.dates, jobs=jobs_on_it
             )
 
 

@@ -326,6 +326,12 @@ CASES = (
         world=World(jobs=(RESERVED,)),
     ),
     Case(
+        "A coming reservation gets dates that are over, by a slip of the month",
+        (stack("from: 2026-12-01, until: 2026-12-08", "from: 2026-11-01, until: 2026-11-08"),),
+        (tells("reservation-dates", "bought", "until 2026-11-08, which is over"),),
+        given=(stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
+    ),
+    Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
         (
