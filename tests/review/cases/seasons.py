@@ -117,7 +117,6 @@ CASES = (
             ),
         ),
         never=("for now", "from 2026-11-20", "for the time without"),
-        accident="a season of this year in place of the next one's",
     ),
     Case(
         "A cluster that was to come in a month does not come",
