@@ -167,7 +167,7 @@ CASES = (
                 "template-gone",
                 "evals",
                 "called `judge`",
-                "keep the file of `evals`",
+                "keep the file of",
                 "whoever sends `e1` (ben) anew pays both",
             ),
         ),
