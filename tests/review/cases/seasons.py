@@ -238,6 +238,15 @@ CASES = (
         never=("no end any more",),
     ),
     Case(
+        "A busy cluster gets a whole season that has passed",
+        (h100("from: 2026-01-01", "until: 2026-02-01"),),
+        (stops("cluster-retires", "h100", "is deleted when", "it is out of season since 2026-02-01"),),
+        may=(*MONEY, *OFFERS, "season-changed", "jobs-finish-on-old"),
+        world=BUSY,
+        never=("is wanted from",),
+        accident="a season of last year that was copied, and the machines given back",
+    ),
+    Case(
         "A busy cluster gets an end that has passed for longer than older ones may stay",
         (h100("until: 2026-10-20"),),
         (stops("cluster-retires", "h100", "is deleted when"),),

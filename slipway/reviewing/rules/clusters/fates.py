@@ -140,6 +140,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "dormant": dormant,
         "bring": dormant and dormant.edit,
+        "state": dormant.reason().state if dormant and not dormant.awaited and dormant.why != "idle" else "",
         "comes": moment_in_words(begins) if begins and begins > change.now else "",
         "other": again and again.old is None,
         "again": again and again.name,
@@ -170,8 +171,8 @@ def _end(cluster: ClusterChange) -> str:
 
 def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    if dormant and old and new is None and not dormant.awaited:
-        yield say("fate-idle") if dormant.why == "idle" else dormant.reason().of("it")
+    if dormant and old and new is None and dormant.why == "idle":
+        yield say("fate-idle")
     if group == "revived" and new:
         yield its_id(new.id)
     elif group in ("beside", "wasted", "followed") and old:

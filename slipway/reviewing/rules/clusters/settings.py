@@ -91,10 +91,12 @@ def _edited(
         later, longer = more > timedelta(0), more > _SOON and price(new).known >= _DEAR
         endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not (asleep or fresh) and (longer or endless)
+        over = asleep and not was_asleep and new.season.over(change.now)
+        if over and key == "from":
+            continue  # A beginning is without effect behind the end.
         # The cluster's fate is told then.
         quiet = fresh or (key in ("until", "idleLimit") and asleep and not was_asleep)
         ends = harms and key in ("until", "idleLimit") and not asleep
-        over = key == "until" and asleep and not was_asleep and new.season.over(change.now)
         soon = harms and not quiet and key == "until" and value and value - change.now < _SOON
         yield of_cluster(
             row_of(f"cluster/{key}", was, value, "past" * past, "later" * later),
