@@ -43,7 +43,8 @@ def policy(change: Change) -> Iterator[Consequence]:
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         sides = [_grade(each) for each in (was, becomes)]
         grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
-        yield _graded(row_of("policy/grade", was, becomes), GRADES, kind, sides, grade)
+        blocks = Grade.BLOCKING in (was, becomes)
+        yield _graded(row_of("policy/grade", was, becomes), GRADES, kind, sides, grade, blocks=blocks)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
@@ -56,11 +57,13 @@ def _grade(grade: Grade | None = None, most: float | None = None) -> str:
     return say("review-grade", sum=above, grade=word)
 
 
-def _graded(row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grade | None = None) -> Consequence:
+def _graded(
+    row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grade | None = None, *, blocks: bool = False
+) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     before, after = sides
     values: dict[str, Any] = {"kind": kind, "means": KINDS[kind].means, "before": before, "after": after}
-    values |= {"blocks": "`blocking`" in before + after, "sums": key == APPROVE_ABOVE}
+    values |= {"blocks": blocks, "sums": key == APPROVE_ABOVE}
     edit = Edit(kind, before.strip("`"), after.strip("`"))
     return by_row(row, Subject("policy", key, kind), edits=(edit,), grade=grade, **values)
 

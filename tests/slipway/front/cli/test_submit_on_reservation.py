@@ -96,7 +96,7 @@ def test_a_sweep_stops_where_a_reservation_ends_while_it_is_sent(stack: Stack) -
 def test_of_any_reservation_those_count_that_a_job_can_take(
     stack: Stack, others: dict[str, tuple[str, int, int]], code: int, words: str
 ) -> None:  # N23
-    """It said of one that was over, or had other machines, that its end would take the job's."""
+    """The end of a reservation that is over, or has other machines, takes no job's machines."""
     reserved(stack, -60, 30 * 86400)
     for worker in stack.spec()["workerPoolSpecs"]:
         worker["machineSpec"]["reservationAffinity"] = {"reservationAffinityType": "ANY_RESERVATION"}
