@@ -66,7 +66,7 @@ from slipway.using.jobs.outputs import LeftOut, OutputFile
 from slipway.using.jobs.roles import who_of
 from slipway.using.jobs.utilization import Utilization
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import Choice, JudgedCandidate
 from slipway.using.submission.costs import RunTotal
 from slipway.using.submission.ending import NextStep

@@ -20,10 +20,11 @@ from slipway.front.api.job import Job, tell_event
 from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.prices import UNKNOWN_PRICE, Price, dollars
 from slipway.using.context import Context, context_of
-from slipway.using.submission.candidates import PreparedSubmission, prepare, price
+from slipway.using.submission.candidate import price
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import Spending, dearest, leaving, region_lines, run_total
 from slipway.using.submission.parameters import waits
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submission_request import SubmissionRequest

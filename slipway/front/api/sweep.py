@@ -19,7 +19,7 @@ from slipway.front.api.job import Job, Jobs
 from slipway.front.api.notebook import facts
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.using.context import Context, context_of
-from slipway.using.submission.candidates import summary
+from slipway.using.submission.candidate import summary
 from slipway.using.submission.costs import Spending, leaving
 from slipway.using.submission.request import checked_request_id
 from slipway.using.submission.submission_request import SubmissionRequest

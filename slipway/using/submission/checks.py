@@ -12,8 +12,9 @@ from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import USER_LABEL, team_of
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import check_budget, read_ledger
-from slipway.using.submission.candidates import Candidate, PreparedSubmission
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.inputs import InputCheck
+from slipway.using.submission.prepared import PreparedSubmission
 
 
 @dataclass(frozen=True)

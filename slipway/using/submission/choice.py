@@ -12,7 +12,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 
 if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times

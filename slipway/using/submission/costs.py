@@ -13,8 +13,9 @@ from slipway.base.formatting import join, span
 from slipway.model.capacity import PAID_ANYWAY, POOL, WEEK
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import UNKNOWN_PRICE, Price, crossing_price, dollars, per_gib
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, price
+from slipway.using.submission.candidate import Candidate, price
 from slipway.using.submission.choice import Choice, JudgedCandidate
+from slipway.using.submission.prepared import PreparedSubmission
 
 if TYPE_CHECKING:
     from slipway.using.jobs.earlier_jobs import Times

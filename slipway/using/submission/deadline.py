@@ -18,9 +18,10 @@ from slipway.model.season import moment
 from slipway.using.context import Context
 from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter, programs_of, run_times
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import PreparedSubmission, price
+from slipway.using.submission.candidate import price
 from slipway.using.submission.choice import JudgedCandidate
 from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.prepared import PreparedSubmission
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _CLOCK = re.compile(r"(?:(?P<day>[a-z]{3,})\s+)?(?P<hour>\d\d?):(?P<minute>\d\d)", re.IGNORECASE)

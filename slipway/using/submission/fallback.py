@@ -25,7 +25,7 @@ from slipway.model.catalog.withdrawal import ended_between
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, give_up, mark_in
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import JudgedCandidate, NoneCanRun, obstacle
 from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import Spending, spending

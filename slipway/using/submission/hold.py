@@ -9,10 +9,11 @@ from dataclasses import replace
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
 from slipway.using.jobs.pause import STACK, read_pauses
-from slipway.using.submission.candidates import Candidate, PreparedSubmission
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import JudgedCandidate
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.waiting_attempt import FOR_EVER, FallbackDisplay
 
 PAUSE_LOOK_S = 10.0

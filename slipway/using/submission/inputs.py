@@ -18,7 +18,7 @@ from slipway.model.catalog.placeholders import DOLLAR, fill
 from slipway.model.catalog.template import Offer
 from slipway.model.labels import ADDRESS, HUB_ADDRESS, INPUT, INPUT_ADDRESS, inputs_in
 from slipway.using.context import Context
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 
 MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 """The limits of a look: ten pages of a list, of each of the first addresses of a sweep."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from slipway.base.errors import ConfigError
 from slipway.model.catalog.placeholders import render
 from slipway.using.context import Context
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, prepare
+from slipway.using.submission.candidate import Candidate
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.same_request import differing
 
 

@@ -28,8 +28,8 @@ from slipway.model.labels import (
 )
 from slipway.model.own_settings import OwnSettings
 from slipway.using.context import Context
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.parameters import unnamed
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.submission.same_request import Compared, compared, differing, lasting_settings
 from slipway.using.submission.submission_request import SubmissionRequest

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from slipway.base.clock import right_time
 from slipway.base.errors import PolicyError, ResourceError
-from slipway.base.formatting import span
 from slipway.google.catalog.lookup import reason, remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
-from slipway.model.capacity import RESERVATION, WEEK
-from slipway.model.cluster import Reservation
+from slipway.model.capacity import RESERVATION
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.labels import URGENT_LABEL
 from slipway.using.context import Context
@@ -37,8 +35,10 @@ from slipway.using.jobs.earliest_start import EarliestStart, compared
 from slipway.using.jobs.pause import STACK, pause_of, read_pauses
 from slipway.using.jobs.usual_end import usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
-from slipway.using.submission.candidates import Candidate, PreparedSubmission
-from slipway.using.submission.choice import Choice, JudgedCandidate, broken, can_never_run, choose, refusal
+from slipway.using.submission.candidate import Candidate
+from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose
+from slipway.using.submission.offline import ends_before, named_reservations, never, offline
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.region_ties import ties
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 """The threads of a preflight: enough that no call waits for another's answer."""
 _FIRST_PAGE = 100
-_NEVER = datetime.max.replace(tzinfo=UTC)
 _STARTED = 'state!="JOB_STATE_QUEUED"'
 
 Read = TypeVar("Read")
@@ -220,7 +219,7 @@ class Preflight:
         return right_time(self._now, self._connection.session.time)
 
     def _closed(self, candidate: Candidate) -> bool:
-        now, named = self._right_time, _named(candidate, self._catalog.reservations)
+        now, named = self._right_time, named_reservations(candidate, self._catalog.reservations)
         return now is not None and any(each.closed(now) for each in named)
 
     def _judged_alone(self, candidate: Candidate) -> JudgedCandidate:
@@ -232,7 +231,7 @@ class Preflight:
             return impossible
         try:
             verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
-            if ends := _ends_before(candidate, reserved, now):
+            if ends := ends_before(candidate, reserved, now):
                 verdict = replace(verdict, text=f"{verdict.text}; {ends}")
         except ResourceError as problem:
             return broken(candidate, problem)
@@ -307,7 +306,7 @@ class Preflight:
         clusters = () if reading is None else _or_none(reading)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
         if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
-            return _never(candidate, f"{reason(candidate.offer)}; the limit can't be read now")
+            return never(candidate, f"{reason(candidate.offer)}; the limit can't be read now")
         active = _or_none(self._quota_users[candidate.region])
         all_read = active is None or self._most_users is None or len(active) < self._most_users
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
@@ -337,64 +336,9 @@ def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> It
         yield judged
 
 
-def offline(
-    candidate: Candidate,
-    *,
-    reserved: Mapping[str, Reservation] | None = None,
-    now: datetime | None = None,
-    limits_follow: bool = False,
-) -> JudgedCandidate | None:
-    """Judge by the catalog and the service's rules alone; None where neither speaks against the candidate.
-
-    `reserved`: reservations by path. `now`: the time that their dates are held against. `limits_follow`: quota will be
-    read, so the catalog's word on it does not count.
-    """
-    if candidate.barred:
-        place = candidate.offer.cluster or candidate.offer.dormant
-        return JudgedCandidate(candidate, Verdict(Outcome.NEVER, f"may not run on {place}", (candidate.barred,)))
-    if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
-        return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
-    from slipway.model.rules.table import check
-
-    type_, region = candidate.offer.capacity_type, candidate.region
-    checked = partial(check, candidate.kind.name, type_, candidate.body, region=region, reserved=reserved)
-    if not (breaches := checked(now=now)):
-        return None
-    begin = [each.begins for each in _named(candidate, reserved or {}) if each.begins]
-    comes = now is not None and any(now < each for each in begin) and not checked()
-    return JudgedCandidate(candidate, _never(candidate, *map(str, breaches), comes=comes))
-
-
-def _named(candidate: Candidate, reserved: Mapping[str, Reservation]) -> Iterator[Reservation]:
-    """Yield the known reservations that a candidate names, the first to end first; where it takes any, those that have
-    machines like one of its own."""
-    job = candidate.request.job
-    types = {"", *(part.machine.type for part in candidate.demand.parts)}
-    for path, each in sorted(reserved.items(), key=lambda entry: entry[1].ends or _NEVER):
-        named = path in job.reservations if job.reservations else each.machine in types
-        if named and candidate.offer.capacity_type == RESERVATION:
-            yield each
-
-
-def _ends_before(candidate: Candidate, reserved: Mapping[str, Reservation], now: datetime | None) -> str:
-    """Return that a reservation may end before a job that starts now; empty where none does."""
-    limit = candidate.request.job.timeout or WEEK
-    ends = (each.ends_within(limit, now) for each in _named(candidate, reserved) if now)
-    if not (first := next(filter(None, ends), "")):
-        return ""
-    return f"{first}: what still runs on it then loses its machines, and this job may run for {span(limit)}"
-
-
 def _first(listed: Iterable[VertexJob], most: int | None) -> tuple[VertexJob, ...]:
     """Read the first jobs of a list, whose pages are read on demand."""
     return tuple(islice(listed, most))
-
-
-def _never(candidate: Candidate, *why: str, comes: bool = False) -> Verdict:
-    if candidate.offer.dormant:  # A dormant cluster comes back.
-        return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why, comes=True)
-    place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
-    return Verdict(Outcome.NEVER, f"{can_never_run(comes=comes)} on {place}", why, comes=comes)
 
 
 def _or_none(reading: Future[Read]) -> Read | None:
@@ -402,16 +346,3 @@ def _or_none(reading: Future[Read]) -> Read | None:
         return reading.result()
     except CloudError:
         return None
-
-
-def offline_candidate(prepared: PreparedSubmission) -> Candidate:
-    """Return the first candidate that no rule forbids; those with quota at the last deployment come before those
-    without. Raises PolicyError when there is none."""
-    reserved = prepared.catalog.reservations
-    judged = {
-        each: offline(each, reserved=reserved, now=prepared.sent, limits_follow=True) for each in prepared.candidates
-    }
-    possible = [candidate for candidate, impossible in judged.items() if impossible is None]
-    if not possible:
-        raise refusal(prepared.template.name, list(filter(None, judged.values())), [])
-    return next((candidate for candidate in possible if candidate.offer.available), possible[0])

@@ -16,7 +16,7 @@ from slipway.google.quotas import SERVICE, Quotas
 from slipway.model.capacity import CAPACITY_TYPES, DAY
 from slipway.model.draw import UNLIMITED, Draw
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 
 
 @dataclass(frozen=True)

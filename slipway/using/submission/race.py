@@ -19,7 +19,7 @@ from slipway.using.jobs.claimant import JobGoneError, OtherJobError, holder
 from slipway.using.jobs.follower import TRANSIENT
 from slipway.using.jobs.race import Race, end, follow
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import Candidate, PreparedSubmission
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, refusal
 from slipway.using.submission.confirming import confirm
@@ -28,6 +28,7 @@ from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.hold import HeldError
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.request import Request
 from slipway.using.submission.same_request import same
 from slipway.using.submission.sender import Attempt, Sender, cancelled

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.model.machines.table import lacks
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 
 _LONGEST = 60
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from slipway.using.context import Context
-from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.choice import Choice
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
 from slipway.using.submission.waiting_attempt import FallbackDisplay

@@ -21,7 +21,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, likely
+from slipway.using.submission.candidate import Candidate, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.confirming import confirm
@@ -32,6 +32,7 @@ from slipway.using.submission.hold import HeldError, Hold
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender, cancelled
 from slipway.using.submission.submission_request import SubmissionRequest

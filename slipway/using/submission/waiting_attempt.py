@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.google.jobs import VertexJob
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 
 if TYPE_CHECKING:
     from slipway.using.jobs.follower import Event

@@ -16,7 +16,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
 from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, programs_of, run_times
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.costs import RunTotal, amount, total_of
 
 

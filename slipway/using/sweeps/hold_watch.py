@@ -15,7 +15,7 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
 from slipway.using.jobs.pause import Pause, pause_of, read_pauses
 from slipway.using.jobs.team_share import team_share
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.sweeps.runs import Run
 
 EVERY_S = 10.0

@@ -14,10 +14,10 @@ from slipway.base.errors import Fix, PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import join
 from slipway.model.catalog.model import Catalog
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import Choice, JudgedCandidate, choose, refusal
 from slipway.using.submission.costs import Spending, spending_at_once
-from slipway.using.submission.preflight import offline
+from slipway.using.submission.offline import offline
 from slipway.using.sweeps.forecast import Share, bound_words
 from slipway.using.sweeps.runs import Run, runs_in_words
 from slipway.using.sweeps.sweep_plan import SweepPlan

@@ -16,8 +16,9 @@ from slipway.model.catalog.placeholders import NUMERIC, render, whole
 from slipway.model.catalog.template import Template
 from slipway.model.kinds import JobKind
 from slipway.model.labels import OF_CODE, RUN_LABEL, RUNS_LABEL, label_value
-from slipway.using.submission.candidates import PreparedSubmission, nothing_after, prepare
+from slipway.using.submission.order import nothing_after
 from slipway.using.submission.parameters import ParameterMistake, judged
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.using.sweeps.runs import Run

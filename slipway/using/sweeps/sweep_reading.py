@@ -16,10 +16,10 @@ from slipway.google.live import Unknown
 from slipway.using.context import Context
 from slipway.using.jobs.claim import bucket_of
 from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
-from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.like import require_code
 from slipway.using.submission.preflight import Preflight
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.sweeps.cancel_watch import Cancels, read_cancels
 from slipway.using.sweeps.gone_runs import GoneRuns
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs

@@ -15,7 +15,7 @@ from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.using.context import Context
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import Choice
 from slipway.using.submission.confirming import confirm
 from slipway.using.submission.costs import Spending, spending_at_once

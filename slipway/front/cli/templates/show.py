@@ -38,8 +38,8 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     context = Context(catalog, in_season=True)
     chosen = find_template(context.catalog, template, "slipway templates show")
     if format_ is not None:
-        from slipway.using.submission.candidates import prepare
-        from slipway.using.submission.preflight import offline_candidate
+        from slipway.using.submission.offline import offline_candidate
+        from slipway.using.submission.prepared import prepare
         from slipway.using.submission.submission_request import SubmissionRequest
 
         prepared = prepare(context.catalog, SubmissionRequest(chosen.name), context.user, context.team).under(

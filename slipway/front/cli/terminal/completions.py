@@ -149,7 +149,7 @@ capacity_types = _completion(_capacity_types)
 
 @_completion
 def pools(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
-    from slipway.using.submission.candidates import pools_of
+    from slipway.using.submission.order import pools_of
 
     template = _template_of(context, ctx)
     offers = template.offers if template else ()

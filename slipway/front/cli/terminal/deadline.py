@@ -12,9 +12,9 @@ from slipway.front.cli.terminal.arguments import SubmitArguments
 from slipway.front.cli.terminal.delivery import last_sent
 from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
-from slipway.using.submission.candidates import PreparedSubmission, prepare
 from slipway.using.submission.deadline import deadline, going_on, plan_by
 from slipway.using.submission.hold import await_resumption
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 
 
 def by_deadline(

@@ -12,9 +12,10 @@ from slipway.front.cli.terminal.submission import TerminalDisplay
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
-from slipway.using.submission.candidates import PreparedSubmission, likely
+from slipway.using.submission.candidate import likely
 from slipway.using.submission.delivery import RetryPolicy, SendState
 from slipway.using.submission.journal import SubmissionJournal
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.request import attempt_id, new_request_id
 from slipway.using.submission.sender import Attempt, Sender
 from slipway.using.submission.submission_result import SubmissionResult

@@ -11,7 +11,8 @@ from slipway.model.kinds import CUSTOM_JOB
 
 if TYPE_CHECKING:
     from slipway.using.context import Context
-    from slipway.using.submission.candidates import Candidate, PreparedSubmission
+    from slipway.using.submission.candidate import Candidate
+    from slipway.using.submission.prepared import PreparedSubmission
 
 
 format_option = click.option(

@@ -21,12 +21,13 @@ from slipway.model.capacity import SPOT
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earliest_start import EarliestStart
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, likely, prepare
+from slipway.using.submission.candidate import Candidate, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import crossing, possible, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.request import new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
 from slipway.using.submission.submission_request import SubmissionRequest
@@ -159,7 +160,7 @@ def _dry_run(
 ) -> None:
     """Print the request as it would be sent now. `repeated`: the id may have been used before. Raises the errors before
     a sending, but tells of costs that somebody would have to confirm."""
-    from slipway.using.submission.preflight import offline_candidate
+    from slipway.using.submission.offline import offline_candidate
 
     def show(candidate: Candidate, earliest: tuple[EarliestStart, ...] = (), spot: SpotReport = NO_ADVICE) -> None:
         if json:

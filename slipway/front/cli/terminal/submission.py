@@ -20,9 +20,10 @@ from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, un
 from slipway.using.context import Context
 from slipway.using.jobs.earliest_start import compared
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
+from slipway.using.submission.candidate import Candidate, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
 from slipway.using.submission.costs import Spending, dearest, leaving, left_pool, region_lines, run_total
+from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt

@@ -20,7 +20,7 @@ from slipway.front.cli.terminal.submission import below_verdict, commit_words, c
 from slipway.front.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Clock, Context
-from slipway.using.submission.candidates import summary
+from slipway.using.submission.candidate import summary
 from slipway.using.submission.costs import Spending, leaving
 from slipway.using.submission.parameters import assignments
 from slipway.using.submission.submission_request import SubmissionRequest

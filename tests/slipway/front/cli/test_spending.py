@@ -12,8 +12,8 @@ import pytest
 
 from slipway.base.errors import PolicyError
 from slipway.using.context import Clock, Context
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.checks import Checks
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 
 from .stack import SPOT_CPUS, Stack, held

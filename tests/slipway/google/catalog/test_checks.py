@@ -24,8 +24,9 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.cluster import Reservation
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
-from slipway.using.submission.candidates import prepare, price, summary
-from slipway.using.submission.preflight import offline, offline_candidate
+from slipway.using.submission.candidate import price, summary
+from slipway.using.submission.offline import offline, offline_candidate
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from tests.builders.documents import places, with_value
 from tests.builders.templates import job_template as template

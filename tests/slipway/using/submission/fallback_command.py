@@ -11,10 +11,10 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.prices import UNKNOWN
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import Choice
 from slipway.using.submission.costs import Spending
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionDisplay, SubmissionResult
 from slipway.using.submission.submitter import Submitter

@@ -15,8 +15,9 @@ from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, prepare
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import JudgedCandidate, broken, choose, not_taken
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 from slipway.using.submission.request import Request
 from slipway.using.submission.submission_request import SubmissionRequest

@@ -19,9 +19,10 @@ from slipway.model.prices import Price
 from slipway.using.jobs.earlier_jobs import Times
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.budget_check import check_budget
-from slipway.using.submission.candidates import Candidate, prepare
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import JudgedCandidate
 from slipway.using.submission.costs import RunTotal, Spending, run_total, spending, spending_at_once
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.request import Request
 from slipway.using.submission.submission_request import SubmissionRequest
 

@@ -20,7 +20,7 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.own_settings import OwnSettings
 from slipway.model.prices import Price
 from slipway.using.context import Context
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.ending import Cause, RecoveredSubmission, cause_of, error_of_end, next_steps, recover
 from slipway.using.submission.fallback import got_no_machines
 from slipway.using.submission.request import Request, RequestOverrides, fill

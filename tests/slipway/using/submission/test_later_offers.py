@@ -15,10 +15,10 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.season import Season
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import never_runs
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult

@@ -16,10 +16,10 @@ from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided, outrun, read_race
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.cancelling import cancel_job
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.choice import Choice, JudgedCandidate
 from slipway.using.submission.costs import region_lines
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult
 from slipway.using.submission.submitter import Submitter

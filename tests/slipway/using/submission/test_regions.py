@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from slipway.base.errors import PolicyError
 from slipway.model.prices import crossing_price, per_gib
-from slipway.using.submission.candidates import PreparedSubmission, prepare
 from slipway.using.submission.costs import crossing
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.raced import raced
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult

@@ -13,8 +13,8 @@ from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
-from slipway.using.submission.candidates import PreparedSubmission, prepare
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.same_request import same
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult

@@ -9,9 +9,11 @@ import pytest
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import Catalog, Team
 from slipway.model.catalog.template import OF_TEAM, Offer
-from slipway.using.submission.candidates import PreparedSubmission, likely, prepare
+from slipway.using.submission.candidate import likely
 from slipway.using.submission.later_offers import LaterOffers
-from slipway.using.submission.preflight import Preflight, offline, offline_candidate
+from slipway.using.submission.offline import offline, offline_candidate
+from slipway.using.submission.preflight import Preflight
+from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 
 from .fallback_command import catalog

@@ -18,8 +18,8 @@ from slipway.model.prices import UNKNOWN, Price
 from slipway.model.rules.code import SCRIPT
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earlier_jobs import Times, programs_of, run_times
-from slipway.using.submission.candidates import prepare
 from slipway.using.submission.costs import RunTotal
+from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines, share
 from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send

@@ -8,7 +8,7 @@ import pytest
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.google.jobs import VertexJob
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.choice import Choice, JudgedCandidate, broken
 from slipway.using.sweeps.runs import (
     KnownRuns,

@@ -13,7 +13,7 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import UNKNOWN
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.follower import Progress
-from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.candidate import Candidate
 from slipway.using.submission.request import Request
 from slipway.using.submission.waiting_attempt import WaitingAttempt
 from slipway.using.sweeps.sweep_sender import SendingProgress
