@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from slipway.base.columns import Column, documents, table_of
-from slipway.base.formatting import counted, join, span
+from slipway.base.formatting import counted, join, last_part, span
 from slipway.base.installation import updating
 from slipway.front.cli.templates import COLUMNS
 from slipway.front.cli.terminal import completions, screen
@@ -77,6 +77,10 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     screen.out("")
     for name in dict.fromkeys(offer.capacity_type for offer in chosen.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+    named = {path for job in jobs_of(chosen) for path in job.reservations}
+    for path, reservation in sorted((context.catalog.reservations or {}).items()):
+        if path in named and (reservation.begins or reservation.ends):
+            screen.prose(f"reservation {last_part(path)}: {reservation.dates}")
     if lacking := unpriced(group.machine for job in jobs_of(chosen) for group in job.machines):
         screen.prose(f"prices are {lacking}")
     for cluster in dict.fromkeys(offer.cluster for offer in chosen.offers if offer.cluster):
