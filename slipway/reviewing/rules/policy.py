@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,38 +41,29 @@ def policy(change: Change) -> Iterator[Consequence]:
     old, new = change.before.policy, change.after.policy
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
-        sides = [_grade(each) for each in (was, becomes)]
         grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
-        blocks = Grade.BLOCKING in (was, becomes)
-        yield _graded(row_of("policy/grade", was, becomes), GRADES, kind, sides, grade, blocks=blocks)
+        row, blocks = row_of("policy/grade", was, becomes), Grade.BLOCKING in (was, becomes)
+        yield _graded(row, GRADES, kind, was.review_word, becomes.review_word, grade=grade, blocks=blocks)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
-            sides = [_grade(most=each) for each in (most, then)]
-            yield _graded(row_of("policy/above", most, then), APPROVE_ABOVE, kind, sides)
+            sides = ("" if each is None else f"${each:,.0f}" for each in (most, then))
+            yield _graded(row_of("policy/above", most, then), APPROVE_ABOVE, kind, *sides, sums=True)
 
 
-def _grade(grade: Grade | None = None, most: float | None = None) -> str:
-    above, word = "" if most is None else f"{most:,.0f}", grade.review_word if grade else ""
-    return say("review-grade", sum=above, grade=word)
-
-
-def _graded(
-    row: RowName, key: str, kind: str, sides: Sequence[str], grade: Grade | None = None, *, blocks: bool = False
-) -> Consequence:
+def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
-    before, after = sides
-    values: dict[str, Any] = {"kind": kind, "means": KINDS[kind].means, "before": before, "after": after}
-    values |= {"blocks": blocks, "sums": key == APPROVE_ABOVE}
-    edit = Edit(kind, before.strip("`"), after.strip("`"))
-    return by_row(row, Subject("policy", key, kind), edits=(edit,), grade=grade, **values)
+    means = KINDS[kind].means.partition(";")[0].removeprefix("what the stack costs ")
+    values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means}
+    edits = (Edit(kind, before, after),)
+    return by_row(row, Subject("policy", key, kind), edits=edits, before=before, after=after, **values)
 
 
 def _breach(breach: Finding, change: Change) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     was, now = (_setting(side.policy, key) for side in (change.before, change.after))
-    loosen = say("policy-loosen", level=MANDATORY if refuses else ADVISORY, rule=key, now=_shown(now[0]))
+    loosen = say("policy-loosen", level=MANDATORY if refuses else ADVISORY, rule=key)
     field = "" if was == now else breach.field
     return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=field)
 
@@ -152,6 +143,7 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             gone=not becomes,
             mandatory=MANDATORY in (level, becomes),
             moved=level != becomes,
+            number=not isinstance(now, bool),
             so=say("rule-so", text=text, lets=lets),
             list=isinstance(was, list),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from slipway.base.formatting import join
 from slipway.google.catalog.lookup import teams_of
 from slipway.model.catalog.model import SessionLimits
 from slipway.model.facts import Facts
@@ -28,25 +27,16 @@ def teams(change: Change) -> Iterator[Consequence]:
             sharing = dict.fromkeys(owner for cluster in team.clusters for owner in change.old.owners(cluster))
             own, theirs = (named(f"`{each}`" for each in some) for some in (team.clusters, sharing))
             yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own, sharing=theirs)
-    gone = change.old.clusters.keys() - change.new.clusters.keys()
-    ended = [_shares(change.old.shares, cluster) for cluster in gone]
-    for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - gone):
+    left = change.old.clusters.keys() - change.new.clusters.keys()
+    ended = [_shares(change.old.shares, cluster) for cluster in left]
+    for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - left):
         before, after = (_shares(side.shares, cluster) for side in (change.old, change.new))
         # A cluster may take the place of another one, with its shares.
         moved = cluster not in change.old.clusters and after in ended
         if before != after and not moved:
-            had, has = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
-            owned, owns = (side.owners(cluster) for side in (change.old, change.new))
-            may = owns if owns and owns != owned else had
-            none = join(team for team in sorted(had) if team not in has and team in may) if has else ""
-            pools = change.new.clusters[cluster].pools if cluster in change.new.clusters else ()
-            filled = [
-                (team, pool) for team in sorted(has) for pool in pools if had.get(team, 0) < pool.max <= has[team]
-            ]
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            whole = join(f"{team} all of `{pool.name}`" for team, pool in filled)
-            words: dict[str, Any] = {"none": none, "gone": not has, "whole": whole}
-            yield by_row("team-shares", subject, before=before, after=after, cluster=cluster, edits=edits, **words)
+            gone = not (change.new.shares or {}).get(cluster)
+            yield by_row("team-shares", subject, before=before, after=after, gone=gone, cluster=cluster, edits=edits)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
@@ -84,11 +74,9 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
     sharing = (change.new.shares or {}).get(cluster, {})
     words["void"] = named(f"`{each}`" for each in sorted(sharing) if each not in change.new.owners(cluster))
     grade = Grade.BLOCKING if words["sessions"] else None
-    elsewhere, details = ends and f"without it, {ends}; ", [f"`{member}`" for member in lost]
-    theirs = next((name for name, each in change.new.teams.items() if {*each.submitters} & {*lost}), "")
-    who, subject = named(details), Subject("cluster", cluster)
-    words |= {"elsewhere": elsewhere, "theirs": theirs}
-    yield by_row("cluster-team-closed", subject, who=who, details=details, grade=grade, **words)
+    details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster)
+    words |= {"who": named(details), "elsewhere": ends}
+    yield by_row("cluster-team-closed", subject, details=details, grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not way[2]):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):

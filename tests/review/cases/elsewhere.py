@@ -12,7 +12,7 @@ CASES = (
         "A busy pool's maximum is raised, and H100 may come from a region that the stack's policy does not allow",
         (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
         (
-            stops("policy-violated", "", "h100 (alternative 1)", "us-east4", "mandatory.regions`, now us-central1"),
+            stops("policy-violated", "", "h100 (alternative 1)", "us-east4", "mandatory.regions`"),
             hurts(
                 "cluster-may-become",
                 "h100",

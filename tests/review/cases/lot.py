@@ -173,7 +173,7 @@ CASES = (
             stops(
                 "cluster-team",
                 "cluster cpu",
-                *("sessions may run there alone, so theirs are refused", "the share of `vision` there is void"),
+                *("no other cluster takes sessions, so theirs are refused", "the share of `vision` there is void"),
                 "without it, jobs of `digits` cost $0.99/h on Spot",
             ),
             hurts("cluster-team", "cluster bench"),

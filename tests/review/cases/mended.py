@@ -100,7 +100,7 @@ CASES = (
         "Sessions may run longer, and on a pool that no template for them fits",
         (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
         (
-            hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of on cpu/workers for up to 8 h"),
+            hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of 8 h"),
             tells("sessions-limited", "", "No session can run on h100/workers", "fits it"),
         ),
         given=(stack(_POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{_POLICY}"), *SCRIPT),
@@ -390,9 +390,8 @@ CASES = (
             hurts(
                 "team-shares",
                 "cpu",
-                "search 16 and demand nothing",
-                "search all of `workers`",
-                "jobs of demand are sent",
+                "search 16 instead of demand 2, search 2",
+                "what a team submits above its share waits",
             ),
         ),
         given=(*TEAMS, stack(_POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + _POLICY)),

@@ -39,7 +39,7 @@ CASES = (
         ),
         (
             stops("most-cost", "stack", "$147,666 a month more", "above $100,000 a month it needs an approval"),
-            stops("policy-weaker", "approveAbove", "needs an approval above $900,000", "before above $100,000"),
+            stops("policy-weaker", "approveAbove", "approval is asked for above $900,000", "not $100,000"),
         ),
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "quota-short-at-most"),
         given=(ASKS_ABOVE,),

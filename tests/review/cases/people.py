@@ -46,7 +46,7 @@ CASES = (
                     "count for team `vision` may go there, with `--team vision`",
                     "slipway:teams.vision.clusters",
                 ),
-                "let all its members submit with `--team vision`",
+                "let its members submit with `--team vision`",
             ),
         ),
         world=BUSY,
@@ -74,7 +74,7 @@ CASES = (
                 ),
                 *(
                     "first list another capacity type that can be had",
-                    "list them under `slipway:teams.vision.submitters`",
+                    "leave `cpu` out of `clusters` of team `vision`",
                 ),
             ),
             hurts("cluster-team", "cpu", "without it, jobs of `digits` cost"),
@@ -100,7 +100,7 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
-        (hurts("submitter-gone", ADA, "tune-27b-x1", "unless in `group:ml@acme.example`"),),
+        (hurts("submitter-gone", ADA, "tune-27b-x1", "except as a member of `group:ml@acme.example`"),),
         world=BUSY,
         never=("not known: which",),
         accident="a person shut out of the work of a night",
@@ -170,6 +170,24 @@ CASES = (
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
         (hurts("urgent-jobs", "urgent user:eve@acme.example", "make room", "--urgent"),),
         world=BUSY,
+    ),
+    Case(
+        "A group's jobs may be urgent where they count for the team that it is called like",
+        (stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n"),),
+        (hurts("urgent-jobs", f"urgent {TEAM}", "make room for those of team `ml`"),),
+        never=("itself is no submitter",),
+    ),
+    Case(
+        "A group leaves of four, which are not all named",
+        (stack(f"      - {TEAM}\n", ""),),
+        (stops("submitter-gone", TEAM, "nor cancel jobs or read results, except as a member of another listed group"),),
+        given=(
+            stack(
+                f"      - {TEAM}\n",
+                f"      - {TEAM}\n" + "".join(f"      - group:{each}@acme.example\n" for each in ("a1", "b2", "c3")),
+            ),
+        ),
+        never=("group:b2", "workspace's trainer"),
     ),
     Case(
         "Urgent jobs of somebody are not urgent any more",
@@ -383,7 +401,7 @@ CASES = (
     Case(
         "Somebody loses urgent jobs as one by name, and a group keeps them",
         (stack("urgent: [group:ml@acme.example, user:ada@acme.example]", "urgent: [group:ml@acme.example]"),),
-        (tells("urgent-jobs", "urgent user:ada@acme.example", "unless in `group:ml@acme.example`"),),
+        (tells("urgent-jobs", "urgent user:ada@acme.example", "except as a member of `group:ml@acme.example`"),),
         given=(
             stack(
                 "    trainer: trainer\n",

@@ -61,7 +61,11 @@ CASES = (
     Case(
         "A group leaves, and another one comes with a person who stays in one of them",
         (stack(f"      - {TEAM}\n", "      - group:nlp@acme.example\n"),),
-        (stops("submitter-gone", TEAM, "unless in `group:nlp@acme.example` or `group:vision@acme.example`"),),
+        (
+            stops(
+                "submitter-gone", TEAM, "except as a member of `group:nlp@acme.example` or `group:vision@acme.example`"
+            ),
+        ),
         may=("submitter-added",),
         given=(stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),),
         accident="a renamed group, whose old members were locked out",
@@ -319,14 +323,14 @@ CASES = (
     Case(
         "Sessions may run three days instead of one evening",
         (stack("max: 8h", "max: 72h"),),
-        (hurts("sessions-limited", "", "3 days instead of", "8 h", "take no job", "keep on cpu/workers"),),
+        (hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of 8 h", "take no job"),),
         given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
         accident="a pool held for a weekend by a forgotten session",
     ),
     Case(
         "Sessions may not run anywhere any more",
         (stack("pools: [cpu/workers]", "pools: []"),),
-        (hurts("sessions-limited", "", "nowhere", "refuses others"),),
+        (hurts("sessions-limited", "", "nowhere instead of on cpu/workers"),),
         given=(stack(POLICY, "  slipway:sessions: { pools: [cpu/workers] }\n" + POLICY),),
     ),
     Case(

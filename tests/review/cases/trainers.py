@@ -90,7 +90,7 @@ CASES = (
     Case(
         "One who may submit as both loses the trainer",
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
-        (stops("trainer-access-gone", ADA, "lora", f"unless in `{TEAM}`"),),
+        (stops("trainer-access-gone", ADA, "can't submit `lora` any more", f"except as a member of `{TEAM}`"),),
         given=(trainer(ADA, TEAM), LORA),
         world=BUSY,
         accident="a person shut out of one job of many",
@@ -103,7 +103,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     "group:nlp",
-                    "submit as trainer `tuning` any more, unless in `group:speech@acme.example`",
+                    "can't submit any more, nor cancel jobs or read results, except as a member of",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -115,10 +115,25 @@ CASES = (
     Case(
         "A group that submits as the trainer alone leaves, and other groups can't submit as it",
         (stack("        - group:nlp@acme.example\n", ""),),
-        (stops("submitter-gone", "group:nlp", "can't submit as trainer `tuning` any more: who"),),
+        (stops("submitter-gone", "group:nlp", f"except as a member of `{TEAM}`"),),
         given=(trainer(ADA, "group:nlp@acme.example"), LORA),
         world=BUSY,
-        never=("unless in", "results any more"),
+        never=("as trainer", "unless in"),
+    ),
+    Case(
+        "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
+        (stack(f"vision: {{ submitters: [{TEAM}, {BEN}] }}", f"vision: {{ submitters: [{TEAM}] }}"),),
+        (stops("trainer-access-gone", BEN, "can't submit `digits`", "slipway:teams.vision.submitters"),),
+        given=(
+            trainer(BEN),
+            LORA,
+            stack(
+                "  slipway:policy:\n",
+                f"  slipway:teams: {{ vision: {{ submitters: [{TEAM}, {BEN}] }} }}\n  slipway:policy:\n",
+            ),
+        ),
+        never=("slipway:workspace.submitters", "unless in"),
+        accident="a person taken off one list of two",
     ),
     Case(
         "Who submits as one trainer may submit as another, for one of their templates",

@@ -65,7 +65,7 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "objects to this change: template lora", "168 h"),
+            hurts("policy-weaker", "longestTimeout", "objects to this change (template lora", "168 h"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
         may=("run-cost",),
@@ -180,7 +180,7 @@ CASES = (
             stops(
                 "policy-weaker",
                 "regions",
-                "objects to this change: cluster h100 (alternative 1)",
+                "objects to this change (cluster h100 (alternative 1)",
             ),
         ),
         may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),

@@ -22,7 +22,7 @@ from slipway.reviewing.change.usual import account_of, secret_in, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import field_of, listing, secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import any_of, field_of, listing, secrets, submitting_as
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named
 
@@ -32,15 +32,13 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
+_FOR = " for up to "
 _SECRET = "gcp:secretmanager/secret:"
 _ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
 def people(change: Change) -> Iterator[Consequence]:
-    # Needed only where code of one's own changes: importing it costs time.
-    from slipway.authoring.packages.packing import runs_any_folder
-
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     taking = [each for each in change.new.templates.values() if each.takes_code]
     every = (change.new.trainer, *change.new.trainers.values())
@@ -55,8 +53,7 @@ def people(change: Change) -> Iterator[Consequence]:
             if now and names[0] == names[1]:  # By another version.
                 names = [str(side).partition("/secrets/")[2] for side in (now, was)]
             secret, former = map("`{}`".format, names)
-            script = key == "code" and row == off and any(map(runs_any_folder, change.old.templates.values()))
-            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "script": script}
+            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
             values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
             yield by_row(row, Subject("workspace", key), **values)
@@ -66,8 +63,9 @@ def people(change: Change) -> Iterator[Consequence]:
         if (name in was) != (name in now):
             row = "urgent-added" if name in now else "urgent-gone"
             edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
-            other = named((f"`{each}`" for each in now if each.startswith("group:")), "or")
-            told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other}
+            other = any_of([each for each in now if each.startswith("group:")])
+            team = name.removeprefix("group:").partition("@")[0] if name.startswith("group:") else ""
+            told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other, "team": team}
             yield by_row(row, Subject("urgent", name), edits=edits, **told)
     for member in access(change):
         if member.was and not member.stays:
@@ -104,7 +102,8 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
             grade=Grade.BLOCKING if nowhere else Grade.NOTE if _moved(change, before, after) else None,
-            before=str(fitting[0]),
+            # A place that stays is told once.
+            before=str(fitting[0]).removeprefix(f"{str(fitting[1]).partition(_FOR)[0]}{_FOR}"),
             after=str(fitting[1]),
             edits=(Edit("sessions", *map(str, listed)),),
         )
@@ -141,19 +140,18 @@ def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) ->
 def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
-    # A person in a group or a domain that stays loses nothing, and nobody reads who is in one.
-    as_before = {*listing(change.before, member.member)}
-    # In a group, a person may submit what it may: one of a trainer alone gives nothing else back.
-    others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
-    others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
-    elsewhere, others = others, [other for other in others if as_before <= {*listing(change.after, other)}]
-    domain = f"domain:{_domain(member.member)}"
+    field = field_of(change.before, change.after, member.member)
+    as_before, domain = {*listing(change.before, member.member)}, f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
         less = listing(change.after, domain)
         less = [] if as_before <= {*less} else less
         values: dict[str, Any] = {"domain": domain, "less": join(less), "grade": Grade.BLOCKING if less else None}
-        values |= {"group": kind == "group", "field": field_of(change.before, change.after, member.member)}
+        values |= {"group": kind == "group", "field": field}
         return by_row("submitter-gone-covered", Subject("member", member.member), **values)
+    # A person in a group or a domain that stays may do what it may, and nobody reads who is in one.
+    others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
+    others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
+    covered = kind == "user" and any(as_before <= {*listing(change.after, other)} for other in others)
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
     return by_row(
@@ -162,11 +160,10 @@ def _gone(member: AccessChange) -> Consequence:
         here=needed is not None,
         script=kind == "serviceAccount",
         so=_end(member, goes_on=bool(sent or of_many)),
-        other=named([f"`{other}`" for other in others], "or"),
-        trainers=join(sorted(as_before)) if others != elsewhere else "",
-        field=field_of(change.before, change.after, member.member),
+        other=any_of(others),
+        field=field,
         details=(*jobs(sent, change.now), *of_many),
-        grade=Grade.WARNING if others and kind == "user" else None,
+        grade=Grade.WARNING if covered else None,
     )
 
 

@@ -17,7 +17,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.words import MOST_NAMED, named
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -42,7 +42,6 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 name=name,
                 who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
                 members=_names(trainer.submitters),
-                outside=_names([member for member in trainer.submitters if member not in change.after.people]),
                 details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
             )
 
@@ -117,34 +116,27 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
     runs, part = _runs(new, change.new), called(new).replace("`", "")  # Frozen: approvals know it.
-    values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "list": listed_at(new)}
+    values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "account": new.account}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             known = (each.account for each in _trainers(change.before).values() if member in each.submitters)
             before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
-            yield by_row(
-                "trainer-access-added",
-                Subject("member", member, part),
-                details=(f"account `{new.account}`",),
-                field=("" if new.name else field_of(change.after, change.before, member)) or listed_at(new),
-                read=_named_secrets(secrets_read(change.new, new.account) - before),
-                account=new.account,
-                **values,
-            )
+            read = _named_secrets(secrets_read(change.new, new.account) - before)
+            subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
+            details = (f"account `{new.account}`",)
+            yield by_row("trainer-access-added", subject, details=details, field=field, read=read, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
-            unless = f", unless in {_names(others)}" if others else ""
-            grade, subject = None if runs else Grade.WARNING, Subject("member", member, part)
-            yield by_row(
-                "trainer-access-gone",
-                subject,
-                unless=unless,
-                left=bool(new.submitters),
-                grade=grade,
-                field=listed_at(new),
-                **values,
-            )
+            values |= {"other": any_of(others), "left": bool(new.submitters)}
+            subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
+            field = _listed_at(old, change.before, change.after, member)
+            yield by_row("trainer-access-gone", subject, field=field, list=field, grade=grade, **values)
+
+
+def _listed_at(trainer: TrainerFacts, facts: Facts, other: Facts, member: str) -> str:
+    """Return the key that lists a member in one version as a trainer's submitter, and not in the other."""
+    return ("" if trainer.name else field_of(facts, other, member)) or listed_at(trainer)
 
 
 def _named_secrets(some: Collection[str]) -> str:
@@ -157,6 +149,11 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     offers = [offer for offer in every if account_of(offer) == account]
     told = [secret_in(catalog.notify) or catalog.notify] if offers and catalog.notify else []
     return frozenset((*secrets_of(offers), *told))
+
+
+def any_of(members: Collection[str]) -> str:
+    """Return `group:ml` or `group:nlp`; of more, `another listed group`."""
+    return named(_quoted(members), "or") if len(members) < MOST_NAMED else "another listed group"
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:
