@@ -112,8 +112,8 @@ def _with_shape(offer: Offer) -> str:
 
 def whole_way(offer: Offer, catalog: Catalog) -> str:
     """Return a way to run with whose it is: ``pool `h100` (team `vision` alone)``."""
-    teams = join(f"`{team}`" for team in catalog.owners(offer.cluster))
-    return f"{way(offer)} (team {teams} alone)" if teams else way(offer)
+    owners = [f"`{team}`" for team in catalog.owners(offer.cluster)]
+    return f"{way(offer)} (team{'s' * bool(owners[1:])} {join(owners)} alone)" if owners else way(offer)
 
 
 def is_dear(offer: Offer) -> bool:

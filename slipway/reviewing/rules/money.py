@@ -313,7 +313,7 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, Sides]]:
         kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
         pairs.append(("A run", f"{whose([offer], new)}{kind}", before.get(label), offer))
     for what, where, former, latter in pairs:
-        if former and latter and latter.available:
+        if former and former.available and latter and latter.available:
             was, now = _Run.of(former, old), _Run.of(latter, new)
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most

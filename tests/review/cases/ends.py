@@ -95,7 +95,7 @@ CASES = (
             template("lora", 'waits={"flex-start": 7200},', 'waits={"flex-start": 7200, "pool": 900},'),
         ),
         (
-            hurts("offer-order", "lora", "before pool `h100`: Vertex AI's fee on top of the reservation"),
+            hurts("offer-order", "lora", "before pool `h100`: they cost Vertex AI's fee on top of the reservation"),
             hurts(
                 "fallback-wait",
                 "lora pool h100",

@@ -72,7 +72,7 @@ CASES = (
     Case(
         "The machines of last resort come before better ones",
         (template("lora", f"{LARGER}, {SEVERAL}", f"{SEVERAL}, {LARGER}"),),
-        (hurts("offer-order", "lora", "try Spot with `g2-standard-24`", "before Spot with `a2-ultragpu-1g`"),),
+        (hurts("offer-order", "lora", "try `g2-standard-24` before `a2-ultragpu-1g`"),),
         given=WITH_BOTH,
     ),
     Case(

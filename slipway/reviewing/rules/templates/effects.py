@@ -323,7 +323,8 @@ def team(difference: Difference) -> Effect:
     groups = groups_of(catalog, dict.fromkeys(member for members in submitters for member in members))
     # Without a label it is the only group that may submit them.
     counts = new or (groups[0] if len(groups) == 1 else "")
-    mine = [offer for offer in template.new.offers if old in catalog.owners(offer.cluster)]
+    used = {offer.cluster for offer in template.old.offers}
+    mine = [each for each in template.new.offers if each.cluster in used and old in catalog.owners(each.cluster)]
     lost = [offer for offer in mine if counts not in catalog.owners(offer.cluster)]
     rest = [
         offer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
@@ -48,9 +49,11 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         if any(compete(each, offer) and not refused(each, was) for each in was.values()):
             used = template.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
-    before, after = (
-        {label: each for label, each in side.items() if not refused(each, becomes)} for side in (was, becomes)
-    )
+    for words, some in opened(was, becomes).items():
+        paid = costs(some, template.becomes)
+        yield _tells(template, "case-allowed", some[0], part=f"case {words}", costs=paid)
+    before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
+    after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
     same = kept(before, after)
     all_shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
     shapes = [shape for shape in all_shapes if not {*shape.labels} & {*same, *same.values()}]
@@ -58,18 +61,14 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     of_shapes = {label for shape in shapes for label in shape.labels}
     gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
     yield from (_gone(template, offer, before, after) for offer in gone)
-    # Those that take jobs which the template's file refused.
-    opened = [label for label, old in same.items() if refused(before[old], before) and after[label].available]
-    for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
-        yield _tells(template, "case-allowed", offer, part=f"case {words}")
     for label in after:
         if label not in same and label not in of_shapes:
             yield _added(template, label, before, after)
     now = {old: label for label, old in same.items()}
     yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
     for label, old in same.items():
-        if label not in opened:
-            yield from _kept(template, after[label], old, before[old], after)
+        yield from _kept(template, after[label], old, before[old], after)
+    yield from _waits(template, {label: (before[old], after[label]) for label, old in same.items()}, after)
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
@@ -126,10 +125,21 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
 
 
 def refused(offer: Offer, offers: Offers) -> bool:
-    """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
+    """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines. Of pools
+    alone it may lack one that fits."""
     beside = [each for each in offers.values() if compete(each, offer)]
-    open_ = (each.available or each.lacks_quota or each.dormant or each.capacity_type == POOL for each in beside)
-    return bool(beside and offer.when) and not any(open_)
+    open_ = any(each.available or each.lacks_quota or each.dormant or each.cluster for each in beside)
+    return bool(offer.when) and not open_ and any(each.capacity_type != POOL for each in beside)
+
+
+def opened(was: Offers, becomes: Offers) -> Mapping[str, list[Offer]]:
+    """Return the available ways to run of jobs that the template's file refused, by their case."""
+    cases: dict[str, list[Offer]] = {}
+    for offer in becomes.values():
+        rivals = [each for each in was.values() if compete(each, offer)]
+        if offer.available and rivals and all(refused(each, was) for each in rivals):
+            cases.setdefault(case_in_words(offer.when), []).append(offer)
+    return cases
 
 
 def _place(offer: Offer) -> tuple[object, ...]:
@@ -148,27 +158,39 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     elif offer.available and not was.available:
         alone = whole_way(offer, template.becomes)
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
-    before, now = patience(was), patience(offer)
-    flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
-    # A wait after which nothing follows ends nothing.
-    if before != now and (rest or flexible) and not barred(offer):
+
+
+def _waits(template: TemplateChange, same: Mapping[str, tuple[Offer, Offer]], after: Offers) -> Iterator[Consequence]:
+    """Find other waits; that of a capacity type is one for all shapes."""
+    told = set[object]()
+    for was, offer in same.values():
+        before, now = patience(was), patience(offer)
+        flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
+        alike = offer.capacity_type, offer.cluster, offer.kind, repr(offer.when), before, now
+        # A wait after which nothing follows ends nothing.
+        if before == now or not (rest or flexible) or barred(offer) or alike in told:
+            continue
+        told.add(alike)
         command = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}"
         stays = command * bool(offer.wait and not was.wait)
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
         endless = "not at all" if full else "for ever"
         words = [endless if seconds is None else span(seconds) for seconds in (before, now)]
+        key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         yield _tells(
             template,
             "fallback-wait",
             offer,
+            way=way(replace(offer, shape="")),
             at_once=full and now is None,
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
             so=facts(after_wait(offer, after, template.becomes), stays),
-            edits=(Edit(f"waits.{offer.capacity_type}", *words),),
+            key=key,
+            edits=(Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words),),
         )
 
 
@@ -213,8 +235,9 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
         was_last = not any(label in after and compete(before[label], offer) for label in labels[place + 1 :])
-        ends = after_wait(left[-1], after, template.becomes) if was_last else ""
-        so = facts(f"{where}they cost {costs(next_, template.becomes)}", ends_at(template, next_[0], after), ends)
+        last = next_[0] is left[-1] and was_last
+        ends = ends_at(template, next_[0], after) or (after_wait(left[-1], after, template.becomes) if last else "")
+        so = facts(f"{where}they cost {costs(next_, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
     spare = offer.capacity_type == POOL and not used.jobs and any(each.capacity_type == POOL for each in sooner)
@@ -228,6 +251,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
         details=_shut(shut, template),
         used=used,
+        listed={each.capacity_type for each in before.values() if compete(each, offer)}
+        != {each.capacity_type for each in rivals},
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere else None,
     )
@@ -259,13 +284,13 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     rivals = [each for each in after.values() if compete(each, offer)]
     if rivals[1:] and rivals[0] is offer:
         then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
-        so = facts(unproven(offer, template), paid, ends)
+        so = facts(unproven(offer, template), f"they cost {paid}", ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
         return _tells(template, "offer-added-first", offer, next=way(then), type=then.capacity_type, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
-    so = facts(unproven(offer, template), f"{paid}, where nothing before it can start", ends)
+    so = facts(unproven(offer, template), f"they cost {paid}", ends)
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 
@@ -282,10 +307,12 @@ def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
-    """Return offers by label; an offer in the default and another kind is listed once."""
+    """Return offers by label; an offer in the default and another kind is listed once, whichever side has it so."""
     listed = {label: offer for label, offer in offers_by_label(template, usual).items() if offer.kind in other.kinds}
     plain = {label: offer.label(offer.kind, with_cluster=True) for label, offer in listed.items()}
-    return {label: offer for label, offer in listed.items() if offer.kind == usual or plain[label] not in listed}
+    theirs = (label for label, offer in offers_by_label(other, usual).items() if offer.kind in template.kinds)
+    either = {*listed, *theirs}
+    return {label: offer for label, offer in listed.items() if offer.kind == usual or plain[label] not in either}
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
@@ -311,9 +338,11 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             ends = "" if sooner[1:] else ends_at(template, offer, after, tries="")
             values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "part": "order"}
             values |= {"way": join(map(way, sooner)), "edits": (Edit("capacity_types", *sides),)}
+            if shapes := offer.shape != then.shape:
+                sooner = [replace(each, shape="") for each in sooner]
+                values |= {"way": f"`{offer.shape}`", "next": f"`{then.shape}`"}
             shut = next((each for each in (offer, then) if not each.available), None)
             values |= {"grade": Grade.NOTE, "so": f"{way(shut)} can't start"} if shut else {}
-            yield _tells(
-                template, "offer-order", offer, **{"so": facts(costs(sooner, template.becomes), ends), **values}
-            )
+            so = facts(f"they cost {costs(sooner, template.becomes)}", ends)
+            yield _tells(template, "offer-order", offer, **{"so": so, "shapes": shapes, **values})
             return

@@ -131,9 +131,11 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     pairs = ((old, former), (new, latter))
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
-    longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
+    # Other parameters may make more of them, too.
+    had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
+    longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {template.limit} each"
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results may differ"
-    return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
+    return None, facts(more, longer if had != has else "") or unknown
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

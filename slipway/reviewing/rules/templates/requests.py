@@ -30,7 +30,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import barred, by, served, variables, whole_way, whose
+from slipway.reviewing.change.usual import barred, by, compete, served, variables, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -42,6 +42,7 @@ from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
+from slipway.reviewing.rules.templates.waits import Offers
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"
@@ -94,15 +95,20 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     before = {label: offer for label, offer in before.items() if served(offer, new)}
-    same = kept(before, after).items()
-    both = {label: (before[was], after[label]) for label, was in same if not refused(after[label], after)}
+    same = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
+    open_ = {label for label, (was, now) in same.items() if not refused(was, before) and not refused(now, after)}
+    both = {label: sides for label, sides in same.items() if label in open_}
     # What no job is sent to is no way that a sentence names.
     both = {label: sides for label, sides in both.items() if not barred(sides[1])} or both
+    both |= dict(_elsewhere(before, after, [new for _, new in both.values()]))
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
         filled = (replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True))
+        of_type = sides[0].capacity_type != sides[1].capacity_type
         for path, was, becomes in _differences(template, *filled):
+            if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
+                continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
             key = rule, named.get("name", ""), named.get("of", ""), was, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
@@ -111,6 +117,15 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
         yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
+
+
+def _elsewhere(before: Offers, after: Offers, stay: list[Offer]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
+    """Yield the first way to run before and after of jobs that keep none."""
+    for label, offer in after.items():
+        former = next((each for each in before.values() if compete(each, offer) and each.available), None)
+        if former and offer.available and not any(compete(each, offer) for each in stay):
+            stay.append(offer)
+            yield label, (former, offer)
 
 
 def _told(

@@ -17,7 +17,7 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
 GRANTED = "once it is granted, "
-_ALIKE = "keep machines, disks and account of the template and of a pool alike"
+_ALIKE = "keep machines, their number, disks and account such that a pool fits"
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:

@@ -49,6 +49,6 @@ def rest_of(offer: Offer, after: Offers) -> list[Offer]:
 def ends_at(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
-    if seconds is not None:
+    if seconds is not None and (offer.capacity_type == FLEX_START or rest_of(offer, after)):
         return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
     return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
