@@ -18,6 +18,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Offer, Parameter, Template
+from slipway.model.cluster import Reservation
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.using.context import Context
@@ -38,6 +39,7 @@ class Cause(Enum):
     STOCK_OUT = "there were no machines for it, and the service has stopped trying"
     EXPIRED = "its machines did not arrive within its maximum wait"
     PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
+    RESERVATION_OVER = "its reservation ended, and took its machines with it"
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class RecoveredSubmission:
 
 def require_success(context: Context, job: VertexJob) -> None:
     """Raise the error of an ended job, with the ways on or its code's last lines; nothing for success."""
-    problem, cause = error_of_end(job), cause_of(job)
+    problem, cause = error_of_end(job), cause_of(job, context.catalog.reservations)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
     elif problem and (failure := read_failure(context, job)):
@@ -128,7 +130,7 @@ def advice_lines(cause: Cause, steps: tuple[NextStep, ...]) -> list[str]:
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in steps)]
 
 
-def cause_of(job: VertexJob) -> Cause | None:
+def cause_of(job: VertexJob, reservations: Mapping[str, Reservation]) -> Cause | None:
     """Return the cause by the state and the service's words, where it is certain. None for other ends."""
     capacity_type = job.capacity_type
     if capacity_type == POOL or job.state not in FAILED:
@@ -139,7 +141,11 @@ def cause_of(job: VertexJob) -> Cause | None:
         return Cause.EXPIRED if job.start_time is None and late else None
     if CAPACITY_TYPES[capacity_type].preemptible and insufficient and job.start_time is not None:
         return Cause.PREEMPTED
-    return Cause.STOCK_OUT if insufficient else None
+    if not insufficient:
+        return None
+    ends = [each.ends for path in job.reservations if (each := reservations.get(path)) and each.ends]
+    over = job.start_time and job.end_time and any(job.start_time < end <= job.end_time for end in ends)
+    return Cause.RESERVATION_OVER if over else Cause.STOCK_OUT
 
 
 def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Context) -> Iterator[NextStep]:
@@ -153,6 +159,8 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Co
     for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
         yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
+    if cause is Cause.RESERVATION_OVER:
+        return
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
         yield NextStep(what, _command(job, again, catalog, *own, **{name: fewer}))

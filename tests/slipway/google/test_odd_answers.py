@@ -157,7 +157,7 @@ def show_job(job: VertexJob) -> None:
     money = job_cost(job, job.region, NOW)
     said = [job.id, job.typed, job.state in ("a",), state_word(job.state), cost_words(money)]
     said += [codec.document(moment) for moment in (job.create_time, job.start_time, job.end_time, job.update_time)]
-    said += [wait_reason(job, None, "cpu", (), NOW), cause_of(job), best(job.tried, job.goals)]
+    said += [wait_reason(job, None, "cpu", (), NOW), cause_of(job, {}), best(job.tried, job.goals)]
     for entry in (LogEntry.read(ENTRY), LogEntry.read({**ENTRY, "textPayload": "hi"})):
         said.append(line(entry, job))
     said += [role_names(job), sorted(job.log_ids), sorted(job.packages | job.reservations | job.buckets)]

@@ -5,6 +5,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Team
 from slipway.model.catalog.template import Offer, Parameter, Template
+from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.own_settings import OwnSettings
 from slipway.model.prices import Price
@@ -192,4 +194,28 @@ def test_who_reads_of_a_stock_out_is_moved_on_as_well(error: str, stock_out: boo
     job = replace(ENDED, state="JOB_STATE_FAILED", strategy="SPOT", error=error)
     (offer,) = catalog(args=[]).templates["digits"].offers
     assert got_no_machines(job, Candidate(offer, CUSTOM_JOB, lambda: Request("r1", "dev", "digits", {}))) is stock_out
-    assert (cause_of(job) is Cause.STOCK_OUT) is stock_out
+    assert (cause_of(job, {}) is Cause.STOCK_OUT) is stock_out
+
+
+@pytest.mark.parametrize(("ended", "over"), [(5, False), (6, True), (7, True)])
+def test_who_lost_the_machines_of_a_reservation_is_told_so_and_not_sent_there_again(ended: int, over: bool) -> None:
+    """A reservation of six hours was over, and the job was said to lack machines in its region."""  # N23
+    path = "projects/p/zones/z/reservations/week"
+    begun = datetime(2026, 11, 21, tzinfo=UTC)
+    of = catalog(args=[])
+    (own,) = of.templates["digits"].offers
+    affinity = {"reservationAffinityType": "SPECIFIC_RESERVATION", "values": [path]}
+    machine = json.dumps({**MACHINE, "reservationAffinity": affinity})
+    text = json.dumps(own.request).replace(json.dumps(MACHINE), machine)
+    taken = replace(own, capacity_type="reservation", request=json.loads(text.replace('": "spot"', '": "reservation"')))
+    template = replace(of.templates["digits"], offers=(taken, own))
+    of = replace(of, templates={"digits": template})
+    of = replace(of, reservations={path: Reservation(path, ends=begun + timedelta(hours=6))})
+    job = replace(posted(of, taken), state="JOB_STATE_FAILED", error="Resources are insufficient in region: r.")
+    job = replace(job, start_time=begun, end_time=begun + timedelta(hours=ended))
+    cause = cause_of(job, of.reservations)
+    assert cause is (Cause.RESERVATION_OVER if over else Cause.STOCK_OUT)
+    context = SimpleNamespace(catalog=of, address="gs://b")
+    commands = [step.command for step in next_steps(cast(Context, context), job, cause)]
+    assert any("--capacity spot" in command for command in commands)
+    assert any("--capacity reservation" in command for command in commands) is not over
