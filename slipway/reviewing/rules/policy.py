@@ -53,8 +53,8 @@ def policy(change: Change) -> Iterator[Consequence]:
 
 def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
-    means = KINDS[kind].means.partition(";")[0].removeprefix("what the stack costs ")
-    values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means}
+    means, idle = KINDS[kind].means.partition(";")[0], kind == SUMS[0]
+    values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means, "idle": idle}
     edits = (Edit(kind, before, after),)
     return by_row(row, Subject("policy", key, kind), edits=edits, before=before, after=after, **values)
 
@@ -63,14 +63,13 @@ def _breach(breach: Finding, change: Change) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     was, now = (_setting(side.policy, key) for side in (change.before, change.after))
-    loosen = say("policy-loosen", level=MANDATORY if refuses else ADVISORY, rule=key)
-    field = "" if was == now else breach.field
-    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, loosen=loosen, field=field)
+    field, level = "" if was == now else breach.field, MANDATORY if refuses else ADVISORY
+    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field)
 
 
-def _told(subject: Subject, *, refuses: bool, pack: str = "", loosen: str = "", **values: Any) -> Consequence:
+def _told(subject: Subject, *, refuses: bool, pack: str = "", level: str = "", **values: Any) -> Consequence:
     kind = "" if refuses else "policy-advice"
-    return by_row("policy-violated", subject, as_kind=kind, refuses=refuses, pack=pack, loosen=loosen, **values)
+    return by_row("policy-violated", subject, as_kind=kind, refuses=refuses, pack=pack, level=level, **values)
 
 
 def policy_in_words(change: Change) -> str:
@@ -144,8 +143,8 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             mandatory=MANDATORY in (level, becomes),
             moved=level != becomes,
             number=not isinstance(now, bool),
-            so=say("rule-so", text=text, lets=lets),
-            list=isinstance(was, list),
+            text=text,
+            lets=lets,
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
             grade=Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None,
         )

@@ -22,11 +22,15 @@ from slipway.reviewing.rules.words import named
 def teams(change: Change) -> Iterator[Consequence]:
     """Compare the users of each cluster, as far as they may submit before and after, and what each team has. Of jobs
     that a cluster takes from nobody any more their template tells."""
+    offers = [offer for template in change.new.templates.values() for offer in template.offers]
+    known = {team for offer in offers for team in teams_of(change.new, offer)}
     for name, team in change.old.teams.items():
-        if team.clusters and name in change.new.teams and not change.new.teams[name].clusters:
-            sharing = dict.fromkeys(owner for cluster in team.clusters for owner in change.old.owners(cluster))
-            own, theirs = (named(f"`{each}`" for each in some) for some in (team.clusters, sharing))
-            yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own, sharing=theirs)
+        if stays := change.new.teams.get(name):
+            if team.clusters and not stays.clusters:
+                own = named(f"`{each}`" for each in team.clusters)
+                yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own)
+        elif name not in known and {*team.submitters} & {*change.after.people}:
+            yield by_row("team-gone", Subject("team", name), team=name)
     left = change.old.clusters.keys() - change.new.clusters.keys()
     ended = [_shares(change.old.shares, cluster) for cluster in left]
     for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - left):

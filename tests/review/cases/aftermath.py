@@ -249,7 +249,7 @@ CASES = (
     Case(
         "A person is listed by the domain alone, which was there before",
         (stack("      - user:ada@acme.example\n", ""),),
-        (tells("submitter-gone", "user:ada@acme.example", "may submit as before, by `domain:acme.example`"),),
+        (tells("submitter-gone", "user:ada@acme.example", "except as a member of `domain:acme.example`"),),
         world=BUSY,
         given=(stack("group:ml@acme.example", "domain:acme.example"),),
     ),

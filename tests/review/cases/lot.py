@@ -139,7 +139,7 @@ CASES = (
             "run-cost",
             "no-offer-left",
         ),
-        never=("ran on it",),
+        never=("ran on it", "`slipway:sessions`"),
     ),
     Case(
         "Anybody may open a shell, also who may submit as a trainer alone",

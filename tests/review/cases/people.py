@@ -134,7 +134,7 @@ CASES = (
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
         (
-            tells("submitter-gone", TEAM, "its members in `domain:acme.example` stay"),
+            tells("submitter-gone", TEAM, "except as a member of `domain:acme.example`"),
             stops("domain-access", "domain:acme.example", "Everybody"),
         ),
         world=BUSY,
@@ -190,6 +190,32 @@ CASES = (
         never=("group:b2", "workspace's trainer"),
     ),
     Case(
+        "A team gets another name, which its members go on to say",
+        (stack("    vision: { submitters", "    sight: { submitters"),),
+        (hurts("submitter-gone", "team vision", "`--team vision` are refused", "slipway:teams"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [group:seeing@acme.example] }\n\n  slipway:policy:\n",
+            ),
+        ),
+        accident="a renamed team, whose schedules said the old name",
+    ),
+    Case(
+        "A team goes, and its group stays under its name",
+        (
+            stack("    vision: { submitters: [group:vision@acme.example] }\n", "    sight: { submitters: [] }\n"),
+            stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),
+        ),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example] }\n\n  slipway:policy:\n",
+            ),
+        ),
+        never=("--team vision",),
+    ),
+    Case(
         "Urgent jobs of somebody are not urgent any more",
         (stack("    urgent: [user:eve@acme.example]\n", ""),),
         (tells("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
@@ -226,7 +252,7 @@ CASES = (
         "Notices go to another room, whose secret comes as the old one goes, and which no account may read",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
         (
-            hurts("jobs-told", "workspace notify", "slack-all", "as of jobs of `digits`", "no role on it"),
+            hurts("jobs-told", "workspace notify", "slack-all", "nobody is told where", "may not read it"),
             hurts("jobs-lose-secret", "slack-ml", "digits-night", "nobody is told how they end"),
             stops("resource-deleted", "slack-ml", "what it holds is lost, and what uses it fails"),
         ),

@@ -215,7 +215,7 @@ CASES = (
     Case(
         "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
         (stack("      - user:ada@acme.example\n", ""),),
-        (stops("submitter-gone", ADA, "may submit only as trainer `tuning`, by `domain:acme.example`"),),
+        (stops("submitter-gone", ADA, "except as a member of `domain:acme.example`"),),
         given=(trainer("domain:acme.example"), LORA),
         never=("as before",),
         accident="a person shut out of all jobs but one",
@@ -223,7 +223,7 @@ CASES = (
     Case(
         "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
-        (stops("submitter-gone", BEN, "may submit only as the workspace's trainer"),),
+        (stops("submitter-gone", BEN, "except as a member of `domain:acme.example`"),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA),
         never=("as before",),
     ),

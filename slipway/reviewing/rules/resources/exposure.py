@@ -37,11 +37,8 @@ def exposure(change: Change) -> Iterator[Consequence]:
         if on_form := form(touched.type):
             yield from _wholesale(touched, on_form)
         elif opened := opening(touched):
-            to, name = "anybody on the internet", touched.type.rpartition(":")[2]
-            if opened.after in _ANYWHERE:
-                to = "any address on the internet"
-            elif "authenticated" in opened.after.lower():
-                to = "anybody with a Google account"
+            google, name = "authenticated" in opened.after.lower(), touched.type.rpartition(":")[2]
+            to = "anybody with a Google account" if google else "anybody on the internet"
             subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
             yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
         if touched.type.startswith(_DENYING):

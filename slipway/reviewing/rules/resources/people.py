@@ -11,7 +11,6 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.deploying.engine.touched import Fate
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
@@ -33,7 +32,6 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "notify": ("notify-on", "notify-off"),
 }
 _FOR = " for up to "
-_SECRET = "gcp:secretmanager/secret:"
 _ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
@@ -55,7 +53,6 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = map("`{}`".format, names)
             values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
-            values["unread"] = named(_unread(change, secret_in(str(now)) or str(now))) if key == "notify" else ""
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
@@ -76,18 +73,6 @@ def people(change: Change) -> Iterator[Consequence]:
             yield from map(_other, _apart(member))
 
 
-def _unread(change: Change, secret: str) -> Iterator[str]:
-    """Yield the templates whose jobs run as an account without a grant on a secret that this change makes."""
-    made = (each for each in change.touched if each.fate is Fate.CREATED and each.type.startswith(_SECRET))
-    if any(each.becomes.get("secretId") == secret for each in made):
-        on_it = [grant for grant in change.grants[0] if grant.what == "secret" and grant.place in (secret, UNKNOWN)]
-        members = [grant.member for grant in on_it]
-        for name, template in change.new.templates.items():
-            theirs = {f"serviceAccount:{account_of(offer)}" for offer in template.offers}
-            if not theirs <= {*members} and not any(member.startswith(UNKNOWN) for member in members):
-                yield f"`{name}`"
-
-
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
@@ -105,7 +90,8 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             # A place that stays is told once.
             before=str(fitting[0]).removeprefix(f"{str(fitting[1]).partition(_FOR)[0]}{_FOR}"),
             after=str(fitting[1]),
-            edits=(Edit("sessions", *map(str, listed)),),
+            edited=before != after,
+            edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
     if usual[1].pools == () not in (usual[0].pools, fitting[1].pools):
@@ -140,18 +126,13 @@ def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) ->
 def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
-    field = field_of(change.before, change.after, member.member)
-    as_before, domain = {*listing(change.before, member.member)}, f"domain:{_domain(member.member)}"
-    if domain in stay and needed is None:
-        less = listing(change.after, domain)
-        less = [] if as_before <= {*less} else less
-        values: dict[str, Any] = {"domain": domain, "less": join(less), "grade": Grade.BLOCKING if less else None}
-        values |= {"group": kind == "group", "field": field}
-        return by_row("submitter-gone-covered", Subject("member", member.member), **values)
-    # A person in a group or a domain that stays may do what it may, and nobody reads who is in one.
+    domain = f"domain:{_domain(member.member)}"
+    # A person in a group or a domain that stays may do what it may, and nobody reads who is in a group.
     others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
-    others.sort(key=change.before.people.__contains__)  # Those that come with this change first.
-    covered = kind == "user" and any(as_before <= {*listing(change.after, other)} for other in others)
+    others = [domain] if domain in stay else others
+    as_before = {*listing(change.before, member.member)}
+    covering = [other for other in others if as_before <= {*listing(change.after, other)}]
+    by_domain = Grade.NOTE if domain in covering and needed is None else None
     sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
     of_many = [unread] if change.jobs and not member.single else []
     return by_row(
@@ -160,10 +141,10 @@ def _gone(member: AccessChange) -> Consequence:
         here=needed is not None,
         script=kind == "serviceAccount",
         so=_end(member, goes_on=bool(sent or of_many)),
-        other=any_of(others),
-        field=field,
+        other=any_of(others, [other for other in others if other not in change.before.people]),
+        field=field_of(change.before, change.after, member.member),
         details=(*jobs(sent, change.now), *of_many),
-        grade=Grade.WARNING if covered else None,
+        grade=by_domain or (Grade.WARNING if covering and kind == "user" else None),
     )
 
 
@@ -202,10 +183,8 @@ def _added(member: AccessChange) -> Consequence:
         field=field_of(change.after, change.before, member.member),
         trainers=join(f"`{name}`" for name in trainers),
         alone=alone,
-        first=next(iter(trainers), "") if alone else "",
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT,
         instead="list a group: you know who is in it" if who else _ASK if strange else less,
-        details=(f"as submitter `{member.member}`",) if who else (),
         # Who may submit anything may run any code: of a trainer alone, its secrets are the point.
         grade=Grade.WARNING if strange or secrets(change.new, *accounts) else None,
     )
@@ -228,7 +207,7 @@ def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
     is_account, crowded = member.member.startswith("serviceAccount:"), crowd(member.member)
     runs = submitting_as(member.change.after, member.account) if is_account else ""
-    row, grade, ends = _judged(member, runs)
+    row, kind, grade, ends = _judged(member, runs)
     granted = {grant for touched in member.change.touched for grant in grants(touched, touched.new)}
     who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
     if member.member.startswith(UNKNOWN):
@@ -241,6 +220,8 @@ def _other(member: AccessChange) -> Consequence:
         does=does,
         who=who,
         so=ends,
+        as_kind=kind,
+        one=kind == "access-added" and all(grant.place for grant in member.gets),
         runs=runs,
         readers=named(_readers(member)),
         anew=any(lost in granted for lost in member.loses),
@@ -272,33 +253,27 @@ def _readers(member: AccessChange) -> Iterator[str]:
             yield f"`{name}`"
 
 
-def _judged(member: AccessChange, runs: str) -> tuple[RowName, Grade | None, str]:
-    """Return a member's row, its grade where that is not the kind's, and its end. `runs`: whose jobs run as it."""
+def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None, str]:
+    """Return a member's row, its kind and grade where they are not the row's, and its end. `runs`: whose jobs run as
+    it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))
         so = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
-        if everybody:
-            ours_alone = all(grant.place in change.new.buckets for grant in member.gets)
-            return "public-access-to-results" if ours_alone else "public-access-by-grant", None, so
-        if any(above(grant) for grant in member.gets):
-            return "role-above-table-by-grant", None, so
-        if crowd(member.member):
-            return "domain-access-by-grant", None, so
-        row: RowName = (
-            "access-added-on-one-by-grant" if all(grant.place for grant in member.gets) else "access-added-by-grant"
-        )
+        if everybody and all(grant.place in change.new.buckets for grant in member.gets):
+            return "public-access-to-results", "", None, so
+        crowded = "public-access" if everybody else "domain-access" if crowd(member.member) else "access-added"
+        kind = "role-above-table" if not everybody and any(map(above, member.gets)) else crowded
         # Templates ask for the trainer's roles on the project.
-        return row, Grade.NOTE if all(map(usual, member.gets)) else None, so
+        plain = kind == "access-added" and all(map(usual, member.gets))
+        return "access-added-by-grant", kind, Grade.NOTE if plain else None, so
     if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
-        return "submitter-crippled", None, ""
+        return "submitter-crippled", "", None, ""
     accounts = (change.old.trainer, *change.old.trainers.values())
     # It had them for another stack's sake alone.
     others = not member.was and member.member in change.before.shared and member.account not in accounts
     if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
-        return "access-lapsed", None, ""
-    if runs:
-        own = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
-        sure = own or any(_readers(member))
-        return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
-    return "access-gone", Grade.NOTE if everybody else None, ""
+        return "access-lapsed", "", None, ""
+    own = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
+    sure = runs and (own or any(_readers(member)))
+    return "access-gone", "", Grade.BLOCKING if sure else Grade.NOTE if everybody else None, ""

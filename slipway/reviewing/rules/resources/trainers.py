@@ -128,7 +128,10 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
-            values |= {"other": any_of(others), "left": bool(new.submitters)}
+            values |= {
+                "other": any_of(others, [each for each in others if each not in stay]),
+                "left": bool(new.submitters),
+            }
             subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
             field = _listed_at(old, change.before, change.after, member)
             yield by_row("trainer-access-gone", subject, field=field, list=field, grade=grade, **values)
@@ -151,9 +154,10 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     return frozenset((*secrets_of(offers), *told))
 
 
-def any_of(members: Collection[str]) -> str:
-    """Return `group:ml` or `group:nlp`; of more, `another listed group`."""
-    return named(_quoted(members), "or") if len(members) < MOST_NAMED else "another listed group"
+def any_of(members: Collection[str], first: Collection[str] = ()) -> str:
+    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those to be named first."""
+    few = len(members) < MOST_NAMED
+    return named(_quoted(members) if few else (*_quoted(first), "another listed group"), "or")
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:
