@@ -58,7 +58,7 @@ def teams(change: Change) -> Iterator[Consequence]:
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
     of_teams = sorted((shares or {}).get(cluster, {}).items())
-    return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "no shares"
+    return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "none"
 
 
 def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str) -> Iterator[Consequence]:

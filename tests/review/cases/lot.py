@@ -115,7 +115,7 @@ CASES = (
             ),
         ),
         world=BUSY,
-        never=("share `compute`",),
+        never=("Shares of `compute`",),
     ),
     Case(
         "The pool of sessions gets other disks, and no template for sessions fits it any more",

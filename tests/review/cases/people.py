@@ -225,7 +225,7 @@ CASES = (
     Case(
         "Teams share a cluster that was whoever's was first",
         (stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
-        (hurts("team-shares", "cluster h100", "vision 2", "no shares", "waits in its command"),),
+        (hurts("team-shares", "cluster h100", "vision 2 instead of none", "waits in its command"),),
         world=BUSY,
     ),
     Case(
@@ -438,7 +438,7 @@ CASES = (
     Case(
         "Nobody shares a cluster by machines any more",
         (stack("  slipway:shares: { h100: { vision: 2 } }\n", ""),),
-        (hurts("team-shares", "cluster h100", "no shares", "who submits first has them"),),
+        (hurts("team-shares", "cluster h100", "are none instead of", "who submits first has its machines"),),
         given=(stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
         never=("above its share",),
         accident="a sweep that held a shared pool for days",
