@@ -222,14 +222,11 @@ def _dated(change: Change) -> Iterator[Consequence]:
     """Find reservations with other dates; of those that are closed now by them, each template tells."""
     for path, new in change.new.reservations.items():
         old = change.old.reservations.get(path, new)
-        told = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
-        if new.dates != old.dates and not told:
-            jobs_on_it, subject = owned(users(change, "reservation", path), ""), Subject("reservation", path)
+        shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
+        if new.dates != old.dates and not shut:
             over = new.ends is not None and new.ends <= change.now
-            dates, last = new.dates, last_part(path)
-            yield by_row(
-                "reservation-dates", subject, last=last, dates=dates, over=over, before=old.dates, jobs=jobs_on_it
-            )
+            told: dict[str, Any] = {"last": last_part(path), "dates": new.dates, "over": over, "before": old.dates}
+            yield by_row("reservation-dates", Subject("reservation", path), **told)
 
 
 @dataclass(frozen=True)

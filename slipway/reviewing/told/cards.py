@@ -62,12 +62,15 @@ class Card:
         lead, also = self.lead, ""
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             pronoun = "it" if part.who == IT else "they"
-            again = pronoun if part.who == lead.who and part.who in _OF_ITSELF else part.who
+            same = part.called == lead.called
+            again = pronoun if same and part.who == lead.who and part.who in _OF_ITSELF else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
+            # Of a cluster's pool the line may have what becomes of the cluster.
             more = f"{again} {part.does}".strip()
+            more = more if same else named(more, f"`{part.called}`")
             before = lead.phrase if part.grade is lead.grade else self._begun(also)
             fits = _words(f"{before}{also} {more}") <= LONGEST and part.does not in f"{lead.phrase}{lead.end}{also}"
-            if part.grade > Grade.NOTE and fits and part.called == lead.called:
+            if part.grade > Grade.NOTE and fits and (same or lead.subject.cluster):
                 also = f"{also}; {more}"
         return f"{self._begun(also)}{also}"
 

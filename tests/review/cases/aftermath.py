@@ -112,7 +112,7 @@ CASES = (
             tells(
                 "generations-overlap",
                 "h100",
-                "$4,855 a day",
+                "the old one is paid too, $202.28/h, until",
             ),
         ),
         may=ANEW,
@@ -124,7 +124,6 @@ CASES = (
         (
             stops("quota-short-allowed", "quota", "`mode: warn` lets the deployment go on"),
             hurts("cluster-new-generation", "h100"),
-            hurts("generations-overlap", "h100", "with quota for both, both are paid"),
             hurts("idle-cost", "stack"),
         ),
         may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),

@@ -93,7 +93,7 @@ CASES = (
             stops("cluster-retires", "cluster h100", "a3-highgpu-8g"),
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             tells("cluster-created", "cluster gpu"),
-            hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100", "$202.28/h"),
+            hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100"),
             tells("offer-gone", "lora pool h100", "until it is there, they go to `h100` as before"),
         ),
         world=BUSY,
@@ -115,7 +115,7 @@ CASES = (
         "A minimum falls below what a template's usual submission takes",
         (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
         (
-            hurts("minimum-below-default", "cpu/workers", "`digits` takes 4", "`tune` takes 2", "that growth costs $"),
+            hurts("minimum-below-default", "cpu/workers", "`digits` and `tune`", "from 1 to 4", "that growth costs $"),
             hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
             hurts("cluster-new-generation", "cpu", "min"),
         ),
@@ -225,7 +225,7 @@ CASES = (
         (h100("until: 2026-11-20"),),
         (
             stops("cluster-retires", "h100"),
-            tells("season-changed", "h100", "until", "2026-11-20"),
+            tells("cluster-retires", "h100", "until", "2026-11-20"),
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             hurts("offer-unavailable", "lora", "h100"),
         ),
@@ -269,7 +269,7 @@ CASES = (
         "A pool of A100 goes that no template fits any more",
         (stack(SPARE, ""),),
         (
-            stops("pool-gone", "h100/spare", "1 `a2-highgpu-1g` may not come again", "1–2 a2-highgpu-1g"),
+            stops("pool-gone", "h100/spare", "1 `a2-highgpu-1g`, which may not come again", "1–2 a2-highgpu-1g"),
             hurts("cluster-new-generation", "cluster h100", "pools"),
         ),
         may=ANEW,
@@ -280,7 +280,7 @@ CASES = (
         "A pool of small machines goes with the templates that it was for",
         (stack(HEAD, ""), template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")')),
         (
-            hurts("pool-gone", "cpu/head", "Nobody can submit", "2 `n1-standard-4` are given back"),
+            hurts("pool-gone", "cpu/head", "nobody can submit", "gives back 2 `n1-standard-4`"),
             hurts("offer-gone", "digits", "pool"),
         ),
         may=(*ANEW, "run-cost", "pool-unused"),
@@ -356,5 +356,33 @@ CASES = (
         ),
         accident="a cluster destroyed by a stale plan",
         never=("the stack still asks for it", "`h100` is deleted"),
+    ),
+    Case(
+        "A cluster gets another name, and keeps fewer machines",
+        (stack(H100_ENTRY, H100_ENTRY.replace("    h100:", "    gpu:").replace("min: 2", "min: 1")),),
+        (
+            stops("cluster-deleted", "cluster h100", "a3-highgpu-8g"),
+            tells("cluster-created", "cluster gpu"),
+            hurts("capacity-found-anew", "cluster gpu", "1 `a3-highgpu-8g`", "not handed on"),
+        ),
+        may=("offer-gone", "idle-cost", "most-cost"),
+        never=("nothing is saved",),
+    ),
+    Case(
+        "A cluster on which a job runs takes machines whose price nobody knows",
+        (
+            stack(
+                "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
+                "machine: a3-megagpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
+            ),
+            NOT_ON_THE_POOL,
+        ),
+        (
+            stops("capacity-given-back", "h100/workers", "2 `a3-highgpu-8g`", "may not come again"),
+            hurts("generations-overlap", "h100", "the old one is paid too, $202.28/h"),
+        ),
+        may=(*ANEW, "offer-gone", "pool-unused", "idle-cost", "most-cost", "run-cost"),
+        world=World(jobs=(LARGE,)),
+        never=("more, until",),
     ),
 )

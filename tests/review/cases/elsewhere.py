@@ -30,7 +30,7 @@ CASES = (
         (
             hurts("cluster-new-generation", "cluster h100", "us-east4", "us-central1"),
             hurts("capacity-found-anew", "h100"),
-            hurts("generations-overlap", "h100", "$202.28/h more"),
+            hurts("generations-overlap", "h100", "$202.31/h, until"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
             tells("jobs-finish-on-old", "acme-work-us-east4", "tune-27b-x1"),
             tells("image-cache-empty", "h100"),

@@ -32,7 +32,7 @@ CASES = (
         (LARGER,),
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "may not come again", "where quota has both"),
-            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "publishes all else, fails"),
+            hurts("capacity-found-anew", "h100", "`up` fails"),
         ),
         given=(IN_PLACE,),
         world=World(limits={"nvidia_h100_gpus": 48}),  # for the new one alone, as both never draw at once
@@ -42,7 +42,7 @@ CASES = (
         (Edit(STACK, H100_ENTRY, H100_ENTRY.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),),
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1"),
-            hurts("cluster-protection", "cluster h100", "in-place"),
+            tells("cluster-protection", "cluster h100", "in-place"),
         ),
         may=("capacity-found-anew",),
         world=BUSY,
@@ -73,7 +73,7 @@ CASES = (
         (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
         (
             tells("cluster-protection", "cluster h100", "2 h"),
-            tells("cluster-protection", "cluster h100 retireWithin", "People are warned when an old `h100`"),
+            tells("cluster-protection", "cluster h100 retireWithin", "warn of an old `h100`", "3 days"),
         ),
         world=World(jobs=BUSY.jobs),
     ),

@@ -49,7 +49,7 @@ CASES = (
         ),
         (
             hurts("cluster-new-generation", "h100", "500 → 1000"),
-            hurts("generations-overlap", "h100", "tune-27b-x1", "$202.55/h more"),
+            hurts("generations-overlap", "h100", "tune-27b-x1", "$202.28/h"),
             tells("machines-changed", "lora", "1000 GB"),
         ),
         may=MADE_ANEW,
@@ -105,7 +105,7 @@ CASES = (
         (stack(H100, f"{H100}\n{CPU_POOLS}"), stack(CPU, "")),
         (
             hurts("cluster-new-generation", "h100", "pools.head"),
-            hurts("cluster-retires", "cpu", "nothing is saved, as `h100` has such machines"),
+            hurts("cluster-retires", "cpu", "`h100` has such machines"),
         ),
         may=(*MADE_ANEW, "offer-gone", "no-offer-left"),
         world=BUSY,

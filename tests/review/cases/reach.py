@@ -102,7 +102,7 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "no template asks for `a2-highgpu-8g`",
-                "$67.64/h is paid for machines that run nothing",
+                "$67.64/h with nothing running",
                 "once made so it stays so",
             ),
         ),
@@ -136,5 +136,18 @@ CASES = (
     silent(
         "Quota is enforced anyway",
         stack("  slipway:quota: { mode: enforce, contactEmail: platform@acme.example }\n\n", ""),
+    ),
+    Case(
+        "Two alternatives, of which one has machines that a template asks for",
+        (
+            h100(
+                "alternatives:",
+                "  - pools: { workers: { machine: a2-highgpu-8g, replicas: 2 } }",
+                "  - pools: { workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: 3 } }",
+            ),
+        ),
+        (hurts("cluster-may-become", "h100", "no template asks for `a2-highgpu-8g`"),),
+        world=BUSY,
+        never=("paid for machines that run nothing",),
     ),
 )

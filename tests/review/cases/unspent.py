@@ -39,7 +39,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for longer than its workflow runs",
         (h100("createWithin: 6h"),),
-        (hurts("cluster-protection", "h100", "6 h", "killed after 3 h", "others' deployments wait", "`2h` or less"),),
+        (hurts("cluster-protection", "h100", "6 h", "ends after 3 h", "others' deployments wait", "`2h` or less"),),
         accident="a deployment cut off by its runner's limit",
     ),
     Case(
@@ -190,7 +190,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for an hour",
         (h100("createWithin: 1h"),),
-        (tells("cluster-protection", "h100", "at most 1 h for machines", "`up` publishes all else and fails"),),
+        (tells("cluster-protection", "h100", "at most 1 h for machines", "instead of"),),
         never=("killed",),
     ),
 )

@@ -174,7 +174,7 @@ def turn(first: Cluster = FIRST, second: Cluster = SECOND, *, known: bool = True
 
 def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B6
     (anew,) = (consequence for consequence in review(turn()).consequences if consequence.kind == "capacity-found-anew")
-    assert anew.grade is Grade.NOTE and "its season begins as that of `first` ends" in anew.sentence
+    assert anew.grade is Grade.NOTE and "`first` are not handed on" in anew.sentence
     (anew,) = (
         consequence
         for consequence in review(turn(known=False)).consequences

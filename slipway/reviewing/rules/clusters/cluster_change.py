@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.base.formatting import span
+from slipway.deploying.deployment import schedule
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
@@ -19,12 +20,17 @@ from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules import declared
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, named
+
+DATED = ("until", "idleLimit", "from")
+"""The settings of a season."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,11 @@ def cluster_changes(change: Change) -> tuple[ClusterChange, ...]:
         if old is None and new is None:
             continue
         id_ = old.id if old else ""
+        was, becomes = (side.dormant.get(name, living) for side, living in ((before, old), (after, new)))
         edited: tuple[Edit, ...] = ()
+        if was and becomes and not (old and new):
+            sides_of_dates = declared.compare(dates(was), dates(becomes))
+            edited = tuple(Edit(key, setting(date), setting(other)) for key, date, other in sides_of_dates)
         if old and new:
             regions = (old.region or before.region, new.region or after.region)
             far = (Edit("region", *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()
@@ -183,6 +193,37 @@ def with_month(hourly: Price) -> str:
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:
     return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools)
+
+
+def dates(cluster: Cluster) -> Mapping[str, Any]:
+    season = cluster.season
+    return dict(zip(DATED, (season.ends, season.idle_limit, season.begins), strict=True))
+
+
+@once
+def coming(change: Change) -> Mapping[str, tuple[str, ...]]:
+    """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
+    return {
+        action.cluster: tuple(
+            event.words(change.now)
+            for event in schedule.dates(action.current, action.living, change.live, change.new.region, change.now)
+        )
+        for action in change.actions
+        if action.current
+    }
+
+
+def announced(cluster: Cluster, change: Change) -> tuple[str, ...]:
+    """Return what a new cluster's dates and its idle limit bring."""
+    limit = cluster.season.idle_limit
+    return (*coming(change).get(cluster.name, ()), *([f"`idleLimit`: {setting(limit)}"] if limit else ()))
+
+
+def setting(value: Any) -> str:
+    """Return a setting's value in words."""
+    if isinstance(value, datetime):
+        return moment_in_words(value)
+    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 
 def ends(action: Action) -> str:

@@ -29,7 +29,7 @@ _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
-_COMING, _GOING = ("found", "beside", "wasted"), ("removed", "in-place")
+_COMING, _GOING = ("found", "beside"), ("removed", "in-place")
 """Groups of fates in the table, by the side whose price they have."""
 _NEEDS: Mapping[str, RowName] = {
     "encryption.kmsKey": "needs-key",
@@ -52,6 +52,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
+            by_time = (cluster.dormant_before or cluster.dormant_after) and not cluster.edits
             paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
             yield of_cluster(
                 fate,
@@ -60,7 +61,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 edits=cluster.edits,
                 details=_details(cluster, group, change),
                 grade=_grade(cluster, group),
-                key=None if cluster.stays else cluster.key,
+                key=None if cluster.stays or by_time else cluster.key,
                 cost=price(paid) if paid else None,
                 **_values(cluster, listed, change),
             )
@@ -87,11 +88,13 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
         return "fate-failed"
     if cluster.in_place:
         return "fate-in-place"
-    of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
-    wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
-    if cluster.new_in_cloud or not cluster.retires:
-        return "fate-followed"
-    return "fate-wasted" if wasteful else "fate-beside"
+    return "fate-beside"
+
+
+def _wasted(cluster: ClusterChange) -> bool:
+    """Tell whether jobs run and no machine changes: an edit that could wait."""
+    can_wait = not any(edit.key.startswith(("generation", *_OF_MACHINES)) for edit in cluster.edits)
+    return bool(cluster.jobs and cluster.retires and can_wait and not cluster.new_in_cloud)
 
 
 def _kind(cluster: ClusterChange, group: str) -> str:
@@ -100,7 +103,7 @@ def _kind(cluster: ClusterChange, group: str) -> str:
     # Otherwise the edit is a revert, and the machines of the newer one go.
     falls_back = lost and old and new and (not cluster.edits or old.alternative != new.alternative)
     kinds = {
-        "found": "cluster-new-generation" if cluster.edits else "",
+        "found": "cluster-new-generation" if old and cluster.edits else "",
         "gone": "cluster-cleared" if cluster.failed else "",
         "removed": "cluster-retires" if cluster.retires else "",
         "revived": "cluster-falls-back" if falls_back else "",
@@ -126,9 +129,8 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
         "keys": named(dict.fromkeys(keys)),
-        "fixed": say(
-            "fate-cause", generation=cluster.key == "generation", key=cluster.edits[0].key if len(brief) == 1 else ""
-        ),
+        "wasted": _wasted(cluster),
+        "followed": cluster.new_in_cloud or not cluster.retires,
         "end": _end(cluster),
         "busy": cluster.jobs and cluster.retires,
         "failed": cluster.failed,
@@ -175,10 +177,10 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield say("fate-idle")
     if group == "revived" and new:
         yield its_id(new.id)
-    elif group in ("beside", "wasted", "followed") and old:
+    elif group == "beside" and old:
         yield f"`{old.id}` {_end(cluster)}"
     elif only := new if old is None else old if new is None else None:
-        yield from (its_id(only.id), *of.pools_of(only))
+        yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, season=bool(new.season.begins))
     if group == "in-place":
@@ -190,8 +192,8 @@ def _grade(cluster: ClusterChange, group: str) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     doomed = cluster.jobs and not cluster.retires
     match group:
-        case "wasted":
-            return Grade.BLOCKING if new and price(new).known >= _WASTE else None
+        case "beside":
+            return Grade.BLOCKING if _wasted(cluster) and new and price(new).known >= _WASTE else None
         case "in-place":
             return None if cluster.scarce or cluster.jobs else Grade.WARNING
         case "removed" if dormant and old and dormant.season == old.season:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from slipway.base.formatting import join, usd
+from slipway.base.formatting import join
 from slipway.deploying.generations.action import What, Why
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import Alternative
@@ -44,7 +44,6 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
                 found=machines(wanted),
                 held=machines(other.held),
                 other=other.name,
-                beside="" if old.id in change.ids(What.DELETE_FIRST) else dollars(other.held_price),
                 key="",
                 grade=None if scarce(old) and not in_turn else Grade.NOTE,
                 cost=other.held_price,
@@ -52,30 +51,19 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
-    name, anew = cluster.name, machines(of.minimum_machines(new))
-    if anew:
-        how: dict[str, Any] = {"in_place": cluster.in_place, "others": bool(new.alternatives) and not cluster.in_place}
-        how |= {"found": anew, "within": of.within(new)}
-        yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=cluster.key, **how)
+    name, key = cluster.name, cluster.key
+    if found := machines(of.minimum_machines(new)):
+        how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new)}
+        yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
     yield of_cluster("image-cache-empty", name)
     lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
     short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
-    # Without quota for the new one, the old one stays.
-    if cluster.held and not cluster.in_place and (cluster.retires or not short):
-        more = price(new) if price(new).known else cluster.held_price
-        yield of_cluster(
-            "generations-overlap",
-            name,
-            briefly=not cluster.retires,
-            short=short,
-            more=dollars(more) if more.complete else f"at least {dollars(Price(more.known))}",
-            until=have_ended(cluster.jobs, "") if cluster.jobs else "",
-            held=dollars(cluster.held_price),
-            daily=usd(float(more.known) * 24),
-            grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
-            key=cluster.key,
-            cost=cluster.held_price,
-        )
+    # Without quota for the new one there are no two.
+    if cluster.held and not (cluster.in_place or short):
+        grade = None if cluster.retires or cluster.scarce else Grade.NOTE
+        until = have_ended(cluster.jobs, "") if cluster.jobs else ""
+        how = {"briefly": not cluster.retires, "until": until, "held": dollars(cluster.held_price)}
+        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=cluster.held_price, **how)
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

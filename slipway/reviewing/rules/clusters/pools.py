@@ -80,7 +80,6 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             size=_size(old, "min"),
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),
-            grows=new.autoscaled,
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -135,7 +134,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             misfit=misfit,
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if shut else "",
             paid=with_month(paid),
-            saves="" if place[0] in protected else with_month(paid),
+            free=place[0] not in protected,
             grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
             cost=paid,
         )
@@ -164,7 +163,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             dearer=with_month(growth),
             filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
             edits=_both(was, pool) if was.min != pool.min else (),
-            details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
             key=_size(pool, "min") if pool.min < was.min else "",
         )

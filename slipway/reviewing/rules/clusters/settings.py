@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from slipway.base.formatting import join, span
-from slipway.deploying.deployment.schedule import dates, prepared
+from slipway.base.formatting import join
+from slipway.deploying.deployment.schedule import prepared
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
@@ -16,7 +15,7 @@ from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
-from slipway.model.season import Season, moment_in_words
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import ends_of, ways_without, whose
@@ -32,8 +31,6 @@ _SOON = timedelta(days=7)
 _DEAR = 10
 """A cluster that ends sooner is taken from people who have jobs in hand; USD an hour from which a longer life is to be
 asked about."""
-_DATED = ("until", "idleLimit", "from")
-"""The settings of a season."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
@@ -41,7 +38,7 @@ _TOO_LONG = timedelta(hours=2, minutes=30)
 
 def settings(change: Change) -> Iterator[Consequence]:
     """Find changed settings, with the events that they bring, and changes of a dormant cluster."""
-    before, after, coming = _all(change.old), _all(change.new), _coming(change)
+    before, after, coming = _all(change.old), _all(change.new), of.coming(change)
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
         if new is None:
@@ -52,10 +49,8 @@ def settings(change: Change) -> Iterator[Consequence]:
                 begins = new.season.begins
                 when = moment_in_words(begins) if begins and begins > change.now else ""
                 told: dict[str, Any] = {"when": when, "state": new.reason().state, "costs": of.costs(new)}
-                yield of_cluster("season-to-come", name, details=(new.words, *of.pools_of(new)), key="from", **told)
-            if not isinstance(new, DormantCluster) or new.comes:
-                undated = replace(new, season=Season(begins=new.season.begins))
-                yield from _edited(undated, new, events, change, fresh=True)
+                details = (new.words, *of.pools_of(new), *of.announced(new, change))
+                yield of_cluster("season-to-come", name, details=details, key="from", **told)
         else:
             yield from _edited(old, new, events, change)
             # No other rule tells the edits of a cluster that comes or goes by its dates.
@@ -72,48 +67,38 @@ def settings(change: Change) -> Iterator[Consequence]:
             yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
 
 
-def _edited(
-    old: Cluster, new: Cluster, events: Iterable[str], change: Change, *, fresh: bool = False
-) -> Iterator[Consequence]:
-    """Yield the settings that differ. `fresh`: the cluster is new, so that nobody had it without them."""
+def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
+    """Yield the settings that differ, but for dates by which the cluster comes or goes at once: its fate has them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
     for key, was, value in compare(_by_key(old), _by_key(new)):
-        dated = key in _DATED
-        if not dated and bool(old.adopted) != bool(new.adopted):
+        dated = key in of.DATED
+        if (was_asleep != asleep or _both_past(key, was, value, change.now)) if dated else old.adopted or new.adopted:
             continue
-        past = was_asleep == asleep and _both_past(key, was, value, change.now)
-        asked = value is not None and not fresh and not past and not (dated and was_asleep and asleep)
+        asked = value is not None and not (dated and asleep)
         harms = asked and (dated if was is None else _harms(key, was, value))
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
-        more = value - was if key == "until" and was and value and not asleep else timedelta(0)
-        later, longer = more > timedelta(0), more > _SOON and price(new).known >= _DEAR
-        endless = key in ("until", "idleLimit") and value is None and not (new.season.ends or new.season.idle_limit)
-        paid = not (asleep or fresh) and (longer or endless)
-        over = asleep and not was_asleep and new.season.over(change.now)
-        if over and key == "from":
-            continue  # A beginning is without effect behind the end.
-        # The cluster's fate is told then.
-        quiet = fresh or (key in ("until", "idleLimit") and asleep and not was_asleep)
-        ends = harms and key in ("until", "idleLimit") and not asleep
-        soon = harms and not quiet and key == "until" and value and value - change.now < _SOON
+        more = value - was if was and value and key == "until" else timedelta(0)
+        endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
+        paid = not asleep and (endless or (more > _SOON and price(new).known >= _DEAR))
+        soon = bool(harms and key == "until" and value and value - change.now < _SOON)
+        # What is made anew now by the new word is told of its fate.
+        settled = key == "replacement" and old.id != new.id
         yield of_cluster(
-            row_of(f"cluster/{key}", was, value, "past" * past, "later" * later),
+            row_of(f"cluster/{key}", was, value, "later" * (asleep or more > timedelta(0))),
             new.name,
             part=key,
-            value=_words(value),
-            before=_words(was),
-            costs=of.costs(new) if paid and not ends else "",
-            why=_reason(new) if dated and not ends else "",
-            lost=_lost(new, alone, away) if ends else "",
+            value=of.setting(value),
+            before=of.setting(was),
+            costs=of.costs(new) if paid else "",
+            why=_reason(new) if dated else "",
+            lost=_lost(new, alone, away) if harms and dated else "",
             alone=alone,
             harms=harms,
-            over=over,
-            fails=new.season.begins is None,
-            edits=[Edit(key, _words(was), _words(value))],
-            details=(*(away[1:] if ends else away), *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else Grade.NOTE if quiet else Grade.WARNING if paid or harms else None,
+            edits=[Edit(key, of.setting(was), of.setting(value))],
+            details=(*away[1:], *(events if dated else ())),
+            grade=Grade.BLOCKING if soon else Grade.NOTE if settled else Grade.WARNING if paid or harms else None,
             key=key,
         )
 
@@ -131,11 +116,9 @@ def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:
     return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]))
 
 
-def _by_key(cluster: Cluster) -> Mapping[str, Any]:
+def _by_key(cluster: Cluster) -> dict[str, Any]:
     return {
-        "until": cluster.season.ends,
-        "idleLimit": cluster.season.idle_limit,
-        "from": cluster.season.begins,
+        **of.dates(cluster),
         "replacement": cluster.replacement,
         "retireWithin": cluster.retire_within,
         "createWithin": cluster.create_within or _DEFAULT,
@@ -144,15 +127,9 @@ def _by_key(cluster: Cluster) -> Mapping[str, Any]:
 
 def _harms(key: str, was: Any, value: Any) -> bool:
     """Tell whether a setting takes something from people that they had before."""
-    if key in _DATED:
+    if key in of.DATED:
         return bool(value > was if key == "from" else value < was)
     return key == "createWithin" and bool(value >= _TOO_LONG)
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 
 def _lacks(cluster: Cluster) -> set[str]:
@@ -169,7 +146,7 @@ def _reason(cluster: Cluster) -> str:
 def due(change: Change) -> Iterator[str]:
     """Yield the due events of clusters that had their dates before this change, and the dormant clusters."""
     before, after, (_, ready) = _all(change.old), _all(change.new), _ready(change)
-    coming = {name: [f"`{name}`: {event}" for event in events] for name, events in _coming(change).items()}
+    coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
         coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
     for name, events in coming.items():
@@ -186,19 +163,6 @@ def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
         prepared(actions, change.live, of.catalog.region, change.now, strict=of.quota.strict, asked=increases)
         for of, actions, increases in sides
     )
-
-
-@once
-def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
-    """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
-    return {
-        action.cluster: tuple(
-            event.words(change.now)
-            for event in dates(action.current, action.living, change.live, change.new.region, change.now)
-        )
-        for action in change.actions
-        if action.current
-    }
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:

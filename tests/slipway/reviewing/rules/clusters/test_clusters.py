@@ -58,7 +58,6 @@ def fates(change: Change) -> dict[str, Consequence]:
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
 WITHDRAWN = Live((), (), {}, PublishedCatalog(whole=ONCE))
 CUT_SHORT = "a deployment that did not come to its end deleted it; with nothing running"
-TAKES = "the new one is there already, and "
 FAILED = [living(cluster()), living(OLD, state="ERROR")]
 
 
@@ -76,12 +75,12 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
         (
             change(facts(OLD), facts(NEW), clusters=[living(OLD), living(NEW)]),
             {"cluster-new-generation": WARNING},
-            f"{TAKES}the old one is idle",
+            "the new one is there already",
         ),
         (
             change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=1), living(NEW)], jobs=(TUNE,)),
             {"cluster-new-generation": WARNING, "jobs-finish-on-old": NOTE},
-            f"{TAKES}the old one is deleted when",
+            "the new one is there already",
         ),
     ],
 )  # N1 N14
@@ -128,8 +127,8 @@ BOTH = replace(OLD, season=Season(ends=ENDS, idle_limit=timedelta(hours=4)))
 IDLES = replace(BOTH, season=replace(BOTH.season, ends=None))
 COMES = replace(BOTH, season=Season(begins=ENDS, idle_limit=timedelta(hours=4)))
 DUE = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
-FOLLOWS = "takes no new jobs from 2026-12-20 00:00 UTC on, and is deleted when its own have ended"
-GIVEN_UP = "is deleted once it has had no job for 4 h"
+FOLLOWS = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
+GIVEN_UP = "`idleLimit`: 4 h"
 
 
 def asleep(of: Cluster) -> dict[str, DormantCluster]:
@@ -151,9 +150,9 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "does", "details"),
     [
-        (facts(SMALL), facts(SMALL, BOTH), FOLLOWS, (GIVEN_UP, DUE)),
+        (facts(SMALL), facts(SMALL, BOTH), "is made", (GIVEN_UP, DUE)),
         (facts(SMALL, IDLES), facts(SMALL, BOTH), FOLLOWS, (DUE,)),
-        (facts(SMALL), facts(SMALL, dormant=asleep(COMES)), "is made 2026-12-20", (GIVEN_UP,)),
+        (facts(SMALL), facts(SMALL, dormant=asleep(COMES)), "is made on 2026-12-20", (GIVEN_UP,)),
     ],
 )
 def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
@@ -161,7 +160,7 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
 ) -> None:  # N5
     deployed = [living(SMALL), *([living(OLD)] if "h100" in before.catalog.clusters else [])]
     reviewed = review(change(before, after, clusters=deployed))
-    told = [one for one in reviewed.consequences if one.kind == "season-changed"]
+    told = [one for one in reviewed.consequences if one.kind in ("season-changed", "cluster-created")]
     assert {does, *details} <= {words for one in told for words in (one.does, *one.details)}
     assert reviewed.standing == ()
 
