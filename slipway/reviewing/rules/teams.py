@@ -90,9 +90,10 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
 
 
 def _users(facts: Facts, cluster: str) -> set[str]:
-    if facts.catalog.owners(cluster) and not any(ways_without(facts.catalog, cluster)):
-        return set()
-    return _members(facts, cluster) if _kept_off(facts, cluster) else set(facts.people)
+    """Return who may submit what fits a cluster: of a team's, its members, unless that counts for it by its label."""
+    offers = [offer for _, offer, _ in ways_without(facts.catalog, cluster)]
+    may = {member for offer in offers for member in submitters_of(facts, account_of(offer))}
+    return may & _members(facts, cluster) if _kept_off(facts, cluster) else may
 
 
 def _members(facts: Facts, cluster: str) -> set[str]:

@@ -1,6 +1,6 @@
 """Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.engine import ACCOUNT, PROJECT, WORKSPACE, does
 from tests.slipway.reviewing.builders import step
 
@@ -119,6 +119,19 @@ CASES = (
         given=(trainer(ADA, "group:nlp@acme.example"), LORA),
         world=BUSY,
         never=("as trainer", "unless in"),
+    ),
+    Case(
+        "The CPU machines become a team's, which a group that submits as a trainer alone could not use before",
+        (
+            stack(
+                "  slipway:policy:\n",
+                f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], clusters: [cpu] }} }}\n  slipway:policy:\n",
+            ),
+        ),
+        (hurts("cluster-team", "cluster cpu", TEAM), stops("cluster-team", "template tune", TEAM)),
+        given=(trainer("group:nlp@acme.example"), LORA),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        never=("group:nlp",),
     ),
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
