@@ -385,4 +385,12 @@ CASES = (
         world=World(jobs=(LARGE,)),
         never=("more, until",),
     ),
+    Case(
+        "A cluster that failed is to keep fewer machines",
+        (stack(H100, "replicas: { min: 1, max: 4 }"),),
+        (tells("cluster-new-generation", "cluster h100", "failed"),),
+        may=("idle-cost", "capacity-found-anew", "minimum-below-default", "cluster-created"),
+        world=World(states={"h100": "ERROR"}),
+        never=("gives back",),
+    ),
 )

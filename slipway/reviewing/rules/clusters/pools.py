@@ -38,11 +38,14 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         renamed = renames(old, new)
         for pool in old.pools:
             after = new.pool(renamed.get(pool.name, pool.name))
+            place = cluster.name, (after or pool).name
+            # A cluster that is lost already has nothing to give back.
             if after:
-                place = cluster.name, after.name
-                yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
-            else:
-                place = cluster.name, pool.name
+                yield from (
+                    *(_given_back(place, pool, after) if cluster.held else ()),
+                    *_most(place, pool, after, change),
+                )
+            elif cluster.held:
                 yield _gone(place, pool, unused=place in idle)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
