@@ -17,8 +17,8 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
-LONGEST = 36
-"""The words of an open line."""
+LONGEST, ROOM = 42, 84
+"""The words of an open line, and of all of them."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
@@ -36,6 +36,8 @@ class Card:
     #: The stacks in which it happens alike; empty for a single stack, or for all.
     stacks: tuple[str, ...] = ()
     on_main: bool = False
+    #: The words that its line has room for.
+    room: int = LONGEST
 
     @property
     def lead(self) -> Consequence:
@@ -59,7 +61,7 @@ class Card:
     def phrase(self) -> str:
         """The parts that the line has room for, with `{it}` for the thing's name: those as bad as the first one, then
         what it comes to, then others."""
-        lead, also = self.lead, ""
+        lead, also, left = self.lead, "", 0
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             pronoun = "it" if part.who == IT else "they"
             same = part.called == lead.called
@@ -69,17 +71,21 @@ class Card:
             more = f"{again} {part.does}".strip()
             more = more if same else named(more, f"`{part.called}`")
             before = lead.phrase if part.grade is lead.grade else self._begun(also)
-            fits = _words(f"{before}{also} {more}") <= LONGEST and part.does not in f"{lead.phrase}{lead.end}{also}"
-            if part.grade > Grade.NOTE and fits and (same or lead.subject.cluster):
+            others = not (same or lead.subject.cluster)
+            if part.grade is Grade.NOTE or others or part.does in f"{lead.phrase}{lead.end}{also}":
+                continue
+            if _words(f"{before}{also} {more}") <= self.room:
                 also = f"{also}; {more}"
-        return f"{self._begun(also)}{also}"
+            else:
+                left += part.grade is Grade.BLOCKING
+        return f"{self._begun(also)}{also}{f'; {left} more to approve' if left else ''}"
 
     def _begun(self, also: str) -> str:
         """Return the first part with as many of its facts as there is room for before the others. The first facts are
         the heaviest."""
         facts = f"{self.lead.phrase}{self.lead.end}".split("; ")
         cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
-        return next((cut for cut in cuts if _words(f"{cut}{also}") <= LONGEST), self.lead.phrase)
+        return next((cut for cut in cuts if _words(f"{cut}{also}") <= self.room), self.lead.phrase)
 
     @property
     def more(self) -> bool:
@@ -161,7 +167,9 @@ def arranged(reviews: Sequence[Review]) -> Lines:
         [line for line in lines if not all(part.in_table for part in line.card.parts)] for lines in (grave, mine)
     )
     opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
-    return Lines(tuple(opened), tuple(line for line in every if line not in opened))
+    folded = tuple(line for line in every if line not in opened)
+    room = min(LONGEST, ROOM // max(len(opened), 1))
+    return Lines(tuple(Line(tuple(replace(card, room=room) for card in line.cards)) for line in opened), folded)
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:
@@ -187,7 +195,7 @@ def _alike(cards: Iterable[Card]) -> Iterator[Line]:
     def alike(card: Card) -> tuple[object, ...]:
         lead = card.lead
         # A verb of one is not said of two.
-        name = () if lead.who in _PLURAL else lead.thing
+        name = () if lead.who.startswith(_PLURAL) else lead.thing
         return lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name
 
     return (Line(tuple(some)) for some in grouped(cards, alike).values())
