@@ -167,7 +167,6 @@ CASES = (
                 "evals",
                 "called `judge`",
                 "keep the file of",
-                "whoever sends `e1` (ben) anew pays both",
             ),
         ),
         may=("template-added",),
@@ -219,7 +218,7 @@ CASES = (
     Case(
         "A template gives its code an argument that this does not know",
         (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--resume",\n'),),
-        (stops("arguments-changed", "lora", "`--resume`", "knows no such argument", "exit code 2"),),
+        (stops("arguments-changed", "lora", "given `--resume`", "does not know", "exit code 2"),),
         may=("arguments-changed",),
         given=(READS,),
     ),

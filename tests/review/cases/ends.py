@@ -193,7 +193,7 @@ CASES = (
                 '    parser.add_argument("--trees", type=int, required=True)\n    parser.add_argument("--seed")\n',
             ),
         ),
-        (stops("arguments-changed", "digits", "`workers` is started without `--trees`", "exit code 2"),),
+        (stops("arguments-changed", "digits", "without `--trees`", "the code of `workers` requires"),),
         may=("code-changed",),
     ),
     Case(

@@ -5,6 +5,7 @@ from tests.review.case import (
     LARGE,
     Case,
     Edit,
+    Job,
     World,
     hurts,
     imports,
@@ -18,10 +19,8 @@ from tests.review.case import (
 
 RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
 UPLOAD = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
-UPLOADS = (
-    imports("evals", "ModelUpload"),
-    more("evals", f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {UPLOAD})'),
-)
+UPLOADING = f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {UPLOAD})'
+UPLOADS = (imports("evals", "ModelUpload"), more("evals", UPLOADING))
 VARIANT = '    variants=(\n        Variant(\n            {"model": "27b"},'
 LARGE_ONES = """            (
                 WorkerPool(
@@ -66,7 +65,7 @@ CASES = (
         ),
         (
             stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
-            hurts("machines-changed", "evals", "4 vCPUs instead of 8", "what needs more fails"),
+            hurts("machines-changed", "evals", "run on `n1-standard-4` instead", "what fits into memory"),
         ),
         may=("run-cost",),
         accident="runs that wrote over each other's results",
@@ -81,7 +80,7 @@ CASES = (
         (
             hurts("machines-changed", "evals", "paid for nothing"),
             hurts("run-cost", "evals", "2.51"),
-            hurts("machines-changed", "lora", "24 GB instead of 40", "unless the code divides it"),
+            hurts("machines-changed", "lora", "instead of `a2-highgpu-1g`", "what fits into memory"),
             hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what reads it"),
         ),
         may=("run-cost",),
@@ -178,7 +177,7 @@ CASES = (
             more("tune", 'inputs={"data": "gs://acme-data/digits"}'),
         ),
         (
-            hurts("arguments-changed", "digits", "copy input `DATA` from `gs://acme-new/digits`", "other results"),
+            hurts("arguments-changed", "digits", "copy input `data` from `gs://acme-new/digits`", "other results"),
             hurts("arguments-changed", "tune", "each machine's disk", "the disk is too small"),
         ),
         given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
@@ -238,5 +237,23 @@ CASES = (
         ),
         never=("ended once",),
         accident="trials that hung on a lock and were paid for four hours each",
+    ),
+    Case(
+        "A model is uploaded under another name",
+        (template("evals", 'ModelUpload("judge"', 'ModelUpload("judge-v2"'),),
+        (hurts("request-changed", "evals", "upload their model as `judge-v2`", "looks for the old name"),),
+        given=UPLOADS,
+        never=("who serves it gets another",),
+    ),
+    Case(
+        "A model is not uploaded any more, as its kind goes",
+        (template("evals", UPLOADING, 'kinds=("custom-job",)'),),
+        (
+            stops("kind-gone", "evals", "with `--as training-pipeline` are refused"),
+            hurts("request-changed", "evals kind", "nothing uploads the model"),
+        ),
+        given=UPLOADS,
+        world=World(jobs=(Job("evals-7", "evals", "ci", "spot", {}, "SUCCEEDED", 90, "training-pipeline"),)),
+        never=("as a training pipeline are refused",),
     ),
 )

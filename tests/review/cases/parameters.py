@@ -270,7 +270,7 @@ CASES = (
         ),
         (
             tells("parameter-added", "lora parameter seed"),
-            hurts("arguments-changed", "lora", "--seed=0", "code that does not know that fails"),
+            hurts("arguments-changed", "lora", "--seed=0", "what the code makes of it"),
         ),
     ),
     Case(
@@ -290,5 +290,11 @@ CASES = (
         given=(template("digits", 'Parameter("trees", int,', 'Parameter("trees", float,'),),
         world=LATELY,
         accident="scripts that failed at night, for a rate of 0.5",
+    ),
+    Case(
+        "Another default for precision, which says nothing of memory and time",
+        (template("lora", 'default="bf16"', 'default="fp32"'),),
+        (hurts("default-changed", "precision", "`fp32` instead of `bf16`", "results may differ"),),
+        never=("memory and", "suffice", "timeout"),
     ),
 )

@@ -78,7 +78,7 @@ CASES = (
         "A variable goes that the command reads",
         (template("evals", _KEPT, 'env={"LEVEL": "2"}'),),
         (
-            stops("environment-changed", "REGION", "which their command or arguments read"),
+            stops("environment-changed", "REGION", "which their command or arguments name"),
             hurts("environment-changed", "LEVEL"),
         ),
         given=(template("evals", 'command=("judge",)', 'command=("sh", "-c", "exec judge --in $REGION")'),),

@@ -64,14 +64,14 @@ CASES = (
         accident="a key that an image of strangers sent away",
     ),
     silent("An image's name in two parts", template("evals", "acme-ml/evals/judge@", 'acme-ml/evals/" "judge@')),
-    image("Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "what differs in it"),
+    image("Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "results may differ"),
     image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pytorch-gpu.2-4.py312"),
     Case(
         "A newer framework than the image has",
         (Edit(LORA, "torch==2.4.1", "torch==2.6.0"),),
         (hurts("requirements-changed", "lora", "`torch==2.6.0` instead of `torch==2.4.1`"),),
     ),
-    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "whether it loads earlier checkpoints"),
+    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "from earlier checkpoints"),
     image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "sklearn-gpu.1-6"),
     Case(
         "A newer build of the same prebuilt image",
@@ -146,7 +146,7 @@ CASES = (
         "An argument that the template gives has another name in the code, and a default counts for nobody",
         (Edit(TASK, '"--rank", default=16', '"--lora-rank", default=16'), Edit(TASK, "default=10", "default=90")),
         (
-            stops("arguments-changed", "lora", "`tuner` is started with `--rank`", "exit code 2"),
+            stops("arguments-changed", "lora", "given `--rank`, which the code of `tuner`", "exit code 2"),
             hurts("code-changed", "lora", "default=90"),
         ),
         given=(Edit(TASK, PRINTS, PARSES),),
@@ -324,5 +324,12 @@ CASES = (
         given=(template("digits", f"{CPU}:20260901", f"{CPU}:latest"),),
         never=("service agent", "what is in it", "as `sklearn"),
         accident="a tag that moved, and runs that couldn't be made again",
+    ),
+    Case(
+        "A tag that moves in place of another one that moves",
+        (template("lora", f"{GPU}:latest", "pytorch-gpu.2-5.py311:latest"),),
+        (hurts("executor-image-changed", "lora", "pytorch-gpu.2-5", "results may differ", "from earlier checkpoints"),),
+        given=(template("lora", f"{GPU}:20260901", f"{GPU}:latest"),),
+        never=("that tag moves",),
     ),
 )

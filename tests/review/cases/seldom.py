@@ -247,14 +247,14 @@ CASES = (
         "checkpoints that an older version could not load",
         "torch==2.4.1",
         "torch==2.3.0",
-        "whether it loads earlier checkpoints",
+        "from earlier checkpoints",
     ),
     requires(
         "A later version at least",
         "a lower bound that a resolver took literally",
         "dask>=2025.1",
         "dask>=2025.2",
-        "not known: what differs",
+        "results may differ",
     ),
     Case(
         "A template does not take code of one's own any more",

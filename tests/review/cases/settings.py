@@ -123,7 +123,7 @@ CASES = (
     Case(
         "An argument names a variable that goes",
         (template("evals", 'env={"REGION": "us-central1"}', 'env={"PLACE": "us-central1"}'),),
-        (stops("environment-changed", "evals environment variable REGION", "arguments read"),),
+        (stops("environment-changed", "evals environment variable REGION", "or arguments name"),),
         given=(template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--region=$(REGION)"'),),
         may=("environment-changed",),
         accident="a renamed variable that one of its readers kept",

@@ -163,7 +163,7 @@ CASES = (
         (
             stops("machines-changed", "lora", "24 GB"),
             hurts("timeout-changed", "lora", "2 days instead of 24 h"),
-            hurts("machines-changed", "evals", "16 vCPUs instead of 8"),
+            hurts("machines-changed", "evals", "run on `n1-standard-16` instead of `n1-standard-8`"),
         ),
         may=("run-cost",),
         never=("timeout stays", "memory and pace suffice"),

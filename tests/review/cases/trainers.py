@@ -59,7 +59,7 @@ CASES = (
             ),
             tells("trainer-added", "tuning", ADA),
         ),
-        never=(f"`{ADA}` may not submit",),
+        never=(f"`{ADA}` may not submit", "; list `"),
     ),
     Case(
         "Another person may submit as the trainer, and so read the token",

@@ -32,21 +32,18 @@ _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
-    old, new, files = template.old, template.new, template.change.files
+    old, new = template.old, template.new
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{template.becomes.catalog_bucket}/"):
         yield template.tells("code-foreign", part="code", package=new.package)
         return
-    roots = tuple(f"jobs/{root}/" for root in folders(new))
-    touched = sorted(file for file in files.touched if file.startswith(roots))
-    edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
+    touched, edited = _touched(template)
     # An image that takes the package's place is reported, with what its launcher did.
     if new.package or not old.package:
-        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), "")
         if _by_package(old.requirements) != _by_package(new.requirements):
             yield from _installed(template, field)
         if indexes(old.requirements) != indexes(new.requirements):
             yield _elsewhere(template, field)
-    yield from _arguments(template, edited)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
@@ -55,6 +52,13 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         yield _edited(template, edited)
+
+
+def _touched(template: TemplateChange) -> tuple[list[str], list[str]]:
+    """Return the touched files of its code, and those among them that are other code."""
+    files, roots = template.change.files, tuple(f"jobs/{root}/" for root in folders(template.new))
+    touched = sorted(file for file in files.touched if file.startswith(roots))
+    return touched, [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
 
 
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
@@ -86,9 +90,10 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     )
 
 
-def _arguments(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
+def arguments(template: TemplateChange) -> Iterator[Consequence]:
     """Find arguments that a worker pool is given and its code does not know, and those that this requires and does not
     get, where either side was edited."""
+    _, edited = _touched(template)
     found: dict[tuple[RowName, str], list[str]] = {}
     before = {role: given for role, _, given in _started(template.old)}
     for role, module, given in _started(template.new):
@@ -102,7 +107,7 @@ def _arguments(template: TemplateChange, edited: list[str]) -> Iterator[Conseque
     for (row, role), names in found.items():
         if names:
             told = join(f"`{name}`" for name in dict.fromkeys(names))
-            yield template.tells(row, part=f"arguments of {role}", role=role, names=told)
+            yield template.tells(row, part=f"{row.rpartition('-')[2]} arguments of {role}", role=role, names=told)
 
 
 def _started(template: Template, having: str = "") -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -145,12 +150,9 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
 
 def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     before, after = (indexes(side.requirements) for side in (template.old, template.new))
-    every = "; of a name that several have the highest version is taken, whoever made it" if after[1:] else ""
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
-    fewer = {*after} < {*before}
-    edits = [Edit(f"index in {_REQUIREMENTS}", *(value.replace("`", "") for value in values))]
-    told: dict[str, Any] = {"before": values[0], "after": values[1], "every": every, "fewer": fewer, "edits": edits}
-    return template.tells("requirements-index", part="index", field=field, **told)
+    told: dict[str, Any] = {"before": values[0], "after": values[1], "fewer": {*after} < {*before}, "field": field}
+    return template.tells("requirements-index", part="index", **told)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:

@@ -31,7 +31,7 @@ from slipway.reviewing.change.usual import (
     way,
 )
 from slipway.reviewing.consequence import IT
-from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
+from slipway.reviewing.rules.resources.trainers import called, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
@@ -56,26 +56,12 @@ def machines(difference: Difference) -> Effect:
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
         does = f"{'' if runs else 'would '}run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
-        (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
-        alike = family == former and size.isdigit() and was.isdigit() and new.gpus == old.gpus
-        less = alike and int(size) < int(was)
-        row: RowName = "machine-other" if new.gpus == old.gpus else "gpu-other"
+        row: RowName = "machine-other"
         if bool(old.gpu) != bool(new.gpu):
             row = "gpu-gone" if old.gpu else "gpu-new"
-        return follows(
-            "gpu-smaller" if 0 < new.gpu_memory < old.gpu_memory else row,
-            does=does,
-            old=whole[1],
-            gb=new.gpu_memory,
-            old_gb=old.gpu_memory,
-            one=new.one_gpu if new.one_gpu < old.one_gpu else 0,
-            old_one=old.one_gpu,
-            new=new.gpus,
-            cpus=size if alike else "",
-            less=less,
-            old_cpus=was,
-            limit=difference.template.limit,
-        )
+        elif 0 < new.gpu_memory < old.gpu_memory:
+            row = "gpu-smaller"
+        return follows(row, does=does, old=whole[1], gb=new.gpu_memory, old_gb=old.gpu_memory)
     if old.count != new.count:
         counts = [_count(side, difference) for side in (new, old)]
         return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
@@ -98,23 +84,18 @@ def image(difference: Difference) -> Effect:
         launched = all(map(Launched.of, containers(difference.offers)))
         return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
     (was_at, was, tag), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
+    moving = ("", "latest")
     rows: Mapping[RowName, object] = {
         "image-for-cpus": _have_gpus(difference) and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
         "image-elsewhere": was_at != at,
-        "image-moving": other == "latest" or not other,
+        "image-moving": other in moving and tag not in moving,
     }
     row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
-    public, fixed = PREBUILT.fullmatch(sides[1]), tag not in ("", "latest")
+    public = PREBUILT.fullmatch(sides[1])
     same = was == becomes and (row == "image-other" or (row == "image-elsewhere" and public))
     old, new = map(_last, sides)
-    saves = difference.template.new.checkpoints
-    values: dict[str, Any] = {
-        "place": shown(at),
-        "was": shown(was_at),
-        "saves": saves,
-        "public": public,
-        "fixed": fixed,
-    }
+    values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public}
+    values["saves"] = difference.template.new.checkpoints
     return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, **values)
 
 
@@ -149,12 +130,10 @@ def arguments(difference: Difference) -> Effect:
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
-        anew = template.on_spot and template.new.checkpoints
         return follows(
             "arguments-shared" if together else "arguments-results",
             flags=_flags(lost),
             lost=join(map(shown, lost)),
-            anew=anew,
             new=_values(together),
             of=of,
         )
@@ -168,8 +147,9 @@ def arguments(difference: Difference) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    strange = more and not template.reads(map(flag, more))
-    return follows("arguments-other", how=join(parts), ignored=ignored, less=less, strange=strange)
+    # What the code is known not to read has a row of its own.
+    told = more and not gone and any(file.flags for file in template.code) and not template.reads(map(flag, more))
+    return follows("arguments-other", how=join(parts), ignored=ignored, grade=Grade.NOTE if told else None)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -257,7 +237,6 @@ def account(difference: Difference) -> Effect:
         secrets=join(f"`{name}`" for name in own if name in unread),
         more=named(f"`{name}`" for name in sorted(more)),
         people="".join(f"; {named(some)} {may}" for some, may in moves if some),
-        listed=f"; list {named(lost)} under `{listed_at(becomes)}`" if lost and becomes else "",
     )
 
 

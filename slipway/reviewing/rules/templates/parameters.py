@@ -82,14 +82,13 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     name, former = new.name, was.name
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     if was.type != new.type:
-        of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
-        row: RowName = "parameter-type-list" if new.each.type == was.type else "parameter-type"
+        of = f" ({join(map(shown, new.choices), 'or')})" if new.choices else ""
         text = new.type == "str" and not (new.choices or was.kind.item)
-        row = "parameter-type-wider" if text or (was.type, new.type) == ("int", "float") else row
-        used = template.used if text or row == "parameter-type" else None
-        values: dict[str, Any] = {"was": was.type, "words": was.kind.words, "text": text}
-        values["grade"] = Grade.BLOCKING if text else None
-        yield _tells(template, row, name, type=f"{new.type}{of}", used=used, **values)
+        wider = text or new.each.type == was.type or (was.type, new.type) == ("int", "float")
+        row: RowName = "parameter-type-wider" if wider else "parameter-type"
+        used, grade = template.used if text or not wider else None, Grade.BLOCKING if text else None
+        values = {"type": f"{new.type}{of}", "was": was.type, "words": was.kind.words}
+        yield _tells(template, row, name, used=used, grade=grade, **values)
     if new.required and not was.required:
         used = template.used.giving(former, lambda value: value in (None, was.default))
         yield _tells(template, "parameter-required", name, had=had, used=used)
@@ -134,8 +133,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     # Other parameters may make more of them, too.
     had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
     longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {template.limit} each"
-    unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results may differ"
-    return None, facts(more, longer if had != has else "") or unknown
+    return None, facts(more, longer if had != has else "") or "results may differ"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -154,7 +152,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             used=refused,
         )
     if widened:
-        yield _tells(template, "bounds-widened", new.name, values=join(widened), limit=template.limit)
+        yield _tells(template, "bounds-widened", new.name, values=join(widened))
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

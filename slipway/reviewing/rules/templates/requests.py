@@ -61,6 +61,7 @@ _WHOLE = (
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
+_SEARCHED = {"minValue": "min", "maxValue": "max", "scaleType": "scale"}
 _SECONDS = re.compile(r"\d+(\.\d+)?s")
 _SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
 RULES = read_rules(Path(__file__).with_name("requests.json"), _SHORT)
@@ -86,7 +87,8 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     row = cast("RowName | Row", says)
     inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
-    values: dict[str, Any] = {"name": name, "of": difference.of, "last": last_part(name), "again": again, "asks": asks}
+    values: dict[str, Any] = {"name": name, "input": name.lower(), "of": difference.of, "last": last_part(name)}
+    values |= {"again": again, "asks": asks, "more": b and new, "less": a and old}
     return follows(row, old=old, new=new, **values)
 
 
@@ -116,7 +118,10 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         if rule.what == "machines":
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
-        yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
+        told = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
+        # A plain secret has a row of its own.
+        if HIDDEN not in [edit.after for edit in told.edits]:
+            yield told
 
 
 def _elsewhere(before: Offers, after: Offers, stay: list[Offer]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
@@ -147,10 +152,10 @@ def _told(
     of_clusters = _of_clusters(rule.kind, offers, *catalogs)
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
-    brief = f"{rule.called(difference.name)}{part_of}{case}".replace("`", "") if case and not only else part
+    brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
     grade = Grade.NOTE if of_clusters and rule.kind == "encryption-changed" else says.grade
     case = "" if of_clusters and only else case
-    subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),)
+    subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
     told = replace(says, kind=rule.kind, grade=grade)
     return told_by(told, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
@@ -239,9 +244,11 @@ def _whole(leaves: Leaves, group: re.Pattern[str], others: Collection[str] = ())
     whole: Leaves = {}
     for path, leaf in leaves.items():
         match = group.fullmatch(path)
+        if match and path == f"{match[1]}/parameterId":
+            continue
         if match and match[1] not in others:
             values = " ".join(leaf) if isinstance(leaf, tuple) else str(leaf)
-            text, name = f"{last_part(path)} {values}", match[1]
+            text, name = f"{_SEARCHED.get(last_part(path), last_part(path))} {values}", match[1]
             whole[name] = f"{whole[name]}, {text}" if name in whole else text
         else:
             whole[path] = leaf

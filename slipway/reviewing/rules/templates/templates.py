@@ -25,14 +25,13 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
+from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, shrunk
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
-from slipway.reviewing.rules.words import owned
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -42,13 +41,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             gone = TemplateChange(change, template, template)
             added = (new for new_name, new in change.new.templates.items() if new_name not in before)
             other = next((new for new in added if _shape(new) == _shape(template)), None)
-            going = owned((job for job in gone.used.jobs if not job.ended), "")
-            yield gone.tells(
-                "template-gone",
-                used=gone.used,
-                other=other.name if other else "",
-                twice=f"; whoever sends {going} anew pays both, until the old one is cancelled" if going else "",
-            )
+            yield gone.tells("template-gone", used=gone.used, other=other.name if other else "")
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -57,7 +50,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
-        parts = (_added,) if pair.is_new else (parameters, offers, requests, code, _kinds, _flags, _regions)
+        parts = (_added,) if pair.is_new else (parameters, offers, arguments, requests, code, _kinds, _flags, _regions)
         for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
             yield from part(pair)
 
@@ -77,17 +70,18 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
         for name, count in takes(offer, usual_values(template.new)).items():
             if name in pools and count == pools[name].max:
                 run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
-    anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     full = len(run) > 1
     grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
-    so = "" if template.change.first else facts(*brings, *run, *anew)
+    so = "" if template.change.first else facts(*brings, *run)
     yield template.tells("template-added", can=bool(can), so=so, brings=brings, grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
     """Yield what a new template opens that no other does: an account, a secret, an index of packages, a shell."""
     new, catalog = template.new, template.becomes
-    others = [each for each in catalog.templates.values() if each.name != new.name]
+    # One that goes had it as well.
+    others = [*template.was.templates.values(), *catalog.templates.values()]
+    others = [each for each in others if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
     theirs = [offer for each in others for offer in each.offers]
     for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):
@@ -114,9 +108,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         row = rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__)
         # Otherwise it is reported for the stack.
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
-            lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
             used = template.used if path == "codeFlag" and after is None else None
-            yield template.tells(cast("RowName", row), part=rule.what, used=used, lost=lost)
+            yield template.tells(cast("RowName", row), part=rule.what, used=used)
 
 
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
@@ -140,14 +133,10 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
     for kind in old.kinds:
         if kind not in new.kinds:
             lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
-            part, words = f"kind {kind}", _words(kind)
-            yield template.tells(
-                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, **_effects(old, kind)
-            )
+            yield template.tells("kind-gone", part=f"kind {kind}", used=lost, kind=_words(kind), word=kind)
     for kind in new.kinds:
         if kind not in old.kinds:
-            effects = _effects(new, kind * (kind != new.kind))
-            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), **effects)
+            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind))
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
         yield template.tells(
             "usual-kind",
