@@ -170,6 +170,7 @@ CASES = (
             ),
         ),
         may=("template-added",),
+        never=("as no other template does", "pays both"),
         world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
     ),
     Case(

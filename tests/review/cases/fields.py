@@ -147,7 +147,7 @@ CASES = (
     Case(
         "A whole number may be a fraction from now on",
         (template("evals", "int, default=8, min=1, max=512", "float, default=8.0, min=1, max=512"),),
-        (hurts("parameter-type", "evals parameter batch", "code gets `1.0` for 1"),),
+        (hurts("parameter-type", "evals parameter batch", "code that reads a whole number may fail"),),
         accident="a program that could not read `8.0`",
     ),
     Case(

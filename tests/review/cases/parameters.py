@@ -54,7 +54,7 @@ CASES = (
     Case(
         "A parameter takes a list from now on",
         (template("digits", 'Parameter("seed", int, default=0,', 'Parameter("seed", list[int], default=(0,),'),),
-        (hurts("parameter-type", "digits parameter seed", "list[int]", "comma"),),
+        (hurts("parameter-type", "digits parameter seed", "list[int]", "may fail"),),
         world=World(),
         accident="a module's variable that became a list and broke its callers",
     ),
@@ -296,5 +296,15 @@ CASES = (
         (template("lora", 'default="bf16"', 'default="fp32"'),),
         (hurts("default-changed", "precision", "`fp32` instead of `bf16`", "results may differ"),),
         never=("memory and", "suffice", "timeout"),
+    ),
+    Case(
+        "A parameter goes, and all jobs get another value than its default",
+        (template("lora", RANK, ""), template("lora", '"--rank=${rank}"', '"--rank=64"')),
+        (
+            stops("parameter-gone", "lora parameter rank", "2 submissions by ada"),
+            hurts("arguments-changed", "lora", "`--rank=64` instead of `--rank=${rank}`"),
+        ),
+        world=LATELY,
+        never=("instead of `--rank=16`",),
     ),
 )

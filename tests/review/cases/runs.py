@@ -126,7 +126,7 @@ CASES = (
         "Packages come from another index as well",
         "torch==2.4.1\n",
         "--extra-index-url https://wheels.acme.example/simple/\ntorch==2.4.1\n",
-        stops("requirements-changed", "lora", "https://wheels.acme.example/simple/", "whoever can publish", "highest"),
+        stops("requirements-changed", "lora", "https://wheels.acme.example/simple/", "whoever can publish"),
     ),
     asks("The image has it too", "torch==2.4.1\n", "", stops("requirements-changed", "lora", "unless the image")),
     asks(
@@ -149,6 +149,16 @@ CASES = (
             stops("arguments-changed", "lora", "given `--rank`, which the code of `tuner`", "exit code 2"),
             hurts("code-changed", "lora", "default=90"),
         ),
+        given=(Edit(TASK, PRINTS, PARSES),),
+    ),
+    Case(
+        "The code requires an argument in the place of another one",
+        (Edit(TASK, '"--rank", default=16', '"--adapter", required=True'),),
+        (
+            stops("arguments-changed", "lora", "given `--rank`", "does not know"),
+            stops("arguments-changed", "lora", "without `--adapter`", "requires"),
+        ),
+        may=("code-changed",),
         given=(Edit(TASK, PRINTS, PARSES),),
     ),
     Case(

@@ -201,7 +201,6 @@ def unlaunched(difference: Difference) -> Effect:
         "unlaunched",
         names=join(map(shown, named)),
         anew=difference.template.new.checkpoints,
-        details=("where Vertex AI's answer to a submission is lost, the job is sent again",),
     )
 
 
@@ -289,7 +288,6 @@ def timeout(difference: Difference) -> Effect:
         known=known,
         trials=trials,
         limit=span(old) if old else "it without a limit",
-        saves=difference.template.new.checkpoints,
     )
 
 

@@ -106,9 +106,13 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
-        filled = (replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True))
+        texts = zip((sides[0], *sides), values, strict=True)
+        plain, *filled = (replace(side, request=fill(side.request, some)) for side, some in texts)
         of_type = sides[0].capacity_type != sides[1].capacity_type
+        # What a parameter that goes had by default, others had otherwise.
+        told = {path: each for path, each, _ in _differences(template, plain, filled[1])}
         for path, was, becomes in _differences(template, *filled):
+            was = told.get(path, was)
             if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
                 continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
@@ -191,15 +195,16 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
     return bool(sides) and all(before != after for before, after in sides)
 
 
-def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return values for the placeholders of both sides: a text that loses its parameter had the default, one that gains
-    a parameter has it, and a parameter that is renamed is known by its new name."""
+def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
+    """Return values for the placeholders: of the old side as it is told, and of both as they are compared. A text that
+    loses its parameter had the default, one that gains one has it, and a renamed one is known by its new name."""
     called = renames(old, new)
     before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
     gone = {name: value for name, value in before.items() if name not in after and value is not None}
     known = {*before, *called.values()}
     added = {name: value for name, value in after.items() if name not in known and value is not None}
-    return {**gone, **{name: placeholder(other) for name, other in called.items()}}, added
+    renamed = {name: placeholder(other) for name, other in called.items()}
+    return renamed, {**gone, **renamed}, added
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade
-from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
+from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import (
@@ -146,15 +146,14 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
-            uploaded=_effects(old, old.kind)["uploads"],
-            searched=old.kind == TUNING_JOB.name,
-            **_effects(new, new.kind),
+            uploaded=_uploads(old),
+            uploads=_uploads(new),
         )
 
 
-def _effects(template: Template, kind: str) -> dict[str, Any]:
-    bodies = [offer.request for offer in template.offers if offer.kind == kind == PIPELINE.name]
-    return {"uploads": any("modelToUpload" in body for body in bodies), "searches": kind == TUNING_JOB.name}
+def _uploads(template: Template) -> bool:
+    kind = template.kind
+    return any("modelToUpload" in offer.request for offer in template.offers if offer.kind == kind == PIPELINE.name)
 
 
 def _words(kind: str) -> str:
