@@ -38,6 +38,8 @@ class Card:
     on_main: bool = False
     #: The words that its line has room for.
     room: int = LONGEST
+    #: The other templates of which it tells all the same.
+    others: tuple[str, ...] = ()
 
     @property
     def lead(self) -> Consequence:
@@ -55,6 +57,8 @@ class Card:
     def title(self) -> str:
         """The thing, or the section for things of which a comment has one card."""
         what, name = self.lead.thing
+        if self.others:
+            return f"{what}s {join((name, *self.others))}"
         return f"{what} {name}" if what in ("cluster", "template") else self.lead.section.value
 
     @property
@@ -96,20 +100,22 @@ class Card:
         """Yield rows: a label, values before and after with the people and things concerned, and what follows. A remedy
         stands right below what it mends; one of several, below the last."""
         above = ""
-        for row, middle, follows in dict.fromkeys(self._rows()):
+        for row, middle, follows in dict.fromkeys(self.told()):
             yield ("" if row.value == above else row.value), middle, follows
             above = row.value
 
-    def _rows(self) -> Iterator[tuple[Row, tuple[str, ...], str]]:
+    def told(self, names: str = "") -> Iterator[tuple[Row, tuple[str, ...], str]]:
+        """Yield rows, with `names` for the thing's own where they are given."""
         parts = sorted(self.parts, key=lambda part: _ROWS.index(part.of.row))
-        last = {named(part.instead, f"`{part.called}`"): part for part in parts}
+        names = names or (several(f"`{name}`" for name in (self.lead.called, *self.others)) if self.others else "")
+        last = {named(part.instead, names or f"`{part.called}`"): part for part in parts}
         for part in parts:
             own = part.thing[0] in ("cluster", "template") and part.who in _OF_ITSELF
-            follows = f"{part.does}{part.end}" if own else part.sentence
+            follows = f"{part.does}{part.end}" if own else f"{part.phrase}{part.end}"
             # A phrase may have its edit.
             edits = tuple(told for edit in part.edits if (told := str(edit)) not in follows)
             why = edits if part.of.row is Row.FATE else ()
-            yield part.of.row, (*edits[len(why) :], *part.details), named(follows, f"`{part.called}`")
+            yield part.of.row, (*edits[len(why) :], *part.details), named(follows, names or f"`{part.called}`")
             if why:
                 yield Row.WHY, why, ""
             yield from ((Row.UNDO, (), remedy) for remedy, of in last.items() if remedy and of is part)
@@ -151,10 +157,18 @@ class Lines:
     def cards(self) -> tuple[Card, ...]:
         """The cards, the worst first: one for each cluster and template, and one for each other section."""
         cards = (card for line in (*self.opened, *self.folded) for card in line.cards)
-        by_place = grouped(cards, lambda card: (card.title, card.stacks, card.on_main))
+        by_place = grouped(cards, lambda card: (card.title, card.stacks, card.on_main)).values()
+        whole = (replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in by_place)
         return tuple(
-            replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in by_place.values()
+            replace(first, others=tuple(card.lead.called for card in others))
+            for first, *others in grouped(whole, Lines._told).values()
         )
+
+    @staticmethod
+    def _told(card: Card) -> tuple[object, ...]:
+        """Return the key of cards that are one: of templates, those that tell all the same."""
+        alike = card.more and card.lead.thing[0] == "template"
+        return card.grade, card.stacks, card.on_main, tuple(card.told(IT)) if alike else card.title
 
 
 def arranged(reviews: Sequence[Review]) -> Lines:

@@ -83,8 +83,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         files=few(map("`{}`".format, edited)),
         edits=lines[:_MOST_LINES],
         details=[
-            *(f"`{file}` goes: what imports it fails" for file in whole if file in files.removed),
-            *(f"`{file}` is to be read as a whole" for file in whole if file not in files.removed),
+            *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
             *([f"and {more} more places in these files"] if more > 0 else []),
         ],
     )

@@ -110,9 +110,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         plain, *filled = (replace(side, request=fill(side.request, some)) for side, some in texts)
         of_type = sides[0].capacity_type != sides[1].capacity_type
         # What a parameter that goes had by default, others had otherwise.
-        told = {path: each for path, each, _ in _differences(template, plain, filled[1])}
+        given = {path: each for path, each, _ in _differences(template, plain, filled[1]) if "/code/" in path}
         for path, was, becomes in _differences(template, *filled):
-            was = told.get(path, was)
+            was = given.get(path, was)
             if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
                 continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
