@@ -122,10 +122,10 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         if rule.what == "machines":
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
-        told = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
+        one = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
         # A plain secret has a row of its own.
-        if HIDDEN not in [edit.after for edit in told.edits]:
-            yield told
+        if HIDDEN not in [edit.after for edit in one.edits]:
+            yield one
 
 
 def _elsewhere(before: Offers, after: Offers, stay: list[Offer]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
