@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.agents import AgentAllowance
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
@@ -175,35 +174,12 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     if old == new:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
-    less, edits = new is None or new.within(old), (Edit("agents", before, after),)
-    refused = [f"`{name}`" for name, each in becomes.templates.items() if _allows(old, each) and not _allows(new, each)]
-    yield by_row(
-        "agents-may-spend",
-        Subject("agents"),
-        before=before,
-        after=after,
-        less=less,
-        refused=named(refused),
-        had=old,
-        some=new and old and new.machines == old.machines,
-        grade=Grade.NOTE if less and not refused else None,
-        edits=edits,
-    )
-
-
-def _allows(allowance: AgentAllowance | None, template: Template) -> bool:
-    """Tell whether an agent may send a usual job beside the pools in any way, which counts its whole time limit."""
-    runs = (_Run.of(offer, template) for offer in usual_offers(template) if offer.available)
-    return allowance is not None and any(
-        0 < run.most <= Decimal(str(allowance.per_day))
-        and (not allowance.machines or {*map(_type, filter(None, run.offer.worker_pools))} <= {*allowance.machines})
-        for run in runs
-        if run.offer.capacity_type != POOL
-    )
-
-
-def _type(pool: Mapping[str, Any]) -> str:
-    return MachineSpec.read(pool).type
+    less = new is None or new.within(old)
+    # An allowance that is a little lower stops no agent.
+    mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2
+    told: dict[str, Any] = {"before": before, "after": after, "less": less, "had": old}
+    edits = (Edit("agents", before, after),)
+    yield by_row("agents-may-spend", Subject("agents"), edits=edits, grade=Grade.NOTE if mild else None, **told)
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:

@@ -82,7 +82,7 @@ CASES = (
     Case(
         "AI agents may spend so little that a usual job beside the pools is a person's to send",
         (stack("{ perDay: 50 }", "{ perDay: 0.1 }"),),
-        (hurts("spending-limit", "agents", "$0.10 a day", "as a usual job of `digits`", "--max-run"),),
+        (hurts("spending-limit", "agents", "$0.10 a day", "a person has to send all else"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
         world=BUSY,
         accident="agents whose every job a person had to send",
@@ -370,7 +370,7 @@ CASES = (
     Case(
         "AI agents may spend as much as before, on machines of one type alone",
         (stack("perDay: 500 }", "perDay: 500, machines: [a2-highgpu-1g] }"),),
-        (hurts("spending-limit", "agents", "a usual job of `digits` and `evals`"),),
+        (hurts("spending-limit", "agents", "on a2-highgpu-1g", "a person has to send all else"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 500 }\n  slipway:policy:\n"),),
         never=("costs more", "--max-run"),
         accident="agents whose every job a person had to send",
@@ -378,7 +378,7 @@ CASES = (
     Case(
         "AI agents may not spend anything by themselves any more",
         (stack("  slipway:agents: { perDay: 50 }\n", ""),),
-        (hurts("spending-limit", "agents", "nothing", "`digits`"),),
+        (hurts("spending-limit", "agents", "nothing"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
         never=("--max-run",),
         accident="agents that stood still over a weekend",
