@@ -334,7 +334,7 @@ CASES = (
         may=("capacity-found-anew", "generations-overlap"),
         steps=deletes_cluster("h100"),
         world=BUSY,
-        never=("both are paid",),
+        never=("both are paid", "until a later deployment"),
         accident="a replacement that destroyed a running cluster",
     ),
     Case(

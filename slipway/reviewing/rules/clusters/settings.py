@@ -105,9 +105,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
 
 def _both_past(key: str, was: Any, value: Any, now: datetime) -> bool:
     """Tell whether both dates have passed; a cluster without a beginning is wanted, as one whose has passed."""
-    if key not in ("from", "until") or (value or was) > now:
-        return False
-    return bool(was <= now) if was and (value or key == "from") else key == "from"
+    dates = (was, value) if key in ("from", "until") else ()
+    return bool(dates) and all(date <= now if date else key == "from" for date in dates)
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:
