@@ -207,7 +207,7 @@ CASES = (
         "A season began today, of a cluster that nobody deployed so large",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 8 }"),),
         (
-            tells("cluster-created", "h100", "min` 2 → 4"),
+            tells("season-changed", "h100", "min` 2 → 4", "made as it is edited"),
             tells("cluster-created", "h100", "$404.56/h"),
         ),
         may=(*MONEY, *OFFERS, "capacity-found-anew"),

@@ -121,7 +121,6 @@ def cluster_changes(change: Change) -> tuple[ClusterChange, ...]:
         if was and becomes and not (old and new):
             sides_of_dates = declared.compare(dates(was), dates(becomes))
             edited = tuple(Edit(key, setting(date), setting(other)) for key, date, other in sides_of_dates)
-            edited += tuple(edits(was, becomes)) if new else ()
         if old and new:
             regions = (old.region or before.region, new.region or after.region)
             far = (Edit("region", *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()

@@ -53,9 +53,11 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-to-come", name, details=details, key="from", **told)
         else:
             yield from _edited(old, new, events, change)
-            # No other rule tells the edits of a cluster that is not there.
-            if isinstance(new, DormantCluster) and (remade := [*_remade(old, new)]):
-                yield of_cluster("season-remade", name, so=_reason(new), edits=remade, key=remade[0].key)
+            # No other rule tells the edits of a cluster that comes or goes by its dates.
+            if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
+                waits = isinstance(new, DormantCluster)
+                how: dict[str, Any] = {"so": _reason(new), "waits": waits, "key": remade[0].key}
+                yield of_cluster("season-remade", name, edits=remade, **how)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     was, ready = _ready(change)
