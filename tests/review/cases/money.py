@@ -261,7 +261,7 @@ CASES = (
         "On-demand machines are tried before Spot machines",
         (template("evals", '("spot", "on-demand")', '("on-demand", "spot")'),),
         (
-            hurts("offer-order", "evals", "on-demand", "spot"),
+            hurts("offer-order", "evals", "machines on demand before Spot"),
             hurts("run-cost", "template evals", "$0.22/h on Spot → $0.46/h on demand", "at most $0.44 → $0.93 a run"),
         ),
         world=BUSY,

@@ -236,7 +236,7 @@ CASES = (
     Case(
         "Large models are tuned on Spot machines first",
         (template("lora", '("pool", "reservation", "spot")', '("spot", "pool", "reservation")'),),
-        (hurts("offer-order", "lora", "spot", "pool"),),
+        (hurts("offer-order", "lora", "Spot before pool"),),
         may=("run-cost",),
         world=BUSY,
     ),

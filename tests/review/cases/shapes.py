@@ -107,7 +107,7 @@ CASES = (
     Case(
         "A machine of last resort is a larger one",
         (template("lora", SPARE, SPARE.replace("24", "48")),),
-        (hurts("machines-changed", "lora", "on Spot with `g2-standard-24` run on `g2-standard-48` instead of"),),
+        (hurts("machines-changed", "lora", "on `g2-standard-24` run on `g2-standard-48` instead of"),),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPARE},)")),
         never=("on Spot run on",),
     ),

@@ -98,7 +98,7 @@ CASES = (
             template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
         ),
         (
-            hurts("offer-gone", "digits pool cpu", "on demand", "Spot can't start: there is no quota for it"),
+            hurts("offer-gone", "digits pool cpu", "on demand"),
             hurts("pool-unused", "cpu/head"),
         ),
         may=("machines-changed", "pool-unused", "run-cost"),

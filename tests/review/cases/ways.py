@@ -60,7 +60,7 @@ CASES = (
         (
             stops("offer-unavailable", "tune pool", "can't use a pool any more"),
             hurts("parameter-gone", "tune"),
-            hurts("study-changed", "tune", "run `24` trials at once instead of `2`"),
+            hurts("study-changed", "tune", "run `24` trials at once instead of"),
         ),
         given=(more("tune", 'capacity_types=("pool", "spot")'), template("tune", "int, default=8", "int, default=40")),
         world=STUDIED,
@@ -114,5 +114,20 @@ CASES = (
         ),
         given=(more("evals", 'labels={"team": "bench"}'), OWNED),
         never=("can't use `cpu` any more", "Spot: nothing"),
+    ),
+    Case(
+        "A capacity type goes, from whatever shape",
+        (template("lora", TYPES, '("spot", "on-demand")'), template("lora", '    waits={"flex-start": 7200},\n', "")),
+        (hurts("offer-gone", "lora", "can't use flex-start any more"),),
+        given=WITH_BOTH,
+        never=("flex-start with `a2-ultragpu-1g` any more", "flex-start with `a2-highgpu-1g` any more"),
+    ),
+    Case(
+        "Fewer trials at once",
+        (template("tune", "parallel_trials=4", "parallel_trials=2"),),
+        (hurts("study-changed", "tune", "run `2` trials at once instead of `4`", "takes longer"),),
+        given=(template("tune", 'parallel_trials="${parallel}"', "parallel_trials=4"), template("tune", PARALLEL, "")),
+        may=("run-cost",),
+        never=("learns nothing",),
     ),
 )

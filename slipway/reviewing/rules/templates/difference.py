@@ -39,6 +39,7 @@ class Difference:
         before, after = str(self.before or ""), str(self.after or "")
         words = {
             "on": after == "true",
+            "lowered": after.isdigit() and before.isdigit() and int(after) < int(before),
             "alone": all(takes(offer, usual_values(self.template.new)).total() == 1 for offer in self.offers),
             "same_code": self.template.old.package == self.template.new.package,
             "fails": after == "fail",

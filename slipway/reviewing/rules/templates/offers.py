@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from itertools import takewhile
 from typing import Any
 
 from slipway.base.formatting import join, last_part, span
-from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
 from slipway.model.catalog.model import Catalog
@@ -55,12 +53,15 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
     same = kept(before, after)
-    all_shapes = (*shapes_gone(template, before, after), *shapes_added(template, before, after))
-    shapes = [shape for shape in all_shapes if not {*shape.labels} & {*same, *same.values()}]
-    yield from (shape.told for shape in shapes)
-    of_shapes = {label for shape in shapes for label in shape.labels}
+    of_shapes = set[str]()
+    for told, labels in (*shapes_gone(template, before, after), *shapes_added(template, before, after)):
+        if not {*labels} & {*same, *same.values()}:
+            of_shapes |= {*labels}
+            yield told
     gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
-    yield from (_gone(template, offer, before, after) for offer in gone)
+    # A capacity type that goes with all its shapes goes once.
+    once = {(*_place(each), each.cluster, _last_shape(each, after)): each for each in reversed(gone)}
+    yield from (_gone(template, offer, before, after) for offer in reversed(once.values()))
     for label in after:
         if label not in same and label not in of_shapes:
             yield _added(template, label, before, after)
@@ -72,8 +73,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
-    """Find offers of a reservation that is listed with too few machines for a usual job from now on, or with dates that
-    keep it out now."""
+    """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out now."""
     was, becomes, now = template.was.reservations, template.becomes.reservations, template.change.now
     for path, listed in becomes.items() if was != becomes else ():
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
@@ -107,8 +107,7 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
-    """Return labels of offers by those that they have now, another one where they move to another cluster, or where
-    other machines take the place of a whole shape."""
+    """Return labels of offers by those that they have now: another on another cluster, or on a shape in one's place."""
     gone = [label for label in before if label not in after]
     new = [label for label in after if label not in before and not barred(after[label])]
     were, are = ({offer.shape for offer in side.values()} for side in (before, after))
@@ -143,16 +142,18 @@ def opened(was: Offers, becomes: Offers) -> Mapping[str, list[Offer]]:
 
 
 def _place(offer: Offer) -> tuple[object, ...]:
-    return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind, offer.when
+    return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind, repr(offer.when)
+
+
+def _last_shape(offer: Offer, after: Offers) -> str:
+    """Return an offer's shape; empty where its capacity type is left on none."""
+    return "" if _refused(offer, (each for each in after.values() if compete(each, offer))) else offer.shape
 
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     former = was.cluster or was.dormant
     if former and (offer.cluster or offer.dormant) not in (former, ""):
-        there, known = template.was.clusters.get(was.cluster), offer.dormant or offer.cluster in template.was.clusters
-        meanwhile = there and not known and there.id not in template.change.ids(What.DELETE_FIRST)
-        so = f"until it is there, they go to `{former}` as before" if meanwhile else ""
-        yield _tells(template, "offer-moved", offer, cluster=former, part=old, so=so)
+        yield _tells(template, "offer-moved", offer, cluster=former, part=old)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
@@ -160,19 +161,18 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
 
 
-def _waits(template: TemplateChange, same: Mapping[str, tuple[Offer, Offer]], after: Offers) -> Iterator[Consequence]:
+def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after: Offers) -> Iterator[Consequence]:
     """Find other waits; that of a capacity type is one for all shapes."""
-    told = set[object]()
-    for was, offer in same.values():
-        before, now = patience(was), patience(offer)
-        flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
-        alike = offer.capacity_type, offer.cluster, offer.kind, repr(offer.when), before, now
+    changed = {
+        (*_place(offer), offer.cluster, patience(was), patience(offer)): (was, offer)
+        for was, offer in reversed(same.values())
+        if patience(was) != patience(offer) and not barred(offer)
+    }
+    for was, offer in reversed(changed.values()):
+        before, now, rest = patience(was), patience(offer), rest_of(offer, after)
         # A wait after which nothing follows ends nothing.
-        if before == now or not (rest or flexible) or barred(offer) or alike in told:
+        if not rest and offer.capacity_type != FLEX_START:
             continue
-        told.add(alike)
-        command = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}"
-        stays = command * bool(offer.wait and not was.wait)
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
         endless = "not at all" if full else "for ever"
@@ -188,7 +188,8 @@ def _waits(template: TemplateChange, same: Mapping[str, tuple[Offer, Offer]], af
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
-            so=facts(after_wait(offer, after, template.becomes), stays),
+            so=after_wait(offer, after, template.becomes),
+            stays=offer.wait and not was.wait,
             key=key,
             edits=(Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words),),
         )
@@ -197,10 +198,7 @@ def _waits(template: TemplateChange, same: Mapping[str, tuple[Offer, Offer]], af
 def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offers) -> Iterator[Consequence]:
     rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
-        # The refusal of the deployment tells why.
-        if rest:
-            yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
-        return
+        return  # The refusal of the deployment tells it.
     of_owners = was.labels.get(TEAM) in template.becomes.owners(offer.cluster)
     if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
         return  # The label that goes, or the template, tells it.
@@ -214,9 +212,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         offer,
         nowhere=nowhere,
         so=so,
-        details=_shut(
-            (each for each in after.values() if nowhere and compete(each, offer) and each is not offer), template
-        ),
+        details=_shut(after, offer, template) if nowhere else (),
         instead=mend(offer, template),
         grade=None if known else Grade.BLOCKING,
     )
@@ -226,7 +222,6 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
     nowhere = offer.available and _can_run_nowhere(offer, template)
-    shut = takewhile(lambda each: not each.available, rivals if left or nowhere else ())
     so, sooner = "", list[Offer]()
     if left and offer.available:
         labels = list(before)
@@ -234,9 +229,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         sooner = [after[label] for label in labels[:place] if after.get(label) in left]
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
-        was_last = not any(label in after and compete(before[label], offer) for label in labels[place + 1 :])
-        last = next_[0] is left[-1] and was_last
-        ends = ends_at(template, next_[0], after) or (after_wait(left[-1], after, template.becomes) if last else "")
+        alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
+        ends = ends_at(template, next_[0], after) or alone
         so = facts(f"{where}they cost {costs(next_, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
@@ -245,11 +239,12 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         template,
         "offer-gone",
         offer,
+        way=way(replace(offer, shape=_last_shape(offer, after))),
         could=offer.available,
         nowhere=nowhere,
         so=facts(so, _refused(offer, rivals) if offer.available and not nowhere else ""),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
-        details=_shut(shut, template),
+        details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
@@ -259,14 +254,14 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
 
 
 def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
-    """Tell whether other jobs of the template can run, and those of the offer's case can't; `no_offer_left` tells the
-    rest."""
+    """Tell whether other jobs of the template can run, and those of the offer's case can't."""
     can = [each for each in template.new.offers if each.available]
     return bool(can) and not any(compete(each, offer) for each in can)
 
 
-def _shut(offers: Iterable[Offer], template: TemplateChange) -> Iterator[str]:
-    return (f"{way(each)} can't start: {why_not(each, template)}" for each in offers)
+def _shut(after: Offers, offer: Offer, template: TemplateChange) -> Iterator[str]:
+    rivals = (each for each in after.values() if compete(each, offer) and each is not offer)
+    return (f"{way(each)} can't start: {why_not(each, template)}" for each in rivals)
 
 
 def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
@@ -280,17 +275,15 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     if not offer.available:
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
         return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
-    paid, ends = cost(offer, template.becomes), ends_at(template, offer, after)
+    so = facts(unproven(offer, template), f"they cost {cost(offer, template.becomes)}", ends_at(template, offer, after))
     rivals = [each for each in after.values() if compete(each, offer)]
     if rivals[1:] and rivals[0] is offer:
         then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
-        so = facts(unproven(offer, template), f"they cost {paid}", ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
         return _tells(template, "offer-added-first", offer, next=way(then), type=then.capacity_type, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
-    so = facts(unproven(offer, template), f"they cost {paid}", ends)
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 
@@ -326,23 +319,27 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
 
 def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
     """Find the first capacity type that is tried before one that it came after."""
-    was, now = ([label for label in side if label in before and label in after] for side in (before, after))
+    both = {label for label in before if label in after and after[label].available}
+    was, now = ([label for label in side if label in both] for side in (before, after))
     for first in now:
         offer, later = after[first], now[now.index(first) :]
         overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
         if overtaken:
-            sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
             then = after[overtaken[0]]
-            sooner = [each for each in map(after.get, later[: later.index(overtaken[0])]) if each and each.available]
-            sooner = [each for each in sooner if compete(each, then)] or [offer]
-            ends = "" if sooner[1:] else ends_at(template, offer, after, tries="")
-            values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "part": "order"}
-            values |= {"way": join(map(way, sooner)), "edits": (Edit("capacity_types", *sides),)}
-            if shapes := offer.shape != then.shape:
-                sooner = [replace(each, shape="") for each in sooner]
-                values |= {"way": f"`{offer.shape}`", "next": f"`{then.shape}`"}
-            shut = next((each for each in (offer, then) if not each.available), None)
-            values |= {"grade": Grade.NOTE, "so": f"{way(shut)} can't start"} if shut else {}
-            so = facts(f"they cost {costs(sooner, template.becomes)}", ends)
-            yield _tells(template, "offer-order", offer, **{"so": so, "shapes": shapes, **values})
+            sooner = [after[each] for each in later[: later.index(overtaken[0])] if compete(after[each], then)]
+            ends = "" if sooner[1:] else ends_at(template, offer, after)
+            shapes = offer.shape != then.shape
+            names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(map(way, sooner)), way(then))
+            sooner = [replace(each, shape="") for each in sooner] if shapes else sooner
+            yield _tells(
+                template,
+                "offer-order",
+                offer,
+                part="order",
+                way=names[0],
+                next=names[1],
+                type=then.capacity_type,
+                shapes=shapes,
+                so=facts(f"they cost {costs(sooner, template.becomes)}", ends),
+            )
             return

@@ -1,8 +1,5 @@
 """Requests of a template's offers before and after: each difference once, with its effect; none is left out.
 
-Values that each deployment sets anew mean nothing: the commit, a cluster's id, a package's hash (`code.py` reports
-that). Common buckets and the common trainer are reported once elsewhere.
-
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
 custom program (`slipway.reviewing.rules.declared`). Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the
 values before and after, `{name}` and `{of}` are the path's names, and `{last}` is its last part. Functions are those of
@@ -16,7 +13,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import zip_longest
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,7 +23,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names, placeholder
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
-from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
 from slipway.reviewing.change.usual import barred, by, compete, served, variables, whole_way, whose
@@ -122,6 +118,8 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         if rule.what == "machines":
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
+        if rule.kind == "encryption-changed" and _of_clusters(offers, template.was, template.becomes):
+            continue
         one = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
         # A plain secret has a row of its own.
         if HIDDEN not in [edit.after for edit in one.edits]:
@@ -153,15 +151,15 @@ def _told(
     # Other machines are another shape, so that the old one is known.
     known = [both[label][0] for label in at] if rule.what == "machines" else offers
     ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
-    of_clusters = _of_clusters(rule.kind, offers, *catalogs)
-    rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
-    only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
+    rivals = [sides for sides in both.values() if not case or whose(sides[1:], template.new) in ("", case)]
+    shapes = {each.shape for each in known}
+    # Jobs of all ways to a shape are those on its machines.
+    if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
+        ways = dict.fromkeys(f"on `{shape}`" for shape in sorted(shapes))
+    only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) and len(ways) <= 2 else ""
     brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
-    grade = Grade.NOTE if of_clusters and rule.kind == "encryption-changed" else says.grade
-    case = "" if of_clusters and only else case
     subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
-    told = replace(says, kind=rule.kind, grade=grade)
-    return told_by(told, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
+    return told_by(replace(says, kind=rule.kind), subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
 
 def _sides(difference: Difference) -> tuple[str, str]:
@@ -187,12 +185,11 @@ def _listed(arguments: list[str], others: list[str]) -> str:
     return " ".join([*(argument(*pair) for pair in pairs), *([f"and {more} more"] if more > 0 else [])])
 
 
-def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
-    """Tell whether it is the clusters' own key or network, whose edit is reported."""
+def _of_clusters(offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
+    """Tell whether it is the clusters' own key, whose edit is reported."""
     clusters = [[side.clusters.get(offer.cluster) for side in (was, becomes)] for offer in offers]
-    own = {"encryption-changed": attrgetter("kms_key"), "network-changed": attrgetter("network")}.get(kind)
-    sides = [[side and own(side) for side in pair] for pair in clusters] if own else []
-    return bool(sides) and all(before != after for before, after in sides)
+    keys = [[each and each.kms_key for each in pair] for pair in clusters]
+    return all(old != new for old, new in keys)
 
 
 def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
@@ -270,8 +267,7 @@ def _other_form(path: str, before: Leaves, after: Leaves) -> bool:
 
 
 def _repeats(path: str, leaves: Leaves, others: Leaves) -> bool:
-    """Tell whether it belongs to a role that only `leaves` have, and another role there has the same value. Machines
-    are always reported."""
+    """Tell whether another role of `leaves` has the value, and its own role they alone have; not of machines."""
     match = _POOL.fullmatch(path)
     if match is None or match["rest"] == "machines" or match["role"] in _roles(others):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer
@@ -14,13 +14,8 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers
 
-
-@dataclass(frozen=True)
-class ShapeChange:
-    """A shape that jobs get or lose with all of its offers."""
-
-    told: Consequence
-    labels: tuple[str, ...]
+ShapeChange = tuple[Consequence, tuple[str, ...]]
+"""A shape that jobs get or lose, with the labels of all its offers."""
 
 
 def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Iterator[ShapeChange]:
@@ -45,7 +40,7 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
                 * bool(less),
                 grade=Grade.WARNING if less else None,
             )
-            yield ShapeChange(told, labels)
+            yield told, labels
 
 
 def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iterator[ShapeChange]:
@@ -70,7 +65,7 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
             used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
             grade=None if any(before[label].available for label in labels) else Grade.NOTE,
         )
-        yield ShapeChange(told, labels)
+        yield told, labels
 
 
 def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:

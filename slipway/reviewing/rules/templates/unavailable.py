@@ -48,14 +48,6 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
     return was is not None and sleeps is not None and was.season != sleeps.season
 
 
-def _drawn(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
-    """Yield the metrics that an offer draws, with a usual job's need and the limit, where that is known."""
-    name = f"{template.new.name} {offer.label(template.new.kind)}"
-    for line in template.change.after.quota.lines.values():
-        if name in line.drawn and line.limit is not None and line.limit >= 0:
-            yield line.metric, line.drawn[name], line.limit
-
-
 def unproven(offer: Offer, template: TemplateChange) -> str:
     """Return that quota for an available offer could not be read; empty where it was."""
     name = f"{template.new.name} {offer.label(template.new.kind)}"
@@ -64,9 +56,11 @@ def unproven(offer: Offer, template: TemplateChange) -> str:
 
 
 def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
-    """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
-    drawn = _drawn(offer, template) if offer.lacks_quota else ()
-    yield from (draw for draw in drawn if draw[2] < draw[1])
+    """Yield metrics of which an offer needs more than the limit, with a usual job's need and the limit."""
+    name = f"{template.new.name} {offer.label(template.new.kind)}"
+    for line in template.change.after.quota.lines.values() if offer.lacks_quota else ():
+        if name in line.drawn and line.limit is not None and 0 <= line.limit < line.drawn[name]:
+            yield line.metric, line.drawn[name], line.limit
 
 
 def mend(offer: Offer, template: TemplateChange) -> str:
@@ -82,7 +76,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     if barred(offer):
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
         return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)
-    return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
+    return _ALIKE if offer.capacity_type == POOL else ""
 
 
 def why_not(offer: Offer, template: TemplateChange) -> str:
@@ -90,7 +84,7 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
         if cluster is None:
-            return offer.why or f"cluster `{offer.dormant}` is not asked for now"
+            return f"cluster `{offer.dormant}` is not asked for now"
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
         return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
@@ -99,9 +93,9 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
             join(f"`{team}`" for team in some) for some in (teams_of(catalog, offer), catalog.owners(offer.cluster))
         )
         return say("cluster-barred", cluster=offer.cluster, owners=owners, teams=teams)
-    if offer.lacks_quota or offer.why:
+    if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
-        return offer.why or f"there is no quota for it{''.join(lacks)}"
+        return f"there is no quota for it{''.join(lacks)}"
     named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
     if offer.capacity_type == RESERVATION and not named:
         return "the stack lists no such reservation"

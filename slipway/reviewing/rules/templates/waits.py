@@ -13,8 +13,6 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
-_FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
-"""The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
 
 
@@ -38,7 +36,7 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
         return f"then they fail, unpaid, {why}"
     if rest:
         return f"they never go on to {way(rest[0])} by themselves"
-    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, 'fail where there are no machines')}"
+    return "they can go nowhere else"
 
 
 def rest_of(offer: Offer, after: Offers) -> list[Offer]:
@@ -46,9 +44,9 @@ def rest_of(offer: Offer, after: Offers) -> list[Offer]:
     return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
 
 
-def ends_at(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
+def ends_at(template: TemplateChange, offer: Offer, after: Offers) -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
     if seconds is not None and (offer.capacity_type == FLEX_START or rest_of(offer, after)):
         return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
-    return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
+    return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
