@@ -95,7 +95,7 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         return say("cluster-barred", cluster=offer.cluster, owners=owners, teams=teams)
     if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
-        return f"there is no quota for it{''.join(lacks)}"
+        return offer.why or f"there is no quota for it{''.join(lacks)}"
     named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
     if offer.capacity_type == RESERVATION and not named:
         return "the stack lists no such reservation"
