@@ -364,6 +364,7 @@ CASES = (
         ),
         may=("offer-gone", "idle-cost", "most-cost"),
         never=("nothing is saved",),
+        accident="a resource renamed, and so deleted and made anew",
     ),
     Case(
         "A cluster on which a job runs takes machines whose price nobody knows",

@@ -244,6 +244,7 @@ CASES = (
         (hurts("request-changed", "evals", "upload their model as `judge-v2`", "looks for the old name"),),
         given=UPLOADS,
         never=("who serves it gets another",),
+        accident="a deployment that served the old model, as the new one had another name",
     ),
     Case(
         "A model is not uploaded any more, as its kind goes",

@@ -125,6 +125,22 @@ CASES = (
     ),
     silent("A metric's goal is written out, as by default", template("tune", '"accuracy"', '"accuracy", "maximize"')),
     silent("A disk's size is left out, which is the default", template("tune", '"pd-ssd", 100', '"pd-ssd"')),
+    silent(
+        "Labels of a cluster in another order, between quotes",
+        stack(
+            "labels: { team: platform, cost-center: research }", 'labels: { cost-center: "research", team: "platform" }'
+        ),
+    ),
+    silent("A span in hours, which was in days", stack("retireWithin: 7d", "retireWithin: 168h")),
+    silent(
+        "Two rules of policy in another order",
+        stack(
+            "      regions: [us-central1]\n      reviewedCodeOnly: true\n",
+            "      reviewedCodeOnly: true\n      regions: [us-central1]\n",
+        ),
+    ),
+    silent("A time limit as a product", template("digits", "timeout_s=3600", "timeout_s=60 * 60")),
+    silent("An argument comes from a variable", template("digits", "args=(TREES, ", "args=(*(TREES,), ")),
     silent("A parameter's bounds with a point", template("digits", "min=1, max=5000", "min=1.0, max=5000.0")),
     silent("A file beside the jobs' folders", Edit("jobs/README.md", "", "What is here, and how to try it.\n")),
     silent(

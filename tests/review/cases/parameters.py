@@ -296,6 +296,7 @@ CASES = (
         (template("lora", 'default="bf16"', 'default="fp32"'),),
         (hurts("default-changed", "precision", "`fp32` instead of `bf16`", "results may differ"),),
         never=("memory and", "suffice", "timeout"),
+        accident="a default of half precision, with losses that were no numbers",
     ),
     Case(
         "A parameter goes, and all jobs get another value than its default",
@@ -306,5 +307,6 @@ CASES = (
         ),
         world=LATELY,
         never=("instead of `--rank=16`",),
+        accident="a flag removed from a script that others' schedules still passed",
     ),
 )

@@ -188,6 +188,7 @@ CASES = (
             ),
         ),
         never=("group:b2", "workspace's trainer"),
+        accident="a group removed whose members' scripts were other people's schedules",
     ),
     Case(
         "A team gets another name, which its members go on to say",

@@ -160,6 +160,7 @@ CASES = (
         ),
         may=("code-changed",),
         given=(Edit(TASK, PRINTS, PARSES),),
+        accident="an argument renamed in the code, and not where it is called",
     ),
     Case(
         "The code reads a variable that nothing sets, and imports what nothing installs",
@@ -341,5 +342,6 @@ CASES = (
         (hurts("executor-image-changed", "lora", "pytorch-gpu.2-5", "results may differ", "from earlier checkpoints"),),
         given=(template("lora", f"{GPU}:20260901", f"{GPU}:latest"),),
         never=("that tag moves",),
+        accident="an image `latest` that had changed overnight",
     ),
 )

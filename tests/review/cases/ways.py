@@ -28,6 +28,7 @@ CASES = (
         (hurts("offer-gone", "digits spot", "can go nowhere else"), hurts("offer-gone", "digits on-demand")),
         given=(more("digits", 'waits={"pool": 900}'),),
         never=("they wait at most 15 min", "they can go nowhere else, and wait while it is full, unpaid; they can"),
+        accident="jobs that waited for days, as their last resort had been removed",
     ),
     Case(
         "The machines of a template and of its shape change places",
@@ -53,6 +54,7 @@ CASES = (
         world=STUDIED,
         may=("run-cost", "minimum-below-default"),
         never=("8 rounds of trials", "2 rounds of trials"),
+        accident="a search that doubled, and its bill with it",
     ),
     Case(
         "More trials at once than the pool has machines, and one job fits it still",
@@ -66,6 +68,7 @@ CASES = (
         world=STUDIED,
         may=("run-cost",),
         never=("can use pool `cpu`", "disks and account of the template and of a pool alike"),
+        accident="trials that waited for machines that the pool could not have",
     ),
     Case(
         "Large models are refused, where the small ones may use a pool",
@@ -98,12 +101,14 @@ CASES = (
             stops("reservation-paid", "bought"),
         ),
         may=("offer-added", "run-cost"),
+        accident="models that ran out of memory on the smaller GPUs of a cheaper machine",
     ),
     Case(
         "The service waits longer for flex-start's machines",
         (template("lora", "max_wait_s=3600", "max_wait_s=14400"),),
         (hurts("fallback-wait", "lora", "wait 4 h for flex-start instead of 1 h", "scheduling.max_wait_s"),),
         given=(imports("lora", "Scheduling"), FLEX_WAITS),
+        accident="a queue that held jobs for a week after nobody needed them",
     ),
     Case(
         "A template without a pool leaves its team, and tries the team's pool first",
