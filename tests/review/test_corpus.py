@@ -1,5 +1,7 @@
 """The corpus: whether everything that a change does is said, and nothing else. # N5
 
+A case stands in the file of what it hurts first, so that whoever edits a rule finds its cases by their subject.
+
 `python -m tests.review.test_corpus` writes what it comes to into docs/review.md.
 """
 

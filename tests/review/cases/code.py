@@ -1,31 +1,49 @@
-"""Job code, and the resources that a job may reach: packages, accounts, secrets, shells."""
+"""Job code: packages, their files and edited lines."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, silent, stack, stops, template
-
-QUEUED = World(
-    jobs=(
-        Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),
-        Job("evals-now", "evals", "cy", "spot"),
-    )
-)
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stops, tells, template
+from tests.review.edits import PLACE, PLAIN, PRINTS, REPORTS, SAVES_CHECKPOINT, SAVING, TASK
+from tests.review.engine import TEMPLATE
+from tests.slipway.reviewing.builders import step
 
 SHARED = ', shared=("jobs/common",))'
-
 USES_COMMON = (
     template("digits", '"digits.task", IMAGE)', f'"digits.task", IMAGE{SHARED}'),
     Edit("jobs/digits/task.py", "# Every step", "from common import data\n\n# Every step"),
     Edit("jobs/common/__init__.py", "", ""),
     Edit("jobs/common/data.py", "", "SEED = 1\n"),
 )
-SAVES = '    torch.save(model, os.environ["SLIPWAY_OUTPUT"] + "/last.pt")\n'
+SAVES_LAST = '    torch.save(model, os.environ["SLIPWAY_OUTPUT"] + "/last.pt")\n'
 PARSED = """def parsed():
     parser = ArgumentParser()
     for name in ("--model", "--steps", "--rank", "--precision", "--out"):
         parser.add_argument(name)
     return parser.parse_args()"""
 UNSHARED = template("digits", f"IMAGE{SHARED}", "IMAGE)")
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+BODY = '    print("trained", EVERY)\n'
+SAVES_BY_PATH = Edit(
+    TASK,
+    BODY,
+    '    out = os.environ["SLIPWAY_OUTPUT"]\n    saved = os.path.join(out, "checkpoint.pt")\n'
+    '    state = torch.load(saved) if os.path.exists(saved) else {}\n    torch.save(state, f"{out}/checkpoint.pt")\n',
+)
+WRITES = Edit(TASK, BODY, '    parser = argparse.ArgumentParser()\n    parser.add_argument("--output")\n' + BODY)
 
 CASES = (
+    Case(
+        "The checkpoint goes to the machine's own disk",
+        (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
+        (stops("code-changed", "lora", "find no checkpoint any more", "outlives the machine", "paid a second time"),),
+        given=(SAVES_CHECKPOINT, PLACE),
+        accident="checkpoints on the disk of a Spot machine",
+    ),
+    Case(
+        "A trial's code reports another metric than its study judges by",
+        (Edit("jobs/tune/task.py", '("accuracy", EVERY)', '("val_accuracy", EVERY)'),),
+        (hurts("code-changed", "tune", "jobs/tune/task.py"),),
+        given=(REPORTS,),
+        accident="a study whose trials reported another metric",
+    ),
     Case(
         "Code that two templates share is edited: each of them is told",
         (Edit("jobs/common/data.py", "SEED = 1", "SEED = 2"),),
@@ -67,10 +85,6 @@ CASES = (
         world=BUSY,
         accident="hours of training lost with a preempted machine",
     ),
-    silent(
-        "A comment of the job's code: other bytes, and nothing else",
-        Edit("jobs/digits/task.py", "so that two runs are the same", "and two runs are the same"),
-    ),
     Case(
         "A module is added that sends data away",
         (
@@ -82,111 +96,6 @@ CASES = (
         accident="code that nobody looked at, in a shared repository",
     ),
     Case(
-        "Another version of the framework",
-        (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.5.0"),),
-        (hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0"),),
-        may=("code-changed",),
-        world=BUSY,
-        accident="a minor version that changed the numbers",
-    ),
-    Case(
-        "A version is not pinned any more",
-        (Edit("jobs/lora/requirements.txt", "peft==0.13.0", "peft"),),
-        (hurts("requirements-changed", "lora", "peft"),),
-        may=("code-changed",),
-        accident="a dependency that was published anew",
-    ),
-    Case(
-        "A package with a name that is nearly another's",
-        (Edit("jobs/digits/requirements.txt", "dask==2025.1.0\n", "dask==2025.1.0\ndaskk==0.0.1\n"),),
-        (hurts("requirements-changed", "digits", "daskk"),),
-        may=("code-changed",),
-        accident="a typosquatted package",
-    ),
-    Case(
-        "All requirements go",
-        (Edit("jobs/digits/requirements.txt"),),
-        (stops("requirements-changed", "digits", "dask"),),
-        may=("code-changed",),
-    ),
-    Case(
-        "A template runs as the account that everything runs as",
-        (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (
-            stops(
-                "account-changed",
-                "evals",
-                "evals@acme-ml",
-                "fail unless that may read secret `judge-key`",
-                "keep account `evals`; a grant would open `judge-key`",
-            ),
-        ),
-        never=("secretAccessor",),
-        world=QUEUED,
-        accident="an account shared by all",
-    ),
-    Case(
-        "A template runs as an account with more rights",
-        (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
-        (stops("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
-        world=QUEUED,
-    ),
-    Case(
-        "Another secret, which the jobs' account may not be able to read",
-        (template("lora", '"hf-token"', '"hf-token-shared"'),),
-        (stops("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
-        world=BUSY,
-    ),
-    Case(
-        "A secret is pinned to an old version",
-        (template("lora", '"hf-token"', '"projects/acme-ml/secrets/hf-token/versions/1"'),),
-        (hurts("secrets-changed", "lora", "HF_TOKEN", "versions/1"),),
-        accident="a rotated key that was still in use",
-    ),
-    Case(
-        "A password among the arguments",
-        (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
-        (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
-        accident="a password on a command line",
-    ),
-    Case(
-        "A key as the default of a parameter",
-        (
-            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--key=${api_key}"'),
-            template(
-                "evals",
-                '        Parameter("batch"',
-                '        Parameter("api_key", str, default="AIzaSyA1234567890abcdefghijklmnopqrstuv"),\n'
-                '        Parameter("batch"',
-            ),
-        ),
-        (stops("plain-secret", "evals"),),
-        may=("arguments-changed",),
-        accident="a key in a default",
-    ),
-    Case(
-        "Whoever may see a job may open a shell in it",
-        (more("evals", "enable_web_access=True", "enable_dashboard_access=True"),),
-        (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "without a trace"),),
-        accident="a debugging door left open",
-    ),
-    Case(
-        "Nobody may open a shell in a job any more",
-        (template("evals", "    enable_web_access=True,\n", ""),),
-        (hurts("web-access-changed", "evals", "don't open a shell any more", "logs"),),
-        given=(more("evals", "enable_web_access=True"),),
-    ),
-    Case(
-        "A template may be submitted with code of one's own, where the stack allows it",
-        (more("digits", "code_flag=True"),),
-        (stops("code-allowed", "digits", "code that nobody reviewed"),),
-        given=(
-            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
-            stack("      reviewedCodeOnly: true\n", ""),
-        ),
-        accident="code that nobody had read, run with a robot's rights",
-    ),
-    Case(
         "Code takes the place of its checkpoints from an argument, no longer from the environment",
         (
             Edit("jobs/lora/task.py", 'os.environ["SLIPWAY_OUTPUT"]', "parsed().out"),
@@ -195,13 +104,166 @@ CASES = (
         ),
         (hurts("code-changed", "lora", "run other code"),),
         may=("arguments-changed",),
-        given=(Edit("jobs/lora/task.py", '    print("trained"', SAVES + '    print("trained"'),),
+        given=(Edit("jobs/lora/task.py", '    print("trained"', SAVES_LAST + '    print("trained"'),),
         never=("find no checkpoint",),
         accident="a night's training that began anew, as its checkpoints lay elsewhere",
     ),
     Case(
-        "A file that the program may import is edited",
-        files=("tools/helper.py",),
-        names=(stops("program-edited", "program", "Code that may deploy or judge", "`tools/helper.py`"),),
+        "The packages that a waiting job still has to install are deleted",
+        names=(stops("jobs-lose-package", "lora", "waits-27b"),),
+        may=("resource-deleted", "resource-changed"),
+        steps=lambda catalog: [
+            step(
+                "delete",
+                OBJECT,
+                "lora-package",
+                old={
+                    "bucket": "acme-catalog",
+                    "name": catalog.templates["lora"].package.removeprefix("gs://acme-catalog/"),
+                },
+                parent=TEMPLATE,
+            )
+        ],
+        world=World(jobs=(Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),)),
+    ),
+    Case(
+        "The code of a job is edited in one line, which its card quotes",
+        (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 500 "),),
+        (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 500"),),
+    ),
+    Case(
+        "The interval of checkpoints is a variable that nothing sets",
+        (
+            Edit("jobs/lora/task.py", '"""`python -m lora.task`"""\n', '"""`python -m lora.task`"""\n\nimport os\n'),
+            Edit("jobs/lora/task.py", "EVERY = 20 ", 'EVERY = int(os.environ.get("CHECKPOINT_EVERY", "0")) '),
+        ),
+        (hurts("code-changed", "lora", "CHECKPOINT_EVERY"),),
+    ),
+    Case(
+        "Another folder's code",
+        (template("tune", 'Package("jobs/tune", "tune.task"', 'Package("jobs/digits", "digits.task"'),),
+        (hurts("code-changed", "tune"),),
+        may=("arguments-changed", "requirements-changed"),
+    ),
+    Case(
+        "Checkpoints are written no more, and the template says that there are some",
+        (Edit("jobs/digits/task.py", "        os.replace(new, kept)\n", ""),),
+        (hurts("code-changed", "digits", "no line saves a checkpoint", "begins anew"),),
+        given=SAVING,
+        accident="a night's work lost with a machine, for fewer writes",
+    ),
+    Case(
+        "A type that nothing imports: the file fails as it is loaded",
+        (Edit("jobs/digits/task.py", "def draw(seed):\n", "def draw(seed) -> Generator:\n"),),
+        (hurts("code-changed", "digits"),),
+        given=PLAIN,
+        world=BUSY,
+        accident="an annotation of a name that only the editor knew",
+    ),
+    Case(
+        "A generator without the seed that it had",
+        (Edit("jobs/digits/task.py", "random.Random(seed)", "random.Random()"),),
+        (hurts("code-changed", "digits", "random.Random()"),),
+        given=PLAIN,
+        never=("make it a parameter",),
+        world=BUSY,
+        accident="a search that was started again and drew other candidates",
+    ),
+    Case(
+        "A template's code writes its results where nobody finds them",
+        (Edit("jobs/digits/task.py", 'Path(os.environ["SLIPWAY_OUTPUT"])', 'Path("/tmp")'),),
+        (hurts("code-changed", "digits", "no line names a place for results", "lost when they end"),),
+        given=(*SAVING, template("digits", "    checkpoints=True,\n", "")),
+        accident="a night's results on a disk that went with its machine",
+    ),
+    Case(
+        "A name of `typing` that code needs as it runs is imported no more",
+        (Edit(TASK, "from typing import cast\n", ""),),
+        (hurts("code-changed", "lora"),),
+        given=(Edit(TASK, "EVERY = 20 ", "from typing import cast\nEVERY = cast(int, 20) "),),
+    ),
+    Case(
+        "Checkpoints are saved under a name that nothing looks for",
+        (Edit(TASK, 'f"{out}/checkpoint.pt"', 'f"{out}/checkpoint-{EVERY:06d}.pt"'),),
+        (hurts("code-changed", "lora", "checkpoint-{EVERY:06d}.pt"),),
+        given=(SAVES_BY_PATH,),
+        world=BUSY,
+        accident="checkpoints that no restart ever found",
+    ),
+    Case(
+        "All but the last two checkpoints are deleted, in the order of their names as text",
+        (
+            Edit(
+                TASK,
+                BODY,
+                "    for old in sorted(kept(out))[:-2]:\n        old.unlink()\n" + BODY,
+            ),
+        ),
+        (hurts("code-changed", "lora", "old.unlink()"),),
+        world=BUSY,
+        accident="the newest checkpoint was deleted as soon as it was written",
+    ),
+    Case(
+        "The whole environment is printed, a secret's value in it",
+        (Edit(TASK, BODY, "    import os\n    for item in os.environ.items():\n        print(item)\n" + BODY),),
+        (hurts("code-changed", "lora", "os.environ.items()"),),
+        world=BUSY,
+        accident="a token in the logs of a hundred jobs",
+    ),
+    Case(
+        "Variables that begin with a word are printed",
+        (
+            Edit(
+                TASK,
+                BODY,
+                "    import os\n    for key in os.environ:\n        if key.startswith('NCCL_'):\n"
+                "            print(key, os.environ[key])\n" + BODY,
+            ),
+        ),
+        (hurts("code-changed", "lora"),),
+        never=("`HF_TOKEN`",),
+    ),
+    Case(
+        "What a job is given as a place in a bucket is opened as a file",
+        (Edit(TASK, BODY, '    args = parser.parse_args()\n    open(args.output + "/loss.txt", "w").close()\n'),),
+        (hurts("code-changed", "lora", "open(args.output"),),
+        may=("arguments-changed",),
+        given=(WRITES, Edit(TASK, '"""`python -m lora.task`"""\n', '"""`python -m lora.task`"""\n\nimport argparse\n')),
+        world=BUSY,
+        accident="adapters that no bucket ever had",
+    ),
+    Case(
+        "The code reads a variable that nothing sets, and imports what nothing installs",
+        (Edit(TASK, PRINTS, '    import os\n    import wandb\n\n    wandb.login(os.environ["WANDB_KEY"])\n'),),
+        (hurts("code-changed", "lora", "WANDB_KEY"),),
+    ),
+    Case(
+        "A file with tests beside the code",
+        (Edit("jobs/lora/test_task.py", "", "def test_it() -> None:\n    assert True\n"),),
+        (tells("code-changed", "lora", "no run starts it"),),
+    ),
+    Case(
+        "Checkpoints go to the machine's own disk",
+        (Edit(TASK, "EVERY = 20 ", 'EVERY, PLACE = 20, "/tmp/state" '),),
+        (hurts("code-changed", "lora", "/tmp/state"),),
+        accident="checkpoints lost with the machine that had them",
+    ),
+    Case(
+        "A page beside the code",
+        (Edit("jobs/digits/README.md", "", "# digits\n"),),
+        (tells("code-changed", "digits", "no run starts it"),),
+    ),
+    Case(
+        "A password stands in the code of jobs",
+        (
+            Edit(
+                "jobs/lora/task.py",
+                "# Every step is seeded,",
+                'JUDGE_PASSWORD = "correct-horse-9"\n# Every step is seeded,',
+            ),
+        ),
+        (hurts("code-changed", "lora", "not shown"),),
+        never=("correct-horse",),
+        accident="a password committed with code",
     ),
 )

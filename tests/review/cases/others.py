@@ -5,8 +5,8 @@ An hour of a3-highgpu-8g with 500 GB costs $101.14, one of n1-standard-8 with 10
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
 
-ROLLOVER = "      replacement: rollover\n"
-H100 = "replicas: { min: 2, max: 4 } }"
+ROLLOVER_LINE = "      replacement: rollover\n"
+H100_ROW = "replicas: { min: 2, max: 4 } }"
 CPU = """    cpu:
       displayName: cpu of research
       pools:
@@ -25,7 +25,7 @@ MADE_ANEW = ("generations-overlap", "capacity-found-anew")
 CASES = (
     Case(
         "The H100 pool may grow to sixteen machines with quota for four",
-        (stack(H100, "replicas: { min: 2, max: 16 } }"),),
+        (stack(H100_ROW, "replicas: { min: 2, max: 16 } }"),),
         (
             hurts("quota-short-at-most", "h100_gpus", "beyond 4 of 16 machines"),
             tells("most-cost", "stack", "$1,213.69/h"),
@@ -36,7 +36,7 @@ CASES = (
     ),
     Case(
         "The H100 pool no longer shrinks",
-        (stack(H100, "replicas: 4 }"),),
+        (stack(H100_ROW, "replicas: 4 }"),),
         (hurts("idle-cost", "stack", "$147,666 a month more"),),
         may=("cluster-new-generation", *MADE_ANEW),
         accident="a GPU pool pinned to its maximum",
@@ -75,7 +75,7 @@ CASES = (
     Case(
         "The H100 cluster is deleted before its successor is made",
         (
-            stack(ROLLOVER, "      replacement: in-place\n"),
+            stack(ROLLOVER_LINE, "      replacement: in-place\n"),
             stack("cost-center: research }", "cost-center: vision }"),
         ),
         (stops("cluster-in-place", "h100", "may not come again", "tune-27b-x1"),),
@@ -102,7 +102,7 @@ CASES = (
     ),
     Case(
         "The CPU pools move into the H100 cluster, and their own goes",
-        (stack(H100, f"{H100}\n{CPU_POOLS}"), stack(CPU, "")),
+        (stack(H100_ROW, f"{H100_ROW}\n{CPU_POOLS}"), stack(CPU, "")),
         (
             hurts("cluster-new-generation", "h100", "pools.head"),
             hurts("cluster-retires", "cpu", "`h100` has such machines"),
@@ -124,7 +124,7 @@ CASES = (
     ),
     Case(
         "A broken H100 cluster is made afresh",
-        (stack(ROLLOVER, ROLLOVER + "      generation: 2\n"),),
+        (stack(ROLLOVER_LINE, ROLLOVER_LINE + "      generation: 2\n"),),
         (tells("cluster-new-generation", "h100", "the one that is there failed", "$202.28/h"),),
         world=World(states={"h100": "ERROR"}),
         accident="a cluster made in an error state",

@@ -1,20 +1,123 @@
-"""Templates: their parameters, the places of their jobs, and the posted request."""
+"""Parameters of a template: defaults, bounds, types, names."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, stops, tells, template
+from tests.review.edits import DASK_WORKERS, LARGE_ONES, LATELY, ON_A100, RANK, REFUSED, STUDIED, TYPES, VARIANT
 
-SWEEP = tuple(Job(f"sweep-{rank}", parameters={"model": "27b", "rank": rank}) for rank in (32, 64))
-LATELY = World(
-    jobs=(
-        *SWEEP,
-        Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100),
-        Job("tune-monday", "tune", "cy", "pool", {"folds": 8}, "SUCCEEDED", 120, kind="custom-job"),
-        Job("digits-monday", "digits", "cy", "pool", {"workers": 12}, "FAILED", 130),
-        Job("lora-monday", "lora", "cy", "on-demand", {"precision": "fp32"}, "SUCCEEDED", 130),
-    )
+STUDY = Job("study-4", "tune", parameters={"trials": 4}, capacity_type="pool", state="SUCCEEDED", hours=60)
+CLOSED = '            refusal="27b is closed",\n        ),\n'
+LARGE_CLOSED = template("lora", LARGE_ONES, CLOSED)
+ON_CPUS = (
+    template("lora", TYPES, '("pool", "spot", "on-demand")'),
+    template("lora", '    waits={"flex-start": 7200},\n', ""),
+    template("lora", '"a2-highgpu-1g", Disk("pd-ssd", 200)', '"n1-standard-8", Disk("pd-ssd", 100)'),
 )
-RANK = '        Parameter("rank", int, default=16, min=1, max=256, help="rank of the adapters"),\n'
 
 CASES = (
+    Case(
+        "More trials at once by default, which a small study can't have",
+        (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),
+        (
+            hurts("default-changed", "tune", "1 round of trials instead of 4"),
+            hurts("minimum-below-default", "cpu/workers"),
+        ),
+        may=("bounds-widened",),
+        world=World(jobs=(STUDY, *BUSY.jobs)),
+        accident="a default that no schedule had been tried with",
+    ),
+    Case(
+        "A size of the model is not offered any more, with its own ways to run",
+        (template("lora", 'default="9b", choices=("9b", "27b")', 'default="27b", choices=("27b",)'),),
+        (
+            hurts("bounds-narrowed", "lora", "`9b` are refused"),
+            hurts("default-changed", "lora", "`a3-highgpu-8g` instead"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+        never=("can't use Spot any more",),
+    ),
+    Case(
+        "The workers go: the scheduler is to do it all",
+        (
+            template("digits", DASK_WORKERS, ""),
+            template(
+                "digits",
+                '        Parameter("workers", int, default=4, min=1, max=16, help="worker machines"),\n',
+                "",
+            ),
+        ),
+        (
+            hurts("machines-changed", "digits", "workers"),
+            stops("parameter-gone", "digits parameter workers", "nightly"),
+        ),
+        world=World(jobs=(Job("digits-wide", "digits", "nightly", parameters={"workers": 2}),)),
+    ),
+    Case(
+        "Large models are refused until further notice, while one runs",
+        (
+            template(
+                "lora", LARGE_ONES, '            refusal="27b is closed until the evaluation is done",\n        ),\n'
+            ),
+        ),
+        (
+            stops("bounds-narrowed", "lora", "unfinished ones go on", "by ada had such values"),
+            stops("pool-unused", "h100/workers", "no template both fits it", "take it out"),
+            stops("reservation-paid", "bought"),
+        ),
+        world=BUSY,
+        never=("instead of", "are offered", "would fit it"),
+        accident="machines that were paid for and that nobody could use",
+    ),
+    Case(
+        "Values that were refused together may be submitted",
+        (template("lora", f"        {REFUSED},\n", ""),),
+        (tells("bounds-widened", "lora", "precision=fp32", "its file refused them"),),
+        given=(template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),),
+    ),
+    Case(
+        "A whole number may be a fraction from now on",
+        (template("evals", "int, default=8, min=1, max=512", "float, default=8.0, min=1, max=512"),),
+        (hurts("parameter-type", "evals parameter batch", "code that reads a whole number may fail"),),
+        accident="a program that could not read `8.0`",
+    ),
+    Case(
+        "More values of a parameter are allowed",
+        (template("lora", "min=1, max=256, help", "min=1, max=512, help"),),
+        (tells("bounds-widened", "rank", "256", "512"),),
+        world=BUSY,
+    ),
+    Case(
+        "A wider bound for which the pool still has room: nobody is crowded out",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=6"),),
+        (tells("bounds-widened", "tune"),),
+        never=("others wait",),
+        world=BUSY,
+    ),
+    Case(
+        "A bound beyond the pool: who else waits",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=20"),),
+        (tells("bounds-widened", "tune", "up to 20"),),
+        world=BUSY,
+        accident="one study that held a shared pool for a night",
+    ),
+    Case(
+        "A bound up to the whole pool, for more trials at once than a study has by default",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=16"),),
+        (tells("bounds-widened", "tune", "up to 16"),),
+        never=("can't start",),
+        world=BUSY,
+        accident="one study that held a shared pool for a night",
+    ),
+    Case(
+        "The usual number of workers is four times as large, for everybody who does not say one",
+        (template("digits", 'Parameter("workers", int, default=4', 'Parameter("workers", int, default=16'),),
+        (
+            hurts("default-changed", "digits parameter workers", "4", "16"),
+            hurts("run-cost", "template digits", "→"),
+            hurts("minimum-below-default", "digits", "cpu/workers"),
+        ),
+        world=BUSY,
+        accident="a default a hundred times as large",
+    ),
     Case(
         "A parameter gets another name under a running sweep that sets it",
         (
@@ -99,153 +202,10 @@ CASES = (
         accident="an optional input that became required",
     ),
     Case(
-        "A program gets its arguments in another order",
-        (template("evals", '"--suite=${suite}", "--batch=${batch}"', '"--batch=${batch}", "--suite=${suite}"'),),
-        (hurts("arguments-changed", "evals", "get their arguments in another order"),),
-    ),
-    Case(
         "A parameter is a command from now on, which no shell reads",
         (template("evals", '("core", "full"), ', '("core", "full"), command=True, '),),
         (hurts("bounds-narrowed", "evals parameter suite", "a shell, as with `&&`"),),
         may=("arguments-changed",),
-    ),
-    Case(
-        "A template that people use is not published any more",
-        (stack("    - evals\n", ""),),
-        (stops("template-gone", "template evals", "ben"),),
-        world=LATELY,
-        accident="a service taken down that somebody still used",
-    ),
-    Case(
-        "A template that nobody used is not published any more",
-        (stack("    - evals\n", ""),),
-        (hurts("template-gone", "template evals", "nobody"),),
-    ),
-    Case(
-        "A template can't be submitted as a custom job any more, as somebody did",
-        (template("tune", '("hyperparameter-tuning-job", "custom-job")', '("hyperparameter-tuning-job",)'),),
-        (stops("kind-gone", "tune", "custom-job", "cy"),),
-        may=("offer-gone",),
-        world=LATELY,
-    ),
-    Case(
-        "A template is a custom job unless one says otherwise, where it was a study",
-        (
-            template(
-                "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
-            ),
-        ),
-        (hurts("request-changed", "tune", "custom job", "hyperparameter", "ran as a hyperparameter tuning job in"),),
-        may=("run-cost",),
-        world=LATELY,
-    ),
-    Case(
-        "Jobs do not run on the cluster any more",
-        (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),),
-        (hurts("offer-gone", "digits", "pool"), hurts("pool-unused", "cpu/head")),
-        may=("run-cost", "offer-order"),
-        world=BUSY,
-    ),
-    Case(
-        "The only capacity type left has no quota",
-        (template("evals", '("spot", "on-demand")', '("spot",)'),),
-        (stops("no-offer-left", "template evals"), hurts("offer-gone", "evals", "on-demand")),
-        may=("quota-short-at-most", "offer-unavailable", "preview-failed"),
-        world=World(limits={"preemptible_cpus": 1}),
-    ),
-    Case(
-        "The prebuilt image is taken at its moving tag",
-        (template("lora", "pytorch-gpu.2-4.py310:20260901", "pytorch-gpu.2-4.py310:latest"),),
-        (hurts("executor-image-changed", "lora", "2026", "latest"),),
-        world=LATELY,
-        accident="the image `:latest`, which had moved",
-    ),
-    Case(
-        "The prebuilt image has another framework version",
-        (template("lora", "pytorch-gpu.2-4.py310:20260901", "pytorch-gpu.2-5.py310:20261101"),),
-        (hurts("executor-image-changed", "lora", "2-4", "2-5"),),
-        world=LATELY,
-    ),
-    Case(
-        "The container is another one, of which nobody can see what is in it",
-        (template("evals", "1" * 64, "2" * 64),),
-        (tells("image-changed", "evals"),),
-        world=LATELY,
-        accident="a tag pointed at another build",
-    ),
-    Case(
-        "Variables of the environment: the log level, and where the model is looked for",
-        (template("lora", '{"NCCL_DEBUG": "WARN"}', '{"NCCL_DEBUG": "INFO", "HF_HUB_OFFLINE": "1"}'),),
-        (tells("environment-changed", "lora", "NCCL_DEBUG"), hurts("environment-changed", "lora", "HF_HUB_OFFLINE")),
-    ),
-    Case(
-        "The container starts with another command",
-        (template("evals", 'command=("judge",)', 'command=("bash", "-c", "judge || true")'),),
-        (hurts("arguments-changed", "evals", "bash"),),
-        accident="a failure that was swallowed",
-    ),
-    Case(
-        "Jobs end after ten minutes, where a search takes twenty",
-        (template("digits", "timeout_s=3600", "timeout_s=600"),),
-        (stops("timeout-changed", "digits", "10 min"),),
-        may=("run-cost",),
-    ),
-    Case(
-        "The code does not go on from a checkpoint any more, on machines that may go at any moment",
-        (template("evals", "    checkpoints=True,\n", ""),),
-        (hurts("request-changed", "evals", "checkpoint"),),
-    ),
-    Case(
-        "Jobs get a label by which finance takes the bill apart",
-        (more("evals", 'labels={"cost-center": "r-7"}'),),
-        (tells("request-changed", "evals label cost-center", "r-7", "bill"),),
-    ),
-    Case(
-        "Jobs count for another team than before",
-        (template("evals", '"team": "judges"', '"team": "vision"'),),
-        (hurts("request-changed", "evals label team", "judges", "vision", "no team, group or budget"),),
-        never=("draw on its",),
-        accident="a team that paid for another's jobs",
-        given=(more("evals", 'labels={"team": "judges"}'),),
-    ),
-    Case(
-        "Jobs count for no team of their own any more",
-        (template("evals", '    labels={"team": "judges"},\n', ""),),
-        (hurts("request-changed", "evals label team", "judges"),),
-        given=(more("evals", 'labels={"team": "judges"}'),),
-    ),
-    Case(
-        "A study looks for the largest error",
-        (template("tune", 'Metric("accuracy")', 'Metric("accuracy", "minimize")'),),
-        (stops("study-changed", "tune"),),
-        accident="a sign that was turned",
-    ),
-    Case(
-        "A study looks in a narrower range",
-        (template("tune", "min=2, max=16", "min=2, max=4"),),
-        (hurts("study-changed", "tune", "depth"),),
-    ),
-    Case(
-        "Retries are switched off",
-        (
-            imports("evals", "Scheduling"),
-            more("evals", "scheduling=Scheduling(disable_retries=True)"),
-        ),
-        (stops("scheduling-changed", "evals", "Spot"),),
-    ),
-    Case(
-        "Large models are tuned on Spot machines first",
-        (template("lora", '("pool", "reservation", "spot")', '("spot", "pool", "reservation")'),),
-        (hurts("offer-order", "lora", "Spot before pool"),),
-        may=("run-cost",),
-        world=BUSY,
-    ),
-    Case(
-        "A smaller disk for the weights",
-        (template("lora", 'Disk("pd-ssd", 200)', 'Disk("pd-ssd", 100)'),),
-        (hurts("machines-changed", "lora", "200", "100"),),
-        may=("run-cost",),
-        accident="a disk that was full in the night",
     ),
     Case(
         "A size of the model that had machines of its own is renamed away",
@@ -256,22 +216,6 @@ CASES = (
         (stops("bounds-narrowed", "lora parameter model", "27b", "ada"),),
         may=("offer-gone", "machines-changed", "run-cost"),
         world=World(jobs=(LARGE,)),
-    ),
-    Case(
-        "Another capacity type is offered in addition",
-        (template("evals", '("spot", "on-demand")', '("spot", "on-demand", "pool")'),),
-        (tells("offer-added", "evals", "pool"),),
-    ),
-    Case(
-        "A parameter that need not be set is added",
-        (
-            template("lora", RANK, RANK + '        Parameter("seed", int, default=0, min=0, max=9),\n'),
-            template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--seed=${seed}",\n'),
-        ),
-        (
-            tells("parameter-added", "lora parameter seed"),
-            hurts("arguments-changed", "lora", "--seed=0", "what the code makes of it"),
-        ),
     ),
     Case(
         "A parameter has another name, and whoever set it may have set its default",
@@ -308,5 +252,76 @@ CASES = (
         world=LATELY,
         never=("instead of `--rank=16`",),
         accident="a flag removed from a script that others' schedules still passed",
+    ),
+    Case(
+        "All trials of a study at once",
+        (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),
+        (
+            hurts(
+                "default-changed",
+                "tune",
+                "they take 8 instead of 2 machines",
+                "1 round of trials instead of 4",
+            ),
+        ),
+        may=("bounds-widened", "minimum-below-default"),
+        world=BUSY,
+        accident="a study whose trials learnt nothing from each other",
+    ),
+    Case(
+        "Ranks of a list in place of a range",
+        (template("lora", "default=16, min=1, max=256", "default=16, choices=(8, 16, 32)"),),
+        (stops("bounds-narrowed", "rank", "other than `8`, `16` or `32`", "used lately: `64`"),),
+        never=("of any size",),
+        world=BUSY,
+        accident="submissions that were refused overnight",
+    ),
+    Case(
+        "A parameter that had to be given gets a default",
+        (template("tune", '"folds", int', '"folds", int, default=3'),),
+        (tells("default-changed", "tune", "may leave out `folds`", "`3`"),),
+        given=(template("tune", '"folds", int, default=3', '"folds", int'),),
+    ),
+    Case(
+        "More workers may be asked for than the pool has machines",
+        (template("digits", 'default=4, min=1, max=16, help="worker', 'default=4, min=1, max=64, help="worker'),),
+        (tells("bounds-widened", "digits parameter workers", "up to 64"),),
+        world=BUSY,
+    ),
+    Case(
+        "A study runs one trial at a time: eight times as long",
+        (template("tune", 'Parameter("parallel", int, default=2', 'Parameter("parallel", int, default=1'),),
+        (hurts("default-changed", "tune parameter parallel", "2", "1"),),
+    ),
+    Case(
+        "Twice as many trials, and twice as many at once",
+        (template("tune", "int, default=8", "int, default=16"), template("tune", "int, default=2", "int, default=4")),
+        (
+            hurts("default-changed", "tune", "`16` instead of `8`"),
+            hurts("default-changed", "tune", "`4` instead of `2`"),
+        ),
+        world=STUDIED,
+        may=("run-cost", "minimum-below-default"),
+        never=("8 rounds of trials", "2 rounds of trials"),
+        accident="a search that doubled, and its bill with it",
+    ),
+    Case(
+        "Large models are refused, where the small ones may use a pool",
+        (LARGE_CLOSED,),
+        (
+            stops("bounds-narrowed", "lora", "model=27b", "refused when they are submitted"),
+            stops("pool-unused", "h100/workers"),
+            stops("reservation-paid", "bought"),
+        ),
+        given=ON_CPUS,
+        world=BUSY,
+        never=("can't start", "nor run at all", "are offered"),
+    ),
+    Case(
+        "Large models that were refused may run by flex-start alone",
+        (template("lora", CLOSED, ON_A100.replace('"flex-start", "on-demand"', '"flex-start",')),),
+        (tells("bounds-widened", "lora", "model=27b", "may be submitted", "by flex-start"),),
+        given=(LARGE_CLOSED,),
+        never=("are not offered", "where nothing before it can start"),
     ),
 )

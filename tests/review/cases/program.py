@@ -1,12 +1,11 @@
-"""The program itself, the files that deploy it, and previews that fail, are cut, or contain unknown parts."""
+"""The program itself, and the files that deploy it."""
 
 from slipway.deploying.engine.events import read
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, Case, Edit, hurts, silent, stack, stops, tells, template
-from tests.review.cases.clusters import ANEW
-from tests.review.engine import replaces
+from tests.review.case import BUSY, Case, Edit, stack, stops, tells
 from tests.slipway.reviewing.recordings import lines
 
+PROJECT = "  gcp:project: acme-ml\n"
 UP = ".github/workflows/up.yaml"
 WORKFLOW = """jobs:
   prod:
@@ -19,6 +18,17 @@ WORKFLOW = """jobs:
 """
 
 CASES = (
+    Case(
+        "Deployments are to be made as another account",
+        (stack("  gcp:project: acme-ml\n", f"{PROJECT}  gcp:impersonateServiceAccount: up@acme-ml.iam\n"),),
+        (stops("program-edited", "key gcp:", "→ `up@acme-ml.iam"),),
+        accident="a deployment whose account lacked a role",
+    ),
+    Case(
+        "A file that the program may import is edited",
+        files=("tools/helper.py",),
+        names=(stops("program-edited", "program", "Code that may deploy or judge", "`tools/helper.py`"),),
+    ),
     Case(
         "The guard that asks for unfinished jobs is deleted",
         (Edit("components/guard.py"),),
@@ -50,73 +60,6 @@ CASES = (
         accident="an approval removed from a workflow",
     ),
     Case(
-        "The stack moves to another region",
-        (stack("gcp:region: us-central1", "gcp:region: us-east4"),),
-        (stops("preview-failed", "", "us-central1", "us-east4"),),
-        world=BUSY,
-        accident="a region moved, and everything in it deleted",
-    ),
-    Case(
-        "The stack moves to another project",
-        (stack("gcp:project: acme-ml\n", "gcp:project: acme-ml-two\n"),),
-        (stops("preview-failed", ""),),
-        world=BUSY,
-        accident="a stack pointed at another project",
-    ),
-    Case(
-        "A typing error in the stack file",
-        (stack("retireWithin: 2w", "retireWithin: 2 weeks"),),
-        (stops("preview-failed", "", "retireWithin"),),
-        world=BUSY,
-    ),
-    Case(
-        "A template that can't be read",
-        (template("tune", "timeout_s=3600", "timeout_s=-1"),),
-        (stops("preview-failed", "", "tune"),),
-    ),
-    Case(
-        "Three templates that can't be loaded or packed, in the change that has a pool grow",
-        (
-            template("lora", "TEMPLATE = JobTemplate(", "TEMPLATE = JobTemplate(("),
-            template("digits", "timeout_s=3600", "timeout=3600"),
-            template("tune", '"tune.task"', '"tune.tasks"'),
-            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 24 }"),
-        ),
-        (
-            stops("preview-failed", "", "templates/lora.py can't be loaded: line 13", "`timeout_s`", "no module"),
-            hurts("cluster-new-generation", "cpu", "`pools.workers.replicas.max` 16 → 24", "digits-night"),
-        ),
-        may=ANEW,
-        world=BUSY,
-        accident="a bracket lost in a merge, and a pull request that was read once more for all the rest",
-    ),
-    silent("A template that no stack lists can't be loaded", Edit("templates/draft.py", new="def\n")),
-    Case(
-        "A new template that can't be loaded, and the pool for it",
-        (
-            Edit("templates/judge.py", new="from slipway.template import JobTemplates\n"),
-            stack("    - evals\n", "    - evals\n    - judge\n"),
-            stack("        head: {", "        big: { machine: n1-highmem-8, replicas: 2 }\n        head: {"),
-        ),
-        (
-            stops("preview-failed", "", "templates/judge.py can't be loaded", "JobTemplates"),
-            tells("idle-cost", "stack", "$834 a month more"),
-        ),
-        may=ANEW,
-    ),
-    Case(
-        "A component declares a service that has no API here: the preview fails as the deployment would",
-        names=(stops("preview-failed", ""),),
-        may=("account-created", "public-access"),
-        preview=read(lines("refused")),
-    ),
-    Case(
-        "An instance of a kind that nobody here knows is made anew",
-        names=(stops("resource-replaced", "probe", "zone"),),
-        steps=replaces("acme:lab/instrument:Instrument", "probe", {"zone": "a", "size": 4}, "lab/probe", zone="b"),
-        accident="a provider's new version that replaced everything",
-    ),
-    Case(
         "The stack is named otherwise in the files: its own file goes",
         (Edit("stacks/Pulumi.dev.yaml"),),
         (stops("stack-gone", "stack dev"),),
@@ -127,5 +70,24 @@ CASES = (
         names=(stops("program-edited", "program", "components/workspace.py"),),
         files=("components/workspace.py",),
         preview=read(lines("buckets")[:3]),
+    ),
+    Case(
+        "The next cluster begins with all its machines",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
+        (tells("used-later", "initial", "nothing that runs changes"),),
+        world=BUSY,
+    ),
+    Case(
+        "Who must approve what deploys is written nowhere any more",
+        (Edit(".github/CODEOWNERS"),),
+        (stops("program-edited", "", "CODEOWNERS"),),
+        accident="a file of owners deleted, and nobody asked any more",
+        given=(Edit(".github/CODEOWNERS", "", "* @acme/leads\n"),),
+    ),
+    Case(
+        "A reservation has one machine, where it had two",
+        (stack("machines: 2 }", "machines: 1 }"),),
+        (tells("used-later", "bought", "2 → 1"),),
+        never=("are refused:",),
     ),
 )

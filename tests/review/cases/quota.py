@@ -1,28 +1,80 @@
 """Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
 from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, stack, stops, tells, template
-from tests.review.cases.clusters import ANEW, H100, LABELS, WORKERS
+from tests.review.edits import ANEW, GPUS, H100, LABELS, WORKERS, h100_limit
 
-LOW = "replicas: { min: 1, max: 4 }"
-GPUS = "nvidia_h100_gpus"
+REQUEST = stack("mode: enforce", "mode: request")
 A100 = (
     "    a100:\n      pools:\n"
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
     "      labels: { team: platform }\n    cpu:\n"
 )
 
-
-def h100(limit: int, *jobs: Job, **increase: str) -> World:
-    return World(jobs=jobs or (LARGE,), limits={GPUS: limit}, increase=increase)
-
-
 CASES = (
+    Case(
+        "Quota is only warned of, and there is not enough for the new cluster",
+        (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),
+        (
+            stops("quota-short-allowed", "quota", "`mode: warn` lets the deployment go on"),
+            hurts("cluster-new-generation", "h100"),
+            hurts("idle-cost", "stack"),
+        ),
+        may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),
+        world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 24}),
+        given=(stack("mode: enforce", "mode: warn"),),
+        never=("refused",),
+    ),
+    Case(
+        "More machines than the quota has are always there, and the rest is asked for",
+        (stack(H100, "replicas: { min: 4, max: 6 }"),),
+        (hurts("quota-short-now", "nvidia_h100_gpus", "no cluster is made before a limit"),),
+        may=(*ANEW, "quota-requested", "quota-short-at-most", "idle-cost"),
+        given=(REQUEST,),
+        world=World(limits={"nvidia_h100_gpus": 24}),
+        accident="quota exhausted in the midst of a deployment",
+    ),
+    Case(
+        "Pools at their maximum have to fit from now on",
+        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
+        (tells("quota-check-stricter", "quota", "strict"),),
+    ),
+    Case(
+        "A maximum that quota can't reach, refused as the old cluster holds all of it",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
+        (
+            stops("quota-short-in-overlap", "h100", "`replacement: in-place`"),
+            hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines"),
+        ),
+        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
+        never=("ask for fewer",),
+        world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 16}),
+        accident="a pool that was let grow before its quota",
+    ),
+    Case(
+        "One of a cluster's pools may grow beyond quota, and a job may ask for more than that",
+        (
+            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 32 }"),
+            template("digits", "default=4, min=1, max=16", "default=4, min=1, max=32"),
+        ),
+        (
+            hurts(
+                "quota-short-at-most",
+                "quota",
+                "`cpu/workers` can't grow beyond 24 of 32 machines",
+            ),
+            tells("bounds-widened", "digits", "up to 32"),
+        ),
+        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
+        never=("`cpu/head` and",),
+        world=World(limits={"cpus": 200}),
+        accident="a pool that was let grow before its quota",
+    ),
     Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
         (stops("quota-short-in-overlap | quota-short-now", GPUS),),
         may=(*ANEW, "preview-failed", "quota-short-at-most"),
-        world=h100(24),
+        world=h100_limit(24),
         accident="a rollover that waited for quota for ever",
     ),
     Case(
@@ -35,7 +87,7 @@ CASES = (
             tells("idle-cost", "stack", "+$202.28/h"),
         ),
         may=("idle-cost", *ANEW, "preview-failed"),
-        world=h100(40),
+        world=h100_limit(40),
         accident="quota exhausted in the midst of a deployment",
     ),
     Case(
@@ -43,7 +95,7 @@ CASES = (
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (hurts("quota-short-at-most", GPUS, "no increase"),),
         may=ANEW,
-        world=h100(32, nvidia_h100_gpus="no increase: too little usage history"),
+        world=h100_limit(32, nvidia_h100_gpus="no increase: too little usage history"),
     ),
     Case(
         "Jobs on machines of their own have taken what a new cluster needs",
@@ -76,13 +128,6 @@ CASES = (
         accident="a check turned into a warning",
     ),
     Case(
-        "A pool's new name makes a second cluster, which can't grow beside the first",
-        (stack("        head: {", "        scheduler: {"),),
-        (hurts("cluster-new-generation", "cpu"),),
-        may=ANEW,
-        world=World(jobs=BUSY.jobs, limits={"cpus": 160}),
-    ),
-    Case(
         "All ways to run have to fit from now on",
         (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
         (tells("quota-check-stricter", "quota", "or an offer has no quota"),),
@@ -94,43 +139,6 @@ CASES = (
         (hurts("quota-check-weaker", "quota", "strict"),),
         given=(stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
         world=BUSY,
-    ),
-    Case(
-        "A maximum is lowered to what the quota has: what did not fit does",
-        (stack(LOW, "replicas: { min: 1, max: 3 }"),),
-        (
-            hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
-            hurts("cluster-new-generation", "h100", "max"),
-        ),
-        may=ANEW,
-        given=(stack(H100, LOW),),
-        world=h100(28),
-    ),
-    Case(
-        "A template takes machines for which there is no quota at all",
-        (template("evals", '("spot", "on-demand")', '("on-demand",)'),),
-        (hurts("offer-gone", "evals", "spot"), stops("no-offer-left | preview-failed", "", "evals")),
-        may=("preview-failed", "run-cost", "offer-unavailable", "quota-short-at-most"),
-        world=World(limits={"cpus": 4}),
-    ),
-    Case(
-        "Jobs on machines of their own share the quota of a pool that may take all of it",
-        (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
-        (
-            hurts("offer-unavailable", "lora spot", "preemptible H100 GPUs: 0, needed: 1", "preemptible_h100_gpus=1"),
-            hurts("offer-unavailable", "lora flex-start", "`--capacity flex-start` is refused"),
-            hurts("machines-changed", "lora", "a3-highgpu-1g"),
-        ),
-        may=("run-cost",),
-        world=World(limits={GPUS: 32, "preemptible_nvidia_h100_gpus": 0}),
-    ),
-    Case(
-        "The on-demand machines that jobs fall back to have no quota",
-        (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
-        (hurts("offer-unavailable", "lora", "on-demand", "quota"), hurts("machines-changed", "lora", "a2-highgpu-8g")),
-        may=("run-cost", "quota-short-at-most"),
-        world=World(limits={"nvidia_a100_gpus": 4}),
-        accident="quota that was there in another region",
     ),
     Case(
         "Lack of quota stops the deployment from now on",

@@ -1,30 +1,71 @@
-"""Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
+"""Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
-from tests.review.engine import ACCOUNT, PROJECT, WORKSPACE, does
+from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
+from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does, updates
 from tests.slipway.reviewing.builders import step
 
-TEAM, ADA, BEN = "group:ml@acme.example", "user:ada@acme.example", "user:ben@acme.example"
-NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
+QUEUED = World(
+    jobs=(
+        Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),
+        Job("evals-now", "evals", "cy", "spot"),
+    )
+)
+THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
 OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
 
-
-def trainer(*members: str) -> Edit:
-    """Return the trainer `tuning`, as which these may act."""
-    listed = "".join(f"        - {member}\n" for member in members)
-    submitters = f"      submitters:\n{listed}" if members else "      submitters: []\n"
-    return stack("  slipway:policy:\n", f"  slipway:trainers:\n    tuning:\n{submitters}\n  slipway:policy:\n")
-
-
-LORA = more("lora", 'trainer="tuning"')
-VISION = stack("    tuning:\n", "    eyes: { submitters: [group:vision@acme.example] }\n    tuning:\n")
-"""Another trainer, as which another group submits."""
-
 CASES = (
     Case(
+        "A template runs as the account that everything runs as",
+        (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
+        (
+            stops(
+                "account-changed",
+                "evals",
+                "evals@acme-ml",
+                "fail unless that may read secret `judge-key`",
+                "keep account `evals`; a grant would open `judge-key`",
+            ),
+        ),
+        never=("secretAccessor",),
+        world=QUEUED,
+        accident="an account shared by all",
+    ),
+    Case(
+        "A template runs as an account with more rights",
+        (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
+        (stops("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
+        world=QUEUED,
+    ),
+    Case(
+        "An account of somebody else's is adopted: what it may do elsewhere is not in the stack",
+        names=(tells("account-created", "robot@acme-ml", "not asked: what it may do already"),),
+        steps=does(step("import", ACCOUNT, "robot", new={"accountId": "robot", "project": "acme-ml"})),
+    ),
+    Case(
+        "The engine deletes the account that running jobs are",
+        names=(
+            stops("account-deleted", TRAINER),
+            stops("jobs-lose-account", TRAINER, "tune-27b-x1", "ada", "which is deleted"),
+        ),
+        steps=deletes(ACCOUNT, "trainer", THE_ACCOUNT, f"projects/acme-ml/serviceAccounts/{TRAINER}"),
+        world=BUSY,
+        accident="a deleted service account that could not be made again",
+    ),
+    Case(
+        "The account that running jobs are is disabled",
+        names=(
+            stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada", "is disabled"),
+            stops("resource-changed", "trainer@"),
+        ),
+        steps=updates(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True),
+        world=BUSY,
+        accident="an account disabled that was still in use",
+    ),
+    Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
-        (trainer(ADA), LORA),
+        (trainer(ADA), LORA_TUNES),
         (
             stops("account-changed", "lora", TEAM, "hf-token", TUNING),
             tells("trainer-added", "tuning", ADA, "lora"),
@@ -34,7 +75,7 @@ CASES = (
     ),
     Case(
         "The same for everybody who may submit already: nobody is shut out",
-        (trainer(TEAM, ADA, NIGHTLY), LORA),
+        (trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         (stops("account-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
         may=("trainer-access-added",),
         world=BUSY,
@@ -43,7 +84,7 @@ CASES = (
         "A template without secrets moves to the trainer that reads the token",
         (more("tune", 'trainer="tuning"'),),
         (hurts("account-changed", "tune", "its code may also read secret `hf-token`"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",
     ),
@@ -65,7 +106,7 @@ CASES = (
         "Another person may submit as the trainer, and so read the token",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),),
         (stops("trainer-access-added", TEAM, "hf-token"),),
-        given=(trainer(ADA), LORA),
+        given=(trainer(ADA), LORA_TUNES),
         world=BUSY,
         accident="a secret shared with those who were only to use it",
     ),
@@ -77,61 +118,17 @@ CASES = (
             ),
         ),
         (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters", "they may do all that"),),
-        given=(trainer(BEN), LORA),
+        given=(trainer(BEN), LORA_TUNES),
         may=("submitter-added", "team-added"),
         never=("another trainer's templates read the secret",),
-    ),
-    Case(
-        "Somebody new may submit as that trainer alone",
-        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
-        (hurts("submitter-added", BEN, "tuning", "hf-token"),),
-        given=(trainer(ADA), LORA),
     ),
     Case(
         "One who may submit as both loses the trainer",
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
         (stops("trainer-access-gone", ADA, "can't submit `lora` any more", f"except as a member of `{TEAM}`"),),
-        given=(trainer(ADA, TEAM), LORA),
+        given=(trainer(ADA, TEAM), LORA_TUNES),
         world=BUSY,
         accident="a person shut out of one job of many",
-    ),
-    Case(
-        "Another group submits as the trainer: who may submit as another one gets nothing back by that",
-        (stack("        - group:nlp@acme.example\n", "        - group:speech@acme.example\n"),),
-        (
-            stops(
-                *(
-                    "submitter-gone",
-                    "group:nlp",
-                    "can't submit any more, nor cancel jobs or read results, except as a member of",
-                ),
-                "slipway:trainers.tuning.submitters",
-            ),
-            hurts("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
-        ),
-        given=(trainer("group:nlp@acme.example"), LORA, VISION),
-        never=("group:vision",),
-    ),
-    Case(
-        "A group that submits as the trainer alone leaves, and other groups can't submit as it",
-        (stack("        - group:nlp@acme.example\n", ""),),
-        (stops("submitter-gone", "group:nlp", f"except as a member of `{TEAM}`"),),
-        given=(trainer(ADA, "group:nlp@acme.example"), LORA),
-        world=BUSY,
-        never=("as trainer", "unless in"),
-    ),
-    Case(
-        "The CPU machines become a team's, which a group that submits as a trainer alone could not use before",
-        (
-            stack(
-                "  slipway:policy:\n",
-                f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], clusters: [cpu] }} }}\n  slipway:policy:\n",
-            ),
-        ),
-        (hurts("cluster-team", "cluster cpu", TEAM), stops("cluster-team", "template tune", TEAM)),
-        given=(trainer("group:nlp@acme.example"), LORA),
-        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
-        never=("group:nlp",),
     ),
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
@@ -139,7 +136,7 @@ CASES = (
         (stops("trainer-access-gone", BEN, "can't submit `digits`", "slipway:teams.vision.submitters"),),
         given=(
             trainer(BEN),
-            LORA,
+            LORA_TUNES,
             stack(
                 "  slipway:policy:\n",
                 f"  slipway:teams: {{ vision: {{ submitters: [{TEAM}, {BEN}] }} }}\n  slipway:policy:\n",
@@ -154,24 +151,11 @@ CASES = (
         (stops("trainer-access-added", BEN, "slipway:trainers.tuning.submitters"),),
         given=(
             trainer(ADA),
-            LORA,
+            LORA_TUNES,
             stack(
                 "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
             ),
         ),
-    ),
-    Case(
-        "Code that nobody reviewed is allowed, for a template whose account reads none of the trainer's secrets",
-        (
-            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
-            stack("      reviewedCodeOnly: true\n", ""),
-        ),
-        (
-            stops("code-allowed", "workspace", "Anybody who may submit `digits` may run code that nobody reviewed"),
-            stops("policy-weaker", "reviewedCodeOnly"),
-        ),
-        given=(trainer(ADA), LORA, more("digits", "code_flag=True")),
-        never=("such accounts read", "hf-token"),
     ),
     Case(
         "A trainer is declared that no template names yet",
@@ -182,7 +166,7 @@ CASES = (
         "The last who may submit as the trainer leaves it",
         (stack(f"      submitters:\n        - {ADA}\n", "      submitters: []\n"),),
         (stops("trainer-access-gone", ADA, "nobody is left who can submit `lora`"),),
-        given=(trainer(ADA), LORA),
+        given=(trainer(ADA), LORA_TUNES),
         accident="a person shut out of one job of many",
     ),
     Case(
@@ -195,24 +179,18 @@ CASES = (
             stops("account-changed", "lora", TEAM, "fail unless that may read secret `hf-token`"),
             hurts("trainer-gone", "tuning", ADA),
         ),
-        given=(trainer(ADA), LORA),
+        given=(trainer(ADA), LORA_TUNES),
         may=("trainer-access-gone",),
     ),
     Case(
         "A trainer's account is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
         (stops("account-changed", "trainer tuning", TUNING, "tuning-of-research@"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA),
-    ),
-    Case(
-        "A template names a trainer that the stack does not have",
-        (more("lora", 'trainer="tunning"'),),
-        (stops("preview-failed", "", "did you mean `tuning`?"),),
-        given=(trainer(ADA),),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
     ),
     Case(
         "The engine makes the account of a trainer that is new",
-        (trainer(ADA), LORA),
+        (trainer(ADA), LORA_TUNES),
         (stops("account-changed", "lora"), tells("account-created", "tuning", "slipway:trainers.tuning")),
         steps=does(
             step(
@@ -226,28 +204,13 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
-        (stack("      - user:ada@acme.example\n", ""),),
-        (stops("submitter-gone", ADA, "except as a member of `domain:acme.example`"),),
-        given=(trainer("domain:acme.example"), LORA),
-        never=("as before",),
-        accident="a person shut out of all jobs but one",
-    ),
-    Case(
-        "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
-        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
-        (stops("submitter-gone", BEN, "except as a member of `domain:acme.example`"),),
-        given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA),
-        never=("as before",),
-    ),
-    Case(
         "A trainer goes whose members may all submit as everybody",
         (
             Edit("stacks/Pulumi.prod.yaml", trainer(ADA, NIGHTLY).new or "", "  slipway:policy:\n"),
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (stops("account-changed", "lora", "hf-token"), hurts("trainer-gone", "tuning", ADA, NIGHTLY)),
-        given=(trainer(ADA, NIGHTLY), LORA),
+        given=(trainer(ADA, NIGHTLY), LORA_TUNES),
         never=("if they are to submit the same",),
         accident="jobs that read a token with an account that was to be rid of it",
     ),

@@ -1,15 +1,16 @@
-"""Cases of a cluster's replacement: a change of the mode, edits under each, and entries that go, with jobs on the
-machines."""
+"""How clusters are replaced: protected, in place, or one beside the other, and the engine's own options."""
 
-from tests.review.case import BUSY, STACK, Case, Edit, World, hurts, stack, stops, tells
-from tests.review.cases.clusters import H100, H100_ENTRY, NOT_ON_THE_POOL
-
-ROLLOVER = "replacement: rollover"
-LARGER = stack(H100, "replicas: { min: 2, max: 6 }")
-IN_PLACE, PROTECT = (stack(ROLLOVER, f"replacement: {mode}") for mode in ("in-place", "protect"))
-GONE = {mode: Edit(STACK, H100_ENTRY.replace(ROLLOVER, f"replacement: {mode}"), "") for mode in ("in-place", "protect")}
+from tests.review.case import BUSY, STACK, Case, Edit, World, h100, hurts, stack, stops, tells
+from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER
 
 CASES = (
+    Case(
+        "Each edit is to make a second cluster, for which there is no quota",
+        (stack("replacement: in-place", "replacement: rollover"),),
+        (hurts("cluster-protection", "h100", "both are paid then, and draw quota"),),
+        given=(stack("replacement: rollover", "replacement: in-place"),),
+        world=World(limits={"nvidia_h100_gpus": 24}),
+    ),
     Case(
         "A cluster is to be replaced in place from now on, and nothing of it is edited",
         (IN_PLACE,),
@@ -48,27 +49,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A protected cluster is edited",
-        (LARGER, stack("mode: enforce", "mode: warn")),
-        (stops("preview-failed", "", "h100 is protected", "pools.workers"),),
-        never=("slipway:quota.mode",),
-        given=(PROTECT,),
-        world=BUSY,
-    ),
-    Case(
-        "A protected cluster is edited, and its protection dropped in the same edit",
-        (stack("replacement: protect", "replacement: in-place\n      generation: 2"),),
-        (stops("preview-failed", "", "h100 is protected", "generation", "in two deployments"),),
-        given=(PROTECT,),
-    ),
-    Case(
-        "A protected cluster leaves the stack file",
-        (GONE["protect"], NOT_ON_THE_POOL),
-        (stops("preview-failed", "", "h100 is protected", "its declaration, which is gone"),),
-        given=(PROTECT,),
-        world=BUSY,
-    ),
-    Case(
         "A cluster gets more time to be made, and another limit for what retires",
         (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
         (
@@ -76,5 +56,29 @@ CASES = (
             tells("cluster-protection", "cluster h100 retireWithin", "warn of an old `h100`", "3 days"),
         ),
         world=World(jobs=BUSY.jobs),
+    ),
+    Case(
+        "A cluster that is to come in a month is to be protected",
+        (stack("replacement: rollover", "replacement: protect"),),
+        (tells("cluster-protection", "cluster h100", "rollover", "protect"),),
+        given=(h100("from: 2026-12-20"),),
+    ),
+    Case(
+        "An old cluster is not watched any more",
+        (stack("      retireWithin: 7d\n", ""),),
+        (tells("cluster-protection", "cpu retireWithin", "don't warn any more"),),
+        world=BUSY,
+    ),
+    Case(
+        "A deployment is to wait for machines for longer than its workflow runs",
+        (h100("createWithin: 6h"),),
+        (hurts("cluster-protection", "h100", "6 h", "ends after 3 h", "others' deployments wait", "`2h` or less"),),
+        accident="a deployment cut off by its runner's limit",
+    ),
+    Case(
+        "A deployment is to wait for machines for an hour",
+        (h100("createWithin: 1h"),),
+        (tells("cluster-protection", "h100", "at most 1 h for machines", "instead of"),),
+        never=("killed",),
     ),
 )

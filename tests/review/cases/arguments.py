@@ -1,0 +1,223 @@
+"""Arguments of a job's command: values, places and names."""
+
+from tests.review.case import BUSY, Case, Edit, hurts, more, stops, tells, template
+from tests.review.edits import INPUT, PRINTS, RANK, TASK
+
+READS = Edit(
+    TASK,
+    "def main() -> None:\n" + PRINTS,
+    "def main() -> None:\n    parser = ArgumentParser()\n"
+    + "".join(f'    parser.add_argument("--{name}")\n' for name in ("model", "steps", "rank", "precision", "output"))
+    + "    print(parser.parse_args())\n",
+)
+_READING = Edit(
+    "jobs/digits/task.py",
+    "def main() -> None:\n",
+    "import argparse\n\n\ndef main() -> None:\n    parser = argparse.ArgumentParser()\n"
+    '    for name in ("--trees", "--seed", "--output"):\n        parser.add_argument(name)\n    parser.parse_args()\n',
+)
+PARSES = (
+    "    parser = argparse.ArgumentParser()\n"
+    '    parser.add_argument("--model")\n'
+    '    parser.add_argument("--rank", default=16)\n'
+    '    parser.add_argument("--warmup", default=10)\n'
+    '    for name in ("--steps", "--precision", "--output"):\n        parser.add_argument(name)\n'
+    "    parser.parse_args()\n"
+)
+
+CASES = (
+    Case(
+        "A template gives its code an argument that this does not know",
+        (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--resume",\n'),),
+        (stops("arguments-changed", "lora", "given `--resume`", "does not know", "exit code 2"),),
+        may=("arguments-changed",),
+        given=(READS,),
+    ),
+    Case(
+        "A template gives its code an argument that this knows",
+        (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--model-dir=x",\n'),),
+        (tells("arguments-changed", "lora", "what the code makes of it"),),
+        may=("arguments-changed",),
+        given=(
+            READS,
+            Edit(TASK, 'add_argument("--model")', 'add_argument("--model")\n    parser.add_argument("--model-dir")'),
+        ),
+    ),
+    Case(
+        "The code of all worker pools requires an argument that one alone is given",
+        (
+            Edit(
+                "jobs/digits/task.py",
+                '    print("trained", EVERY)\n',
+                '    parser.add_argument("--trees", type=int, required=True)\n    parser.add_argument("--seed")\n',
+            ),
+        ),
+        (stops("arguments-changed", "digits", "without `--trees`", "the code of `workers` requires"),),
+        may=("code-changed",),
+    ),
+    Case(
+        "All results are written into one folder, and half of a machine's memory is taken away",
+        (
+            template("digits", "--output=${slipway.output}", "--output=gs://acme-results/digits"),
+            template("evals", '"n1-standard-8"', '"n1-standard-4"'),
+        ),
+        (
+            stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
+            hurts("machines-changed", "evals", "run on `n1-standard-4` instead", "what fits into memory"),
+        ),
+        may=("run-cost",),
+        accident="runs that wrote over each other's results",
+    ),
+    Case(
+        "An input is copied from another bucket, and another template has its first one",
+        (
+            template("digits", "gs://acme-data/digits", "gs://acme-new/digits"),
+            more("tune", 'inputs={"data": "gs://acme-data/digits"}'),
+        ),
+        (
+            hurts("arguments-changed", "digits", "copy input `data` from `gs://acme-new/digits`", "other results"),
+            hurts("arguments-changed", "tune", "each machine's disk", "the disk is too small"),
+        ),
+        given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
+    ),
+    Case(
+        "An input is copied no more",
+        (template("digits", '    inputs={"data": "gs://acme-data/digits"},\n', ""),),
+        (stops("arguments-changed", "digits", "$SLIPWAY_INPUT_DATA", "fails"),),
+        given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
+    ),
+    Case(
+        "An input is copied where a parameter names it alone",
+        (
+            template("digits", '{"data": "gs://acme-data/digits"}', '{"data": "${source}"}'),
+            template(
+                "digits", "    parameters=(\n", '    parameters=(\n        Parameter("source", str, default=""),\n'
+            ),
+        ),
+        (
+            stops("arguments-changed", "digits", "unless `source` says from where", "$SLIPWAY_INPUT_DATA"),
+            tells("parameter-added", "digits", "source"),
+        ),
+        given=(INPUT,),
+        never=("takes the same without it", "= nothing"),
+    ),
+    Case(
+        "A case's machine that loses its arguments: nothing that is submitted reaches it",
+        (template("lora", 'Disk("pd-ssd", 500),\n                    args=ARGS,\n', 'Disk("pd-ssd", 500),\n'),),
+        (
+            stops(
+                "arguments-changed", "lora", "`rank`", "to no effect", "`--output`", "pass `args` in this variant too"
+            ),
+        ),
+        world=BUSY,
+        accident="a helper that forgot to pass the arguments on",
+    ),
+    Case(
+        "Arguments in another order, each of which the code reads by its name",
+        (template("digits", 'TREES, "--seed=${seed}"', '"--seed=${seed}", TREES'),),
+        (tells("arguments-changed", "digits", "reads each by its name"),),
+        given=(_READING,),
+        accident="a warning of nothing, after which nobody read the next one",
+    ),
+    Case(
+        "A program gets its arguments in another order",
+        (template("evals", '"--suite=${suite}", "--batch=${batch}"', '"--batch=${batch}", "--suite=${suite}"'),),
+        (hurts("arguments-changed", "evals", "get their arguments in another order"),),
+    ),
+    Case(
+        "The container starts with another command",
+        (template("evals", 'command=("judge",)', 'command=("bash", "-c", "judge || true")'),),
+        (hurts("arguments-changed", "evals", "bash"),),
+        accident="a failure that was swallowed",
+    ),
+    Case(
+        "A parameter that need not be set is added",
+        (
+            template("lora", RANK, RANK + '        Parameter("seed", int, default=0, min=0, max=9),\n'),
+            template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--seed=${seed}",\n'),
+        ),
+        (
+            tells("parameter-added", "lora parameter seed"),
+            hurts("arguments-changed", "lora", "--seed=0", "what the code makes of it"),
+        ),
+    ),
+    Case(
+        "Results of a sweep go side by side into the stack's own bucket, and of no sweep into one place",
+        (template("lora", "--output=${slipway.output}", "--output=gs://acme-work/${slipway.sweep}/rank-${rank}"),),
+        (stops("arguments-changed", "lora", "with the same `slipway.sweep`", "overwrites the one before"),),
+        never=("whether their account may write",),
+        world=BUSY,
+        accident="results of plain runs that overwrote each other",
+    ),
+    Case(
+        "A shell before a program takes the program's arguments",
+        (template("evals", 'command=("judge",)', 'command=("sh", "-c", "ulimit -n 65536 && judge")'),),
+        (hurts("arguments-changed", "evals", "ulimit -n 65536 && judge", "in their command"),),
+        world=BUSY,
+        accident="a judge that ran by its own defaults for a month",
+    ),
+    Case(
+        "A shell before a program that hands the arguments on",
+        (
+            template(
+                "evals", 'command=("judge",)', """command=("sh", "-c", 'ulimit -n 65536 && exec judge "$@"', "judge")"""
+            ),
+        ),
+        (hurts("arguments-changed", "evals", "in their command"),),
+        never=("own values",),
+    ),
+    Case(
+        "An argument that the template gives has another name in the code, and a default counts for nobody",
+        (Edit(TASK, '"--rank", default=16', '"--lora-rank", default=16'), Edit(TASK, "default=10", "default=90")),
+        (
+            stops("arguments-changed", "lora", "given `--rank`, which the code of `tuner`", "exit code 2"),
+            hurts("code-changed", "lora", "default=90"),
+        ),
+        given=(Edit(TASK, PRINTS, PARSES),),
+    ),
+    Case(
+        "The code requires an argument in the place of another one",
+        (Edit(TASK, '"--rank", default=16', '"--adapter", required=True'),),
+        (
+            stops("arguments-changed", "lora", "given `--rank`", "does not know"),
+            stops("arguments-changed", "lora", "without `--adapter`", "requires"),
+        ),
+        may=("code-changed",),
+        given=(Edit(TASK, PRINTS, PARSES),),
+        accident="an argument renamed in the code, and not where it is called",
+    ),
+    Case(
+        "Code reads the place of its results from the environment, and the argument for it goes",
+        (
+            template("lora", '    "--output=${slipway.output}",\n', ""),
+            Edit(
+                TASK, PARSES + PRINTS, PARSES.replace(', "--output"', "") + '    print(os.environ["SLIPWAY_OUTPUT"])\n'
+            ),
+        ),
+        (hurts("arguments-changed", "lora", "without `--output`"), hurts("code-changed", "lora")),
+        given=(Edit(TASK, PRINTS, PARSES + PRINTS),),
+        never=("results belong",),
+    ),
+    Case(
+        "A flag goes, and one that set what the smaller case alone still reads",
+        (
+            template("tune", '"--folds=${folds}", "--fast"', '"--folds=${folds}"'),
+            template("lora", "                    args=ARGS,\n", "                    args=(*ARGS[:2], *ARGS[3:]),\n"),
+        ),
+        (
+            hurts("arguments-changed", "tune", "without `--fast`"),
+            hurts("arguments-changed", "lora", "without `--rank`", "`rank` may still be set, to no effect"),
+        ),
+        given=(template("tune", '"--folds=${folds}",', '"--folds=${folds}", "--fast",'),),
+    ),
+    Case(
+        "Another module of the same code is started",
+        (
+            template("digits", '"digits.task"', '"digits.other"'),
+            Edit("jobs/digits/other.py", "", "print(1)\n"),
+        ),
+        (hurts("arguments-changed", "digits", "`digits.other` instead of `digits.task`", "saves and reports"),),
+        may=("code-changed",),
+        accident="a module started whose arguments were others",
+    ),
+)

@@ -1,0 +1,136 @@
+"""Money: a stack's cost idle and at most, a run's cost, reservations that stay paid."""
+
+from tests.review.case import CALM, LARGE, QUIET, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
+from tests.review.edits import OFFERS, RESERVED, ago
+
+_AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
+BOUGHT = (
+    "  slipway:reservations:\n"
+    "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
+    "machine: a3-highgpu-8g, machines: 2 }\n"
+)
+ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
+T4 = stack(
+    "    cpu:\n",
+    "    t4:\n"
+    "      pools:\n"
+    "        workers: { machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, replicas: 1 }\n"
+    "    cpu:\n",
+)
+
+CASES = (
+    Case(
+        "No template asks for a reservation any more, on which somebody's job is",
+        (
+            template("lora", '                    reservation="bought",\n', ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+        ),
+        (stops("reservation-paid", "bought", "no template", "`tune-27b-r2` (ben)", "goes on"),),
+        may=("offer-gone",),
+        never=("used by nothing",),
+        world=_AT_WORK,
+        accident="a reservation given up under a running job",
+    ),
+    Case(
+        "A reservation between a pool and Spot goes: what the pool has no room for is paid anew",
+        (
+            template("lora", '                    reservation="bought",\n', ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+        ),
+        (
+            hurts("offer-gone", "lora", "where pool `h100` has no capacity, they cost $63.92/h on Spot"),
+            stops("reservation-paid"),
+        ),
+        world=CALM,
+        accident="machines that stayed paid after nobody asked for them",
+    ),
+    Case(
+        "Two more H100 machines at most, and a higher sum from which on that needs an approval",
+        (
+            stack("replicas: { min: 2, max: 4 } }", "replicas: { min: 2, max: 6 } }"),
+            stack("most-cost: 100000", "most-cost: 900000"),
+        ),
+        (
+            stops("most-cost", "stack", "$147,666 a month more", "above $100,000 a month it needs an approval"),
+            stops("policy-weaker", "approveAbove", "approval is asked for above $900,000", "not $100,000"),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "quota-short-at-most"),
+        given=(ASKS_ABOVE,),
+        never=("`blocking` above", "``"),
+        accident="a limit with a zero too many",
+    ),
+    Case(
+        "A pool whose price no list has whole becomes one of H100 machines, beyond what needs an approval",
+        (
+            stack(
+                "machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, replicas",
+                "machine: a3-highgpu-8g, replicas",
+            ),
+        ),
+        (
+            stops("idle-cost", "stack", "up to $73,416 a month more", "in no price list", "above $50,000 a month"),
+            tells("most-cost", "stack", "up to $73,416 a month more", "in no price list"),
+            stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "machines-changed", "pool-unused"),
+        given=(ASKS_ABOVE, T4),
+        accident="a gate that an unknown price kept open",
+    ),
+    Case(
+        "A reservation leaves the stack while a job sits on it",
+        (
+            Edit("stacks/Pulumi.prod.yaml", BOUGHT, ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+            template("lora", '                    reservation="bought",\n', ""),
+        ),
+        (
+            stops("jobs-lose-reservation | reservation-paid", "bought", "reserved-27b", "ben"),
+            stops("reservation-paid", "bought"),
+            hurts("offer-gone", "lora", "reservation"),
+        ),
+        world=World(jobs=(RESERVED,)),
+        accident="reserved instances left paid",
+    ),
+    Case(
+        "The end of a reservation is put off, while a job sits on it",
+        (stack("until: 2027-01-10", "until: 2027-01-17"),),
+        (tells("reservation-dates", "bought", "until 2027-01-17", "until 2027-01-10"),),
+        given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
+        world=World(jobs=(RESERVED,)),
+    ),
+    Case(
+        "A coming reservation gets dates that are over, by a slip of the month",
+        (stack("from: 2026-12-01, until: 2026-12-08", "from: 2026-11-01, until: 2026-11-08"),),
+        (tells("reservation-dates", "bought", "until 2026-11-08, which is over"),),
+        given=(stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
+    ),
+    Case(
+        "Another reservation takes the name of the old one, which stays paid",
+        (stack("reservations/bought,", "reservations/bought-2027,"),),
+        (
+            stops("reservation-paid", "reservations/bought"),
+            hurts("reservation-changed", "lora", "bought-2027"),
+        ),
+        may=("jobs-lose-reservation",),
+        world=World(jobs=(LARGE, RESERVED)),
+    ),
+    Case(
+        "A season began today, as was announced",
+        (QUIET,),
+        (
+            tells("cluster-created", "h100", "season", "each later `up` tries again"),
+            hurts("idle-cost", "stack", "+$202.28/h"),
+        ),
+        may=(*OFFERS, "capacity-found-anew"),
+        given=(h100("from: 2026-11-20"),),
+        world=ago(3),
+    ),
+    Case(
+        "A season is to begin a year too early, so that its machines are made now",
+        (stack("from: 2027-01-10", "from: 2026-01-10"),),
+        (hurts("idle-cost", ""), tells("cluster-created", "h100", "from")),
+        given=(h100("from: 2027-01-10"),),
+        may=("cluster-created", "offer-available", "capacity-found-anew", "run-cost", "pool-unused"),
+        accident="a year mistyped, and machines paid for eleven months",
+    ),
+)

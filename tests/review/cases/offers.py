@@ -1,0 +1,289 @@
+"""Capacity types, regions and shapes that a template gains or loses."""
+
+from tests.review.case import BUSY, STACK, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.edits import (
+    ALLOWED,
+    H100_ENTRY,
+    IN_BOTH,
+    LARGER_SHAPE,
+    NIGHT_JOB,
+    NOT_ON_THE_POOL,
+    OTHER_REGIONS,
+    POLICY,
+    RESERVED,
+    SEVERAL,
+    SPOT_ALONE,
+    TEAMS,
+    TYPES,
+    VISION,
+    WITH_BOTH,
+    counts,
+)
+
+A100 = (
+    template("evals", '("spot", "on-demand")', '("spot", "flex-start", "on-demand")'),
+    template("evals", '"n1-standard-8"', '"a2-highgpu-1g"'),
+)
+_VARIANTS = (
+    'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100)),), '
+    '("on-demand",)),)'
+)
+BARE = SPOT_ALONE.replace("g2-standard-24", "n1-standard-96")
+DEAR = LARGER_SHAPE.replace("ARGS),)", 'ARGS),), ("on-demand",)')
+ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
+
+CASES = (
+    Case(
+        "Another way to run, for which there is no quota yet",
+        A100[:1],
+        (hurts("offer-added", "evals", "there is no quota for it", "once it is granted, they cost", "by flex-start"),),
+        may=("quota-short-at-most",),
+        given=A100[1:],
+        world=World(limits={"preemptible_nvidia_a100_gpus": 0}),
+    ),
+    Case(
+        "Somebody deleted a cluster by hand, and now its entry goes as well",
+        (Edit(STACK, H100_ENTRY, ""), NOT_ON_THE_POOL),
+        (tells("cluster-deleted", "h100", "is given up: it is gone already"), hurts("offer-gone", "lora", "27b")),
+        may=("run-cost",),
+        world=World(gone=("h100",)),
+    ),
+    Case(
+        "Jobs need larger machines, which another team's cluster alone has",
+        (template("tune", '"n1-standard-8"', '"n1-standard-16"'),),
+        (hurts("offer-gone", "tune", "they cost $"), hurts("machines-changed", "tune")),
+        given=(
+            stack(
+                "    cpu:\n",
+                "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
+                "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n    cpu:\n",
+            ),
+            *TEAMS,
+            stack("clusters: [cpu]", "clusters: [big]"),
+            counts("tune", "demand"),
+            more("tune", 'capacity_types=("pool", "on-demand")'),
+        ),
+        may=("run-cost",),
+        never=("nothing more while pool `big`",),
+        accident="a night's runs on paid machines, told as free",
+    ),
+    Case(
+        "The smaller case goes to Spot alone, for which there is no quota",
+        (template("evals", _VARIANTS, _VARIANTS.replace("on-demand", "spot")),),
+        (stops("offer-gone", "evals on-demand (suite=full)", "nor run at all", "Spot can't start"),),
+        given=(imports("evals", "Variant"), more("evals", _VARIANTS)),
+        world=World(
+            jobs=(Job("evals-full", "evals", capacity_type="on-demand", parameters={"suite": "full"}),),
+            limits={"preemptible_cpus": 8},
+        ),
+        may=("offer-added",),
+        accident="a variant that was to be cheap, and ran nowhere",
+    ),
+    Case(
+        "Spot machines are not taken any more at all",
+        (
+            template("lora", '("spot", "flex-start", "on-demand")', '("on-demand",)'),
+            template("lora", '    waits={"flex-start": 7200},\n', ""),
+        ),
+        (
+            hurts("offer-gone", "lora", "spot"),
+            hurts("offer-gone", "lora", "flex-start"),
+            hurts("run-cost", "template lora", "→"),
+        ),
+        world=BUSY,
+        accident="Spot turned into on-demand",
+    ),
+    Case(
+        "A reservation of a planned week is listed with its dates, a week before",
+        (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
+        (hurts("offer-gone", "lora", "bought", "begins on 2026-12-01"),),
+        world=World(jobs=(RESERVED,)),
+    ),
+    Case(
+        "The end of a reservation is put before today, while a job sits on it",
+        (stack("until: 2027-01-10", "until: 2026-11-10"),),
+        (hurts("offer-gone", "lora", "bought", "ended on 2026-11-10"),),
+        given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
+        world=World(jobs=(RESERVED,)),
+        accident="a week's machines that nobody could use, for a month typed wrong",
+    ),
+    Case(
+        "Jobs do not run on the cluster any more",
+        (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),),
+        (hurts("offer-gone", "digits", "pool"), hurts("pool-unused", "cpu/head")),
+        may=("run-cost", "offer-order"),
+        world=BUSY,
+    ),
+    Case(
+        "Another capacity type is offered in addition",
+        (template("evals", '("spot", "on-demand")', '("spot", "on-demand", "pool")'),),
+        (tells("offer-added", "evals", "pool"),),
+    ),
+    Case(
+        "A pool that keeps fewer machines than a usual job takes: its growth is paid",
+        (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
+        (hurts("offer-added", "digits", "for the 4 machines that pool `cpu` has to grow by"),),
+        may=("minimum-below-default", "run-cost"),
+        never=("nothing more",),
+        given=(
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+            template("digits", "default=4, min=1, max=16", "default=8, min=1, max=16"),
+        ),
+        accident="jobs that were thought to be free",
+    ),
+    Case(
+        "Jobs leave Spot, where none of them could start",
+        (template("digits", '("pool", "spot", "on-demand")', '("pool", "on-demand")'),),
+        (tells("offer-gone", "digits", "are not offered Spot any more", "none could start"),),
+        world=World(limits={"preemptible_cpus": 1}),
+        never=("can't use Spot any more",),
+    ),
+    Case(
+        "A template tries a team's cluster first",
+        (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
+        (hurts("offer-added", "evals pool cpu", "(team `vision` alone)"),),
+        may=("run-cost",),
+        given=(stack(POLICY, VISION + POLICY),),
+    ),
+    Case(
+        "A reservation is given back but for one machine, and jobs of two take the next way",
+        (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-highgpu-8g, machines: 1"),),
+        (
+            hurts("offer-gone", "lora", "(model=27b)", "reservation `bought`", "it holds 1", "on Spot"),
+            tells("used-later", "", "2 → 1"),
+        ),
+        given=(
+            template(
+                "lora",
+                '                    reservation="bought",\n                ),\n',
+                '                    reservation="bought",\n                ),\n                WorkerPool("helper", '
+                '"a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS, reservation="bought"),\n',
+            ),
+        ),
+        accident="jobs on Spot while a reservation was paid",
+    ),
+    Case(
+        "Of a template with a machine for each size Spot goes",
+        (template("evals", 'capacity_types=("spot", "on-demand")', 'capacity_types=("on-demand",)'),),
+        (hurts("offer-gone", "evals spot", "(suite=full) can't use Spot", "$0.90/h on demand"),),
+        given=(
+            imports("evals", "Variant"),
+            template("evals", 'choices=("core", "full")', 'choices=("core", "full", "long", "all")'),
+            more(
+                "evals",
+                "variants=tuple(Variant({'suite': suite}, (WorkerPool('judge', machine, Disk('pd-ssd', 100)),)) "
+                "for suite, machine in (('full', 'n1-standard-16'), ('long', 'n1-standard-32')))",
+            ),
+        ),
+        may=("run-cost", "arguments-changed"),
+    ),
+    Case(
+        "A template's jobs may have machines in other regions",
+        (IN_BOTH,),
+        (
+            tells(
+                "offer-added",
+                "lora regions",
+                "in us-east4 or europe-west4, where us-central1 has none",
+                "crosses regions, at $0.02 to $0.05 a GiB",
+            ),
+        ),
+        given=(OTHER_REGIONS, ALLOWED),
+    ),
+    Case(
+        "A template's jobs are kept at home again",
+        (template("lora", '    regions=("us-east4", "europe-west4"),\n', ""),),
+        (hurts("offer-gone", "lora regions", "us-east4 or europe-west4", "they wait or fail"),),
+        given=(OTHER_REGIONS, ALLOWED, IN_BOTH),
+    ),
+    Case(
+        "A template gets other machines for times without capacity",
+        WITH_BOTH,
+        (
+            tells(
+                "offer-added", "lora shape a2-ultragpu-1g", "where `a2-highgpu-1g` has no capacity", "$3.57/h on Spot"
+            ),
+            hurts("offer-added", "lora shape g2-standard-24", "40 GB on each GPU fails on 24 GB"),
+        ),
+    ),
+    Case(
+        "A machine without a GPU is the last resort of code that had one",
+        (imports("lora", "Shape"), more("lora", f"shapes=({BARE},)")),
+        (hurts("offer-added", "lora shape n1-standard-96", "code that needs a GPU fails there"),),
+    ),
+    Case(
+        "Other machines are no longer taken where the best are not to be had",
+        (template("lora", f", {SEVERAL}", ","),),
+        (hurts("offer-gone", "lora shape g2-standard-24", "can't run on `g2-standard-24` any more", "$2.53/h"),),
+        given=WITH_BOTH,
+    ),
+    Case(
+        "A template loses all its other machines",
+        (template("lora", f"    shapes=({LARGER_SHAPE}, {SEVERAL}),\n", ""),),
+        (
+            hurts("offer-gone", "lora shape a2-ultragpu-1g", "where none of these has capacity, they wait or fail"),
+            hurts("offer-gone", "lora shape g2-standard-24"),
+        ),
+        given=WITH_BOTH,
+    ),
+    Case(
+        "A dearer machine takes the place of both last ways to run",
+        (template("lora", SPOT_ALONE, DEAR), template("lora", *ON_DEMAND)),
+        (
+            hurts("offer-gone", "lora shape g2-standard-24", "where `a2-highgpu-1g` has no capacity", "$5.84/h"),
+            hurts("offer-gone", "lora on-demand on a2-highgpu-1g", "$5.84/h on demand with `a2-ultragpu-1g`"),
+            tells("offer-added", "lora shape a2-ultragpu-1g", "$5.84/h"),
+        ),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
+        never=("wait or fail", "on demand with `a2-ultragpu-1g` run on"),
+        accident="a bill of four times the usual, from a machine of last resort",
+    ),
+    Case(
+        "The machine of last resort is to be had on demand instead of on Spot",
+        (template("lora", SPOT_ALONE, SPOT_ALONE.replace("spot", "on-demand")),),
+        (
+            hurts(
+                "offer-gone", "lora spot on g2-standard-24", "with `a2-highgpu-1g` has no capacity, they cost $2.35/h"
+            ),
+        ),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
+    ),
+    Case(
+        "One of a template's other regions goes, and it ran at home alone",
+        (template("lora", '("us-east4", "europe-west4")', '("us-east4",)'),),
+        (hurts("offer-gone", "lora regions", "in europe-west4 any more", "they go to us-east4", "nobody ran there"),),
+        given=(OTHER_REGIONS, ALLOWED, IN_BOTH),
+        world=BUSY,
+        never=("they wait or fail",),
+        accident="a week of waiting for GPUs that another region had",
+    ),
+    Case(
+        "Workers of a kind that no pool has, and no quota of Spot",
+        (
+            template("digits", '"workers", "n1-standard-8"', '"workers", "n1-highmem-8"'),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+        ),
+        (
+            hurts("offer-gone", "digits pool cpu", "on demand"),
+            hurts("pool-unused", "cpu/head"),
+        ),
+        may=("machines-changed", "pool-unused", "run-cost"),
+        world=World(jobs=(NIGHT_JOB,), limits={"cpus": 200, "preemptible_cpus": 1}),
+        accident="a job type changed, its pool not",
+    ),
+    Case(
+        "All ways to run after the pool go, and the pool's wait leads nowhere",
+        (template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
+        (hurts("offer-gone", "digits spot", "can go nowhere else"), hurts("offer-gone", "digits on-demand")),
+        given=(more("digits", 'waits={"pool": 900}'),),
+        never=("they wait at most 15 min", "they can go nowhere else, and wait while it is full, unpaid; they can"),
+        accident="jobs that waited for days, as their last resort had been removed",
+    ),
+    Case(
+        "A capacity type goes, from whatever shape",
+        (template("lora", TYPES, '("spot", "on-demand")'), template("lora", '    waits={"flex-start": 7200},\n', "")),
+        (hurts("offer-gone", "lora", "can't use flex-start any more"),),
+        given=WITH_BOTH,
+        never=("flex-start with `a2-ultragpu-1g` any more", "flex-start with `a2-highgpu-1g` any more"),
+    ),
+)

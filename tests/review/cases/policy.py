@@ -1,0 +1,182 @@
+"""Rules of policy: broken, weakened, added."""
+
+from dataclasses import replace
+
+from slipway.deploying.engine.preview import Objection, Preview
+from tests.review.case import BUSY, LARGE, Case, World, h100, hurts, stack, stops, tells, template
+from tests.review.edits import ANEW, GRADES, H100, LIST, NIGHTLY, OTHER_REGIONS
+
+TEAM_LABEL = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
+NAMES = replace(TEAM_LABEL, rule="names", mandatory=False)
+
+CASES = (
+    Case(
+        "A bucket breaks a rule of the company's own pack, and another one is advice",
+        names=(
+            stops("policy-violated", "policy team-label acme", "`artifacts`: buckets need the label `team`"),
+            hurts("policy-advice", "policy names acme"),
+        ),
+        preview=Preview(objections=(TEAM_LABEL, NAMES)),
+    ),
+    Case(
+        "Thirty buckets break the same rule of a pack: they are told once",
+        names=(stops("policy-violated", "policy team-label acme", "30 resources"),),
+        preview=Preview(objections=tuple(replace(TEAM_LABEL, about=f"bucket-{n}") for n in range(30))),
+        accident="buckets left unguarded by a tidy-up",
+    ),
+    Case(
+        "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
+        (stack(f"      - {NIGHTLY}\n", ""), GRADES),
+        (
+            stops("policy-weaker", "submitter-gone", "where it was `blocking`", "needs an approval"),
+            stops("submitter-gone", NIGHTLY),
+        ),
+        world=BUSY,
+        accident="a rule switched off by what it forbade",
+    ),
+    Case(
+        "A busy pool's maximum is raised, and H100 may come from a region that the stack's policy does not allow",
+        (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
+        (
+            stops("policy-violated", "", "h100 (alternative 1)", "us-east4", "mandatory.regions`"),
+            hurts(
+                "cluster-may-become",
+                "h100",
+                "us-east4",
+                "results stay in a bucket there",
+                "what is read from us-central1 is billed by the gigabyte",
+            ),
+        ),
+        may=("preview-failed", *ANEW),
+        world=BUSY,
+    ),
+    Case(
+        "An advisory rule allows longer jobs",
+        (stack("      longestTimeout: 48\n", "      longestTimeout: 72\n"),),
+        (tells("policy-weaker", "longestTimeout", "48", "72"),),
+        world=BUSY,
+    ),
+    Case(
+        "A rule asks for more, and nothing breaks it",
+        (stack("      longestTimeout: 48\n", "      longestTimeout: 36\n"),),
+        (tells("policy-added", "policy longestTimeout"),),
+        world=BUSY,
+    ),
+    Case(
+        "A rule more, which nothing breaks",
+        (stack("    advisory:\n", "    advisory:\n      labels: [team]\n"),),
+        (tells("policy-added", "policy labels"),),
+        world=BUSY,
+    ),
+    Case(
+        "The whole domain may submit, which a rule of the stack refuses",
+        (stack("group:ml@acme.example", "domain:acme.example"),),
+        (
+            stops("policy-violated", "nothingPublic", "it names nobody"),
+            stops("domain-access", "domain:acme.example", "Everybody with an account in acme.example"),
+        ),
+        may=("submitter-gone",),
+        given=(stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      nothingPublic: true\n"),),
+        never=("that is everybody",),
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, against a rule of the stack's own",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
+        (stops("policy-violated | preview-failed", ""), hurts("code-allowed", "workspace")),
+        may=("preview-failed", "code-allowed", "policy-violated"),
+        world=BUSY,
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, and the rule against it goes with the same change",
+        (
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        (stops("policy-weaker", "reviewedCodeOnly"), stops("code-allowed", "workspace")),
+        world=BUSY,
+        accident="a rule switched off by what it forbade",
+    ),
+    Case(
+        "A rule that stopped deployments only advises",
+        (
+            stack("      reviewedCodeOnly: true\n", ""),
+            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      reviewedCodeOnly: true\n"),
+        ),
+        (stops("policy-weaker", "reviewedCodeOnly"),),
+    ),
+    Case(
+        "A region is allowed in which nobody has looked at what it costs",
+        (stack("regions: [us-central1]", "regions: [us-central1, asia-southeast1]"),),
+        (stops("policy-weaker", "regions", "asia-southeast1"),),
+    ),
+    Case(
+        "A cluster may come to be in another region, beside the machines that were listed",
+        (
+            stack("alternatives:\n", "alternatives:\n        - region: us-east4\n"),
+            stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
+        ),
+        (
+            hurts("cluster-may-become", "h100", "us-east4", "billed by the gigabyte"),
+            stops("policy-weaker", "regions", "us-east4"),
+        ),
+        given=(
+            h100("alternatives:", "  - pools: { workers: { machine: a3-megagpu-8g, replicas: { min: 1, max: 2 } } }"),
+        ),
+        may=("bucket-created",),
+        never=("a3-megagpu-8g",),
+        world=BUSY,
+    ),
+    Case(
+        "Every cluster has to bear a label that none has",
+        (stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      labels: [owner]\n"),),
+        (stops("policy-violated", "labels", "label owner is missing", "change what breaks it"),),
+        may=("policy-added",),
+        never=("change `slipway:policy`",),
+        accident="a rule that refused each deployment from then on",
+    ),
+    Case(
+        "Jobs may run in a region that the policy does not allow",
+        (OTHER_REGIONS,),
+        (stops("policy-violated", "", "jobs on machines of their own", "us-east4"),),
+        may=("preview-failed",),
+    ),
+    Case(
+        "Where everything is only has to be said from now on",
+        (
+            stack("      regions: [us-central1]\n      reviewedCodeOnly", "      reviewedCodeOnly"),
+            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      regions: [us-central1]\n"),
+        ),
+        (stops("policy-weaker", "regions", "`us-central1, mandatory` → `us-central1, advisory`"),),
+    ),
+    Case(
+        "A rule is loosened together with what it would have told",
+        (
+            template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
+            stack("longestTimeout: 48", "longestTimeout: 168"),
+        ),
+        (
+            hurts("policy-weaker", "longestTimeout", "objects to this change (template lora", "168 h"),
+            hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
+        ),
+        may=("run-cost",),
+        world=World(jobs=(LARGE,)),
+        accident="a check that was loosened by the change that it would have stopped",
+    ),
+    Case(
+        "A rule gets another region together with a cluster that may come up there",
+        (
+            stack("regions: [us-central1]", "regions: [us-central1, us-east5]"),
+            h100("alternatives: [{ region: us-east5 }]"),
+        ),
+        (
+            stops(
+                "policy-weaker",
+                "regions",
+                "objects to this change (cluster h100 (alternative 1)",
+            ),
+        ),
+        may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),
+        world=BUSY,
+        accident="data that left its region",
+    ),
+)

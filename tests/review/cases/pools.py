@@ -1,0 +1,255 @@
+"""Pools: machines that are given back, minimum and maximum, pools that no template uses."""
+
+from tests.review.case import BUSY, CALM, LARGE, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.edits import ANEW, H100, NIGHT_JOB, NOT_ON_THE_POOL, WORKERS, h100_limit
+
+POOL = "workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }"
+HALF = POOL.partition(":")[2].replace("min: 4, max: 16", "min: 2, max: 8")
+DISK = (
+    "        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }\n"
+)
+SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
+HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+LOW = "replicas: { min: 1, max: 4 }"
+TWELVE = World(jobs=(Job("digits-night", "digits", "nightly", parameters={"workers": 12}),))
+MORE_WORKERS = "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 }"
+
+CASES = (
+    Case(
+        "A pool is split into two smaller ones",
+        (stack(POOL, f"a:{HALF}\n        b:{HALF}"),),
+        (
+            hurts("pool-gone", "cpu/workers"),
+            hurts("cluster-new-generation", "cpu"),
+        ),
+        may=ANEW,
+    ),
+    Case(
+        "A minimum of H100 is halved to save money, and they will not come back",
+        (stack(H100, "replicas: { min: 1, max: 4 }"),),
+        (
+            stops("capacity-given-back", "h100/workers", "1 `a3-highgpu-8g`", "not come again", "workers.replicas.min"),
+            hurts("cluster-new-generation", "h100", "min"),
+            tells("idle-cost", "stack", "→"),
+        ),
+        may=ANEW,
+        world=BUSY,
+        accident="a minimum lowered so that capacity is gone",
+    ),
+    Case(
+        "A minimum falls below what a template's usual submission takes",
+        (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
+        (
+            hurts("minimum-below-default", "cpu/workers", "`digits` and `tune`", "from 1 to 4", "that growth costs $"),
+            hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
+            hurts("cluster-new-generation", "cpu", "min"),
+        ),
+        may=ANEW,
+    ),
+    Case(
+        "A cluster takes no account of jobs' own any more, as which all jobs run",
+        (
+            stack(
+                "displayName: cpu of research\n",
+                "displayName: cpu of research\n      serviceAccount: { custom: false }\n",
+            ),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+            template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
+        ),
+        (
+            hurts("pool-unused", "cpu/workers", "no template both fits it", "disks and account"),
+            hurts("cluster-new-generation", "cpu", "custom"),
+            hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
+        ),
+        may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
+    ),
+    Case(
+        "A maximum falls below what a template's parameter still allows",
+        (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
+        (
+            hurts("capacity-lower-maximum", "cpu/workers", "don't fit", "all jobs together get 8 there, 16 before"),
+            tells("most-cost", "stack", "→"),
+        ),
+        may=(*ANEW, "bounds-narrowed", "offer-unavailable"),
+    ),
+    Case(
+        "A fixed pool loses one of its two machines while a job has both of its pools",
+        (stack("sizeGb: 100 }, replicas: 2 }", "sizeGb: 100 }, replicas: 1 }"),),
+        (
+            hurts("capacity-given-back", "cpu/head", "1 `n1-standard-4`"),
+            tells("jobs-finish-on-old", "cpu", "digits-night", "nightly"),
+        ),
+        may=ANEW,
+        world=BUSY,
+    ),
+    Case(
+        "A pool of A100 goes that no template fits any more",
+        (stack(SPARE, ""),),
+        (
+            stops("pool-gone", "h100/spare", "1 `a2-highgpu-1g`, which may not come again", "1–2 a2-highgpu-1g"),
+            hurts("cluster-new-generation", "cluster h100", "pools"),
+        ),
+        may=ANEW,
+        given=(stack(DISK, DISK + SPARE),),
+        accident="a pool tidied away that could not be had again",
+    ),
+    Case(
+        "A pool of small machines goes with the templates that it was for",
+        (stack(HEAD, ""), template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")')),
+        (
+            hurts("pool-gone", "cpu/head", "nobody can submit", "gives back 2 `n1-standard-4`"),
+            hurts("offer-gone", "digits", "pool"),
+        ),
+        may=(*ANEW, "run-cost", "pool-unused"),
+    ),
+    Case(
+        "A cluster on which a job runs takes machines whose price nobody knows",
+        (
+            stack(
+                "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
+                "machine: a3-megagpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
+            ),
+            NOT_ON_THE_POOL,
+        ),
+        (
+            stops("capacity-given-back", "h100/workers", "2 `a3-highgpu-8g`", "may not come again"),
+            hurts("generations-overlap", "h100", "the old one is paid too, $202.28/h"),
+        ),
+        may=(*ANEW, "offer-gone", "pool-unused", "idle-cost", "most-cost", "run-cost"),
+        world=World(jobs=(LARGE,)),
+        never=("more, until",),
+    ),
+    Case(
+        "The one template of a pool lists pools no more: it would fit",
+        (template("lora", '("pool", "reservation", "spot")', '("spot", "reservation")'),),
+        (stops("pool-unused", "h100/workers", "no template both fits it and lists `pool`"),),
+        may=("offer-gone", "offer-order", "run-cost"),
+        never=("no template fits",),
+        world=CALM,
+        accident="reserved machines idle after a template's order was tidied",
+    ),
+    Case(
+        "A cluster of machines whose price no list has",
+        (
+            stack(
+                "    cpu:\n",
+                "    b200:\n      pools:\n        workers: { machine: a4-highgpu-8g, "
+                "replicas: { min: 1, max: 2 } }\n      labels: { team: platform }\n    cpu:\n",
+            ),
+        ),
+        (
+            tells("idle-cost", "", "no price list"),
+            tells("cluster-created", "b200", "price"),
+            hurts("pool-unused", "b200/workers"),
+        ),
+        may=("quota-unknown", "capacity-found-anew"),
+    ),
+    Case(
+        "A scheduler on a worker's machine: the pool that it leaves",
+        (template("digits", '"scheduler", "n1-standard-4"', '"scheduler", "n1-standard-8"'),),
+        (
+            tells(
+                "machines-changed", "pools in pool cpu", "run on `workers` of their cluster instead of `head, workers`"
+            ),
+            hurts("pool-unused", "cpu/head"),
+            hurts("minimum-below-default", "cpu/workers", "from 4 to 5 machines"),
+        ),
+        may=("machines-changed",),
+        never=("nothing of their cluster",),
+        world=BUSY,
+    ),
+    Case(
+        "A usual job of all machines of a pool that another template has alone",
+        (template("digits", "default=4, min=1, max=16", "default=16, min=1, max=16"),),
+        (
+            hurts("minimum-below-default", "cpu/workers", "one job of `digits` takes the whole pool"),
+            hurts("default-changed", "digits", "`16` instead of `4`"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+        accident="a default that gave one person the whole pool",
+    ),
+    Case(
+        "A maximum is lowered to what the quota has: what did not fit does",
+        (stack(LOW, "replicas: { min: 1, max: 3 }"),),
+        (
+            hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
+            hurts("cluster-new-generation", "h100", "max"),
+        ),
+        may=ANEW,
+        given=(stack(H100, LOW),),
+        world=h100_limit(28),
+    ),
+    Case(
+        "A pool of a fixed size, below what the nightly run takes",
+        (stack(WORKERS, "replicas: 8"),),
+        (
+            hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` with more than"),
+            tells("capacity-raised", "cpu/workers", "always keeps more"),
+        ),
+        may=ANEW,
+        world=TWELVE,
+        accident="a pool made smaller than what its nightly run took",
+    ),
+    Case(
+        "No template fits a protected cluster's pool any more",
+        (
+            template("digits", '"n1-standard-4", DISK', '"n1-standard-16", DISK'),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+        ),
+        (hurts("pool-unused", "cpu/head"),),
+        given=(
+            stack(
+                "      displayName: cpu of research\n",
+                "      displayName: cpu of research\n      replacement: protect\n",
+            ),
+        ),
+        may=("machines-changed", "offer-gone", "run-cost"),
+        never=("which saves",),
+    ),
+    Case(
+        "The H100 machines are given to another family, of which there are none",
+        (
+            stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-megagpu-8g"),
+            NOT_ON_THE_POOL,
+        ),
+        (
+            stops("capacity-given-back | pool-gone", "h100/workers", "2 `a3-highgpu-8g`", "not come again"),
+            hurts("cluster-new-generation", "h100", "machine"),
+            hurts("offer-gone", "lora", "27b"),
+            stops("pool-unused", "h100/workers", "it costs an unknown amount"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        may=(*ANEW, "run-cost", "idle-cost", "price-unknown", "quota-short-in-overlap"),
+        world=BUSY,
+        accident="a machine type changed for one that was sold out",
+    ),
+    Case(
+        "Fewer and larger machines, of which the nightly search asks for more than there can be",
+        (
+            stack(
+                MORE_WORKERS,
+                MORE_WORKERS.replace("standard-8", "standard-16").replace("min: 4, max: 16", "min: 2, max: 8"),
+            ),
+            template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),
+            template("tune", '"trial", "n1-standard-8"', '"trial", "n1-standard-16"'),
+        ),
+        (
+            hurts(
+                "capacity-lower-maximum",
+                "cpu/workers",
+                "Jobs of `digits` with more than 8 machines don't fit",
+            ),
+            hurts("machines-changed", "digits", "n1-standard-16"),
+        ),
+        may=(*ANEW, "capacity-given-back", "machines-changed", "run-cost", "minimum-below-default"),
+        world=World(jobs=(NIGHT_JOB,)),
+        accident="a schedule that asked for more than its pool",
+    ),
+    Case(
+        "Machines with GPUs join those without",
+        (stack(HEAD, HEAD + "        small: { machine: g2-standard-12, replicas: 1 }\n"),),
+        (hurts("pool-unused", "cpu/small"),),
+        may=(*ANEW, "idle-cost"),
+    ),
+)

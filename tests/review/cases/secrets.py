@@ -1,0 +1,155 @@
+"""Secrets: those that jobs read, lose or show."""
+
+from tests.review.case import BUSY, Case, Edit, hurts, more, stops, tells, template
+from tests.review.edits import REFUSED, THE_TRAINER, VARIANT, VERSION_TYPE
+from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updates
+
+PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
+GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+ENV = 'env={"REGION": "us-central1"}'
+
+CASES = (
+    Case(
+        "Another secret, which the jobs' account may not be able to read",
+        (template("lora", '"hf-token"', '"hf-token-shared"'),),
+        (stops("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
+        world=BUSY,
+    ),
+    Case(
+        "A secret is pinned to an old version",
+        (template("lora", '"hf-token"', '"projects/acme-ml/secrets/hf-token/versions/1"'),),
+        (hurts("secrets-changed", "lora", "HF_TOKEN", "versions/1"),),
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "A password among the arguments",
+        (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
+        (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
+        accident="a password on a command line",
+    ),
+    Case(
+        "A key as the default of a parameter",
+        (
+            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--key=${api_key}"'),
+            template(
+                "evals",
+                '        Parameter("batch"',
+                '        Parameter("api_key", str, default="AIzaSyA1234567890abcdefghijklmnopqrstuv"),\n'
+                '        Parameter("batch"',
+            ),
+        ),
+        (stops("plain-secret", "evals"),),
+        may=("arguments-changed",),
+        accident="a key in a default",
+    ),
+    Case(
+        "A secret is read under another name, and values that nobody has sent are refused",
+        (
+            template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
+            template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),
+        ),
+        (
+            stops("secrets-changed", "lora", "HF_TOKEN", "fails"),
+            tells("secrets-changed", "lora", "jobs of their account read it before"),
+            hurts("bounds-narrowed", "lora", "precision=fp32", "refused when they are submitted"),
+        ),
+        accident="a token that code looked for under its old name",
+    ),
+    Case(
+        "The secret's value in use is destroyed",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"), stops("resource-deleted", "hf-token-3")),
+        steps=deletes(VERSION_TYPE, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token"}),
+        world=BUSY,
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "The secret's value in use is disabled",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
+        may=("resource-changed",),
+        steps=updates(
+            VERSION_TYPE, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token", "enabled": True}, enabled=False
+        ),
+        world=BUSY,
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "Jobs may not read their secret any more",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
+        may=("access-gone",),
+        steps=does(
+            grants(
+                "delete",
+                ON_SECRET,
+                THE_TRAINER,
+                "roles/secretmanager.secretAccessor",
+                project=PROJECT,
+                secretId="hf-token",
+            )
+        ),
+        world=BUSY,
+        accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "A secret is read at its newest version again, and by another template of the same account",
+        (template("lora", f'"{PINNED}"', '"hf-token"'), more("tune", 'secrets={"HF_TOKEN": "hf-token"}')),
+        (tells("secrets-changed", "lora", "`latest`"), tells("secrets-changed", "tune", "`hf-token`")),
+        given=(template("lora", '"hf-token"', f'"{PINNED}"'),),
+        never=("they fail once", "name `latest`", "whether it exists"),
+    ),
+    Case(
+        "A secret more for one template, and another account for a second one",
+        (
+            more("tune", 'secrets={"WANDB": "wandb-key"}'),
+            more("digits", 'service_account="robot@acme-ml.iam.gserviceaccount.com"'),
+        ),
+        (
+            stops("secrets-changed", "tune", "wandb-key", "WANDB", "secretAccessor"),
+            stops("account-changed", "digits", "robot", "may read and write what they need"),
+        ),
+        accident="jobs that failed at their first line, for want of a right",
+    ),
+    Case(
+        "A package is taken from a repository, with a token in its address",
+        (
+            Edit(
+                "jobs/lora/requirements.txt",
+                "peft==0.13.0",
+                f"peft @ git+https://robot:{GITHUB_TOKEN}@github.com/acme/peft@main",
+            ),
+        ),
+        (stops("plain-secret", "lora"), hurts("requirements-changed", "lora", "peft")),
+        may=("code-changed",),
+        never=(GITHUB_TOKEN,),
+        accident="a token in a requirements file",
+    ),
+    Case(
+        "A secret's value takes the place of its reference, under a name that does not tell it",
+        (
+            template("evals", '    secrets={"JUDGE": "judge-key"},\n', ""),
+            template("evals", ENV, 'env={"REGION": "us-central1", "JUDGE": "jk-live-5b1d0c7e94fa"}'),
+        ),
+        (
+            stops("plain-secret", "evals", "JUDGE", "revoke it now, merged or not", "under `secrets`"),
+            stops("secrets-changed", "evals", "plain value as `JUDGE`", "once the secret is rotated"),
+        ),
+        given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
+        may=("environment-changed",),
+        never=("jk-live", "what reads it", "code that needs it fails", "the catalog and each request have it"),
+        accident="a key in a repository, since the secret could not be read",
+    ),
+    Case(
+        "A plain key is another one",
+        (template("evals", "jk-live-1", "jk-live-2"),),
+        (stops("plain-secret", "evals", "JUDGE_TOKEN_KEY"),),
+        given=(template("evals", ENV, 'env={"JUDGE_TOKEN_KEY": "jk-live-1"}'),),
+        may=("environment-changed",),
+        never=("jk-live",),
+        accident="a key published in a repository",
+    ),
+    Case(
+        "A job reads a secret less, without which it can't begin",
+        (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
+        (stops("secrets-changed", "evals", "JUDGE_KEY"),),
+        accident="a secret taken out before the code did without it",
+    ),
+)

@@ -1,0 +1,119 @@
+"""Studies: metrics, searched parameters, trials."""
+
+from tests.review.case import BUSY, Case, Edit, hurts, imports, stops, tells, template
+from tests.review.edits import PARALLEL, REPORTS
+
+SEARCH = 'Search("depth", "integer", min=2, max=16)'
+LISTED = """Search(
+            "depth",
+            "discrete",
+            values=(2, 4, 8),
+            conditions=(Condition((8,), (Search("width", "integer", min=1, max=4),)),),
+        )"""
+METRIC = '(Metric("accuracy"),)'
+F1 = '(Metric("accuracy"), Metric("f1"))'
+
+CASES = (
+    Case(
+        "A study judges by a metric that its code does not report",
+        (template("tune", 'Metric("accuracy")', 'Metric("f1")'),),
+        (stops("study-changed", "tune", "`f1, maximized` instead of `accuracy, maximized`", "paid and has no result"),),
+        given=(REPORTS,),
+        accident="a study whose trials reported another metric",
+    ),
+    Case(
+        "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
+        (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
+        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`"),),
+        accident="the worst trial was taken for the best",
+    ),
+    Case(
+        "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
+        (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
+        (
+            tells("bounds-widened", "tune parameter parallel", "up to 40"),
+            hurts("study-changed", "tune", "values 2 4 8", "width", "other trials are tried"),
+        ),
+        accident="a job that waited for machines that could never come",
+    ),
+    Case(
+        "Trials that promise little end early",
+        (template("tune", "        max_trials", '        stopping=Stopping("median"),\n        max_trials'),),
+        (hurts("study-changed", "tune", "end trials early that promise less than others"),),
+        given=(imports("tune", "Stopping"),),
+        never=("search with",),
+    ),
+    Case(
+        "A study looks for the largest error",
+        (template("tune", 'Metric("accuracy")', 'Metric("accuracy", "minimize")'),),
+        (stops("study-changed", "tune"),),
+        accident="a sign that was turned",
+    ),
+    Case(
+        "A study looks in a narrower range",
+        (template("tune", "min=2, max=16", "min=2, max=4"),),
+        (hurts("study-changed", "tune", "depth"),),
+    ),
+    Case(
+        "A study and its code move to another metric together",
+        (
+            template("tune", 'Metric("accuracy")', 'Metric("f1")'),
+            Edit("jobs/tune/task.py", 'hyperparameter_metric_tag="accuracy"', 'hyperparameter_metric_tag="f1"'),
+        ),
+        (hurts("study-changed", "tune", "by `f1, maximized`"),),
+        may=("code-changed",),
+        never=("change the template's metric", "sees no result"),
+        given=(
+            REPORTS,
+            Edit(
+                "jobs/tune/task.py",
+                'tuner.report_hyperparameter_tuning_metric("accuracy", EVERY)',
+                'tuner.report_hyperparameter_tuning_metric(hyperparameter_metric_tag="accuracy", metric_value=EVERY)',
+            ),
+        ),
+        world=BUSY,
+    ),
+    Case(
+        "A study judges by a second metric",
+        (template("tune", METRIC, F1),),
+        (hurts("study-changed", "tune study metrics f1", "`f1`", "no single trial is the best"),),
+    ),
+    Case(
+        "A study judges by a second metric, of which less is better",
+        (template("tune", METRIC, F1.replace("f1", "val_loss")),),
+        (hurts("study-changed", "tune", "`val_loss` too", "goal MAXIMIZE"),),
+    ),
+    Case(
+        "A study does not judge by its second metric any more",
+        (template("tune", F1, METRIC),),
+        (stops("study-changed", "tune", "`f1`", "another trial may be the best one"),),
+        given=(template("tune", METRIC, F1),),
+        accident="a study that called another trial the best",
+    ),
+    Case(
+        "A study runs more trials at once, and ends after fewer failures",
+        (template("tune", "parallel_trials=2, max_failed_trials=3", "parallel_trials=4, max_failed_trials=1"),),
+        (
+            hurts(
+                *("study-changed", "tune", "run `4` trials at once instead of `2`"),
+                "learns nothing from those beside it",
+            ),
+            hurts("study-changed", "tune", "end after `1` failed trials instead of `3`"),
+        ),
+        given=(
+            template(
+                "tune", '        Parameter("parallel", int, default=2, min=1, max=4, help="trials at once"),\n', ""
+            ),
+            template("tune", 'parallel_trials="${parallel}"', "parallel_trials=2, max_failed_trials=3"),
+        ),
+        may=("run-cost",),
+    ),
+    Case(
+        "Fewer trials at once",
+        (template("tune", "parallel_trials=4", "parallel_trials=2"),),
+        (hurts("study-changed", "tune", "run `2` trials at once instead of `4`", "takes longer"),),
+        given=(template("tune", 'parallel_trials="${parallel}"', "parallel_trials=4"), template("tune", PARALLEL, "")),
+        may=("run-cost",),
+        never=("learns nothing",),
+    ),
+)

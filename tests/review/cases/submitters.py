@@ -1,0 +1,243 @@
+"""Who may submit, and as which trainer: groups, domains, accounts that an edit adds or takes away."""
+
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.edits import ADA, BEN, GRADES, LORA_TUNES, NIGHTLY, POLICY, TEAM, VISION, trainer, workspace
+from tests.review.engine import ON_PROJECT, PROJECT, WORKSPACE, does
+from tests.slipway.reviewing.builders import step
+
+
+def added(member: str) -> Edit:
+    return stack(f"      - {ADA}\n", f"      - {ADA}\n      - {member}\n")
+
+
+EYES = stack("    tuning:\n", "    eyes: { submitters: [group:vision@acme.example] }\n    tuning:\n")
+"""Another trainer, as which another group submits."""
+
+CASES = (
+    Case(
+        "A person is listed by the domain alone, which was there before",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (tells("submitter-gone", "user:ada@acme.example", "except as a member of `domain:acme.example`"),),
+        world=BUSY,
+        given=(stack("group:ml@acme.example", "domain:acme.example"),),
+    ),
+    Case(
+        "A robot with a job running is shut out, where a deployed rule needs nobody's approval for it",
+        (stack(f"      - {NIGHTLY}\n", ""),),
+        (hurts("submitter-gone", NIGHTLY),),
+        given=(GRADES,),
+        world=BUSY,
+    ),
+    Case(
+        "The program takes a role from submitters who are still listed",
+        names=(stops("submitter-gone", TEAM, "stay a submitter", "can no longer submit jobs"),),
+        steps=does(
+            step(
+                "delete",
+                ON_PROJECT,
+                "submit",
+                old={"project": PROJECT, "member": TEAM, "role": "roles/aiplatform.user"},
+                parent=WORKSPACE,
+            )
+        ),
+        accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "A person of a contractor's domain may submit",
+        (added("user:kim@contractor.example"),),
+        (hurts("submitter-added", "user:kim@contractor.example"),),
+        accident="access for a contractor, never taken back",
+    ),
+    Case(
+        "A group of the own domain's branch may submit",
+        (added("group:ml@eu.acme.example"),),
+        (tells("submitter-added", "group:ml@eu.acme.example"),),
+    ),
+    Case(
+        "A person may submit who could not",
+        (stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:ben@acme.example\n"),),
+        (tells("submitter-added", "user:ben@acme.example"),),
+        world=BUSY,
+    ),
+    Case(
+        "A group may submit as a trainer that reads a secret",
+        (stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - group:students@acme.example\n\n"),),
+        (hurts("submitter-added", "group:students@acme.example", "as trainer `tuning`", "can read secret `hf-token`"),),
+        given=(trainer(TEAM), LORA_TUNES),
+        never=("once that account may",),
+        accident="a token in the hands of a class",
+    ),
+    Case(
+        "A person joins the submitters and, by a second line, those of a trainer that reads a secret",
+        (
+            stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:mira@acme.example\n"),
+            stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - user:mira@acme.example\n\n"),
+        ),
+        (hurts("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "can read secret `hf-token`"),),
+        given=(trainer(TEAM), LORA_TUNES),
+        accident="a newcomer whose second right nobody was told",
+    ),
+    Case(
+        "A person who has a job running leaves the submitters",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (hurts("submitter-gone", ADA, "tune-27b-x1", "except as a member of `group:ml@acme.example`"),),
+        world=BUSY,
+        never=("not known: which",),
+        accident="a person shut out of the work of a night",
+    ),
+    Case(
+        "The account of the nightly search leaves the submitters",
+        (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
+        (stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),),
+        world=BUSY,
+        accident="a robot that nobody thought of",
+    ),
+    Case(
+        "The account of the nightly search leaves while nothing of it runs: tonight it is refused",
+        (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
+        (stops("submitter-gone", "serviceAccount:nightly@", "whatever submits `digits` in its name fails"),),
+        world=World(jobs=(Job("digits-night", "digits", "nightly", state="SUCCEEDED", hours=9.0),)),
+        accident="a robot that nobody thought of",
+    ),
+    Case(
+        "Nobody may submit any more, and the pools are paid",
+        (
+            stack(
+                f"    submitters:\n      - {TEAM}\n      - {ADA}\n      - {NIGHTLY}\n",
+                "    submitters: []\n",
+            ),
+        ),
+        tuple(stops("submitter-gone", member, "nobody is left") for member in (TEAM, ADA, NIGHTLY)),
+        accident="everybody shut out by an edit of one line",
+    ),
+    Case(
+        "A typing error in the group's name: nobody of the team may submit",
+        (stack("group:ml@acme.example", "group:ml@acme.exmaple"),),
+        (stops("submitter-gone", TEAM), tells("submitter-added", "group:ml@acme.exmaple")),
+        world=BUSY,
+        accident="an address with a letter wrong",
+        may=("submitter-added",),
+    ),
+    Case(
+        "A group leaves of four, which are not all named",
+        (stack(f"      - {TEAM}\n", ""),),
+        (stops("submitter-gone", TEAM, "nor cancel jobs or read results, except as a member of another listed group"),),
+        given=(
+            stack(
+                f"      - {TEAM}\n",
+                f"      - {TEAM}\n" + "".join(f"      - group:{each}@acme.example\n" for each in ("a1", "b2", "c3")),
+            ),
+        ),
+        never=("group:b2", "workspace's trainer"),
+        accident="a group removed whose members' scripts were other people's schedules",
+    ),
+    Case(
+        "A team gets another name, which its members go on to say",
+        (stack("    vision: { submitters", "    sight: { submitters"),),
+        (hurts("submitter-gone", "team vision", "`--team vision` are refused", "slipway:teams"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [group:seeing@acme.example] }\n\n  slipway:policy:\n",
+            ),
+        ),
+        accident="a renamed team, whose schedules said the old name",
+    ),
+    Case(
+        "A group leaves, and another one comes with a person who stays in one of them",
+        (stack(f"      - {TEAM}\n", "      - group:nlp@acme.example\n"),),
+        (
+            stops(
+                "submitter-gone", TEAM, "except as a member of `group:nlp@acme.example` or `group:vision@acme.example`"
+            ),
+        ),
+        may=("submitter-added",),
+        given=(stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),),
+        accident="a renamed group, whose old members were locked out",
+    ),
+    Case(
+        "Somebody may submit where each job tells a chat room",
+        (stack(f"      - {ADA}\n", f"      - {ADA}\n      - user:ben@acme.example\n"),),
+        (tells("submitter-added", "ben", "read 2 secrets"),),
+        given=(workspace("notify: chat"),),
+        accident="a webhook within the reach of all jobs",
+    ),
+    Case(
+        "A team goes with its budget: nobody counts for it",
+        (stack("    vision: { submitters: [group:vision@acme.example], budget: 900 }\n", ""),),
+        (stops("submitter-gone", "vision"),),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example], budget: 900 }\n"
+                "    speech: { submitters: [group:speech@acme.example] }\n" + POLICY,
+            ),
+        ),
+        never=("may spend",),
+    ),
+    Case(
+        "A team goes whose label a template keeps: its jobs have no limit of their own any more",
+        (stack(VISION.replace("clusters: [cpu]", "budget: 900"), ""),),
+        (
+            stops("submitter-gone", "vision"),
+            hurts("budget-changed", "teams.vision", "Jobs with label `team` vision", "$80,000"),
+        ),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:budget: { stack: 80000, enforce: true }\n"
+                + VISION.replace("clusters: [cpu]", "budget: 900")
+                + POLICY,
+            ),
+            template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
+        ),
+        may=("budget-share",),
+        accident="a team dissolved, and its nightly jobs unlimited",
+    ),
+    Case(
+        "Somebody new may submit as that trainer alone",
+        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
+        (hurts("submitter-added", BEN, "tuning", "hf-token"),),
+        given=(trainer(ADA), LORA_TUNES),
+    ),
+    Case(
+        "Another group submits as the trainer: who may submit as another one gets nothing back by that",
+        (stack("        - group:nlp@acme.example\n", "        - group:speech@acme.example\n"),),
+        (
+            stops(
+                *(
+                    "submitter-gone",
+                    "group:nlp",
+                    "can't submit any more, nor cancel jobs or read results, except as a member of",
+                ),
+                "slipway:trainers.tuning.submitters",
+            ),
+            hurts("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
+        ),
+        given=(trainer("group:nlp@acme.example"), LORA_TUNES, EYES),
+        never=("group:vision",),
+    ),
+    Case(
+        "A group that submits as the trainer alone leaves, and other groups can't submit as it",
+        (stack("        - group:nlp@acme.example\n", ""),),
+        (stops("submitter-gone", "group:nlp", f"except as a member of `{TEAM}`"),),
+        given=(trainer(ADA, "group:nlp@acme.example"), LORA_TUNES),
+        world=BUSY,
+        never=("as trainer", "unless in"),
+    ),
+    Case(
+        "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (stops("submitter-gone", ADA, "except as a member of `domain:acme.example`"),),
+        given=(trainer("domain:acme.example"), LORA_TUNES),
+        never=("as before",),
+        accident="a person shut out of all jobs but one",
+    ),
+    Case(
+        "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
+        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
+        (stops("submitter-gone", BEN, "except as a member of `domain:acme.example`"),),
+        given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
+        never=("as before",),
+    ),
+)

@@ -1,0 +1,212 @@
+"""Teams: their clusters, and their shares of machines."""
+
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
+
+CASES = (
+    Case(
+        "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
+        (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
+        (
+            stops(
+                "cluster-team",
+                "cluster cpu",
+                *("no other cluster takes sessions, so theirs are refused", "the share of `vision` there is void"),
+                "without it, jobs of `digits` cost $0.99/h on Spot",
+            ),
+            hurts("cluster-team", "cluster bench"),
+            hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
+        ),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+                "    vision: { submitters: [group:vision@acme.example] }\n\n"
+                f"  slipway:shares: {{ cpu: {{ search: 4, vision: 4 }} }}\n{POLICY}",
+            ),
+            stack(
+                "    cpu:\n      displayName",
+                "    bench:\n      pools:\n"
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+                "    cpu:\n      displayName",
+            ),
+        ),
+        may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a cluster given to whom used it most, and everybody's sessions with it",
+    ),
+    Case(
+        "A team's cluster is another team's, for whoever says so",
+        HANDED_ON,
+        (
+            hurts("cluster-team", "cluster cpu", "with `--team demand`"),
+            stops("cluster-team", "template tune", "by `group:search@acme.example`"),
+        ),
+        given=TEAMS,
+        may=("cluster-team",),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        never=("still may",),
+        accident="a cluster handed on before its jobs were",
+    ),
+    Case(
+        "A team has no share of a cluster any more, where another has all of it",
+        (stack("{ search: 2, demand: 2 }", "{ search: 16 }"),),
+        (
+            hurts(
+                "team-shares",
+                "cpu",
+                "search 16 instead of demand 2, search 2",
+                "what a team submits above its share waits",
+            ),
+        ),
+        given=(*TEAMS, stack(POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + POLICY)),
+        accident="a team whose jobs stood for a week behind another's",
+    ),
+    Case(
+        "The H100 machines become one team's, and everybody else is sent away",
+        (
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+        (
+            hurts(
+                *(
+                    "cluster-team",
+                    "h100",
+                    TEAM,
+                    NIGHTLY,
+                    "count for team `vision` may go there, with `--team vision`",
+                    "slipway:teams.vision.clusters",
+                ),
+                "let its members submit with `--team vision`",
+            ),
+        ),
+        world=BUSY,
+        accident="machines that a neighbouring team had counted on",
+    ),
+    Case(
+        "The CPU machines become one team's, and a template that runs nowhere else is refused to everybody else",
+        (
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+        (
+            stops(
+                *(
+                    "cluster-team",
+                    "template tune",
+                    TEAM,
+                    NIGHTLY,
+                    ADA,
+                    "are refused (exit code 5)",
+                    "1 submission by ada",
+                ),
+                *(
+                    "first list another capacity type that can be had",
+                    "leave `cpu` out of `clusters` of team `vision`",
+                ),
+            ),
+            hurts("cluster-team", "cpu", "without it, jobs of `digits` cost"),
+        ),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        may=("submitter-added", "access-added"),
+        accident="a template that nobody may submit any more",
+    ),
+    Case(
+        "Teams share a cluster that was whoever's was first",
+        (stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
+        (hurts("team-shares", "cluster h100", "vision 2 instead of none", "waits in its command"),),
+        world=BUSY,
+    ),
+    Case(
+        "A team may not use a cluster any more, and its share of it goes",
+        (
+            stack("ben@acme.example], clusters: [h100] }", "ben@acme.example] }"),
+            stack("{ h100: { vision: 1, speech: 1 } }", "{ h100: { vision: 2 } }"),
+        ),
+        (hurts("team-shares", "h100", "vision 2 instead of speech 1, vision 1"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+                "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
+                "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
+            ),
+        ),
+        may=("cluster-team", "cluster-team-gone"),
+        never=("jobs of speech are sent there",),
+    ),
+    Case(
+        "Nobody shares a cluster by machines any more",
+        (stack("  slipway:shares: { h100: { vision: 2 } }\n", ""),),
+        (hurts("team-shares", "cluster h100", "are none instead of", "who submits first has its machines"),),
+        given=(stack("  slipway:policy:\n", "  slipway:shares: { h100: { vision: 2 } }\n  slipway:policy:\n"),),
+        never=("above its share",),
+        accident="a sweep that held a shared pool for days",
+    ),
+    Case(
+        "A second team gets a team's machines",
+        (stack("submitters: [user:ben@acme.example]", "submitters: [user:ben@acme.example], clusters: [h100]"),),
+        (tells("cluster-team", "cluster h100", "user:ben@", "of teams `vision` and `audio`"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n"
+                "    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+                "    audio: { submitters: [user:ben@acme.example] }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+    ),
+    Case(
+        "A team's only cluster goes",
+        (stack("clusters: [cpu] ", "clusters: [] "),),
+        (
+            hurts("cluster-team", "team vision", "no cluster of its own", "`cpu`"),
+            hurts("cluster-team", "cluster cpu", ADA),
+        ),
+        given=(stack(POLICY, VISION + POLICY),),
+        accident="machines that a team had counted on",
+    ),
+    Case(
+        "A cluster becomes a team's, and a template counts for that team by itself",
+        (stack("clusters: []", "clusters: [cpu]"),),
+        (hurts("cluster-team", "cpu", "jobs of `digits` to `cpu`", "count for team `vision`"),),
+        given=(
+            stack(POLICY, VISION.replace("[cpu]", "[]") + POLICY),
+            template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
+        ),
+    ),
+    Case(
+        "A team's cluster is another team's too",
+        (stack("clusters: []", "clusters: [cpu]"),),
+        (tells("cluster-team", "cluster cpu", "group:speech@acme.example"),),
+        given=(
+            stack(
+                POLICY,
+                "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example], clusters: [cpu] }\n"
+                "    speech: { submitters: [group:speech@acme.example], clusters: [] }\n" + POLICY,
+            ),
+        ),
+    ),
+    Case(
+        "The CPU machines become a team's, which a group that submits as a trainer alone could not use before",
+        (
+            stack(
+                "  slipway:policy:\n",
+                f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], clusters: [cpu] }} }}\n  slipway:policy:\n",
+            ),
+        ),
+        (hurts("cluster-team", "cluster cpu", TEAM), stops("cluster-team", "template tune", TEAM)),
+        given=(trainer("group:nlp@acme.example"), LORA_TUNES),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        never=("group:nlp",),
+    ),
+)

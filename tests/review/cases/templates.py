@@ -1,0 +1,112 @@
+"""Templates and their kinds that are added, renamed or removed."""
+
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
+from tests.review.checkout import BASE
+from tests.review.edits import LATELY, UPLOADING, UPLOADS
+
+WIDE = '''"""wide: the search, on machines of its own."""
+
+from slipway.template import Disk, JobTemplate, Package, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="wide",
+    summary="the search, on machines of its own",
+    code=Package("jobs/lora", "lora.task", "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:20260901"),
+    worker_pools=(WorkerPool("one", "a3-highgpu-8g", Disk("pd-ssd", 500), args=("--output=${slipway.output}",)),),
+    capacity_types=("on-demand",),
+    timeout_s=86_400,
+)
+'''
+_LATE = (BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="late"')
+
+CASES = (
+    Case(
+        "A template gets another name, while its jobs run",
+        (
+            stack("    - evals\n", "    - judge\n"),
+            Edit(
+                "templates/judge.py",
+                new=(BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="judge"'),
+            ),
+            Edit("templates/evals.py"),
+        ),
+        (
+            stops(
+                "template-gone",
+                "evals",
+                "called `judge`",
+                "keep the file of",
+            ),
+        ),
+        may=("template-added",),
+        never=("as no other template does", "pays both"),
+        world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
+    ),
+    Case(
+        "A template that costs a hundred dollars an hour can be submitted",
+        (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
+        (hurts("template-added", "template wide", "a run of up to 24 h costs $101.14/h on demand"),),
+        world=BUSY,
+        accident="a bill that nobody had asked for",
+    ),
+    Case(
+        "A model is not uploaded any more, as its kind goes",
+        (template("evals", UPLOADING, 'kinds=("custom-job",)'),),
+        (
+            stops("kind-gone", "evals", "with `--as training-pipeline` are refused"),
+            hurts("request-changed", "evals kind", "nothing uploads the model"),
+        ),
+        given=UPLOADS,
+        world=World(jobs=(Job("evals-7", "evals", "ci", "spot", {}, "SUCCEEDED", 90, "training-pipeline"),)),
+        never=("as a training pipeline are refused",),
+    ),
+    Case(
+        "A template is published that was not",
+        (stack("    - tune\n", "    - tune\n    - evals\n"),),
+        (tells("template-added", "template evals"),),
+        given=(stack("    - evals\n", ""),),
+        world=BUSY,
+        may=("template-added",),
+    ),
+    Case(
+        "A template that people use is not published any more",
+        (stack("    - evals\n", ""),),
+        (stops("template-gone", "template evals", "ben"),),
+        world=LATELY,
+        accident="a service taken down that somebody still used",
+    ),
+    Case(
+        "A template that nobody used is not published any more",
+        (stack("    - evals\n", ""),),
+        (hurts("template-gone", "template evals", "nobody"),),
+    ),
+    Case(
+        "A template can't be submitted as a custom job any more, as somebody did",
+        (template("tune", '("hyperparameter-tuning-job", "custom-job")', '("hyperparameter-tuning-job",)'),),
+        (stops("kind-gone", "tune", "custom-job", "cy"),),
+        may=("offer-gone",),
+        world=LATELY,
+    ),
+    Case(
+        "A new template falls back to machines on demand, unasked",
+        (
+            Edit("templates/late.py", "", _LATE),
+            stack("    - evals\n", "    - evals\n    - late\n"),
+        ),
+        (tells("template-added", "late", "on Spot, else $", "on demand"),),
+        accident="a bill for machines that nobody had named",
+    ),
+    Case(
+        "Jobs may run as training pipelines, and the template names no model",
+        (template("tune", '"custom-job")', '"custom-job", "training-pipeline")'),),
+        (tells("kind-added", "tune", "training pipeline"),),
+        never=("uploads",),
+    ),
+    Case(
+        "Jobs run as training pipelines instead, and the template names no model",
+        (more("digits", 'kinds=("training-pipeline",)'),),
+        (hurts("kind-gone", "digits", "custom job"), hurts("request-changed", "digits", "as a training pipeline")),
+        never=("uploads", "pipeline too"),
+        accident="pipelines that trained, and had no model to show",
+    ),
+)

@@ -1,0 +1,237 @@
+"""What every submitter may do: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
+
+from tests.review.case import BUSY, Case, Edit, hurts, imports, more, stack, stops, tells, template
+from tests.review.edits import ADA, LORA_TUNES, POLICY, SCRIPT, SESSIONS, TEAM, trainer, workspace
+
+_HEAD = stack("pools: [cpu/workers] }", "pools: [cpu/head] }")
+_ON_HEAD = template(
+    "script",
+    'capacity_types=("pool", "spot"), ',
+    'variants=(Variant({"small": True}, (WorkerPool("script", "n1-standard-4", Disk("pd-ssd", 100), args=ARGS),)),),\n'
+    '    capacity_types=("pool", "spot"), ',
+)
+_SMALL = (
+    imports("script", "Variant"),
+    template("script", "command=True),)", 'command=True), Parameter("small", bool, default=False))'),
+    _ON_HEAD,
+)
+TRAINER = stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n")
+FREE = (more("digits", "code_flag=True"), TRAINER, stack("      reviewedCodeOnly: true\n", ""))
+
+
+def without(*lines: str) -> Edit:
+    return stack("".join(f"    {line}\n" for line in lines), "")
+
+
+CASES = (
+    Case(
+        "Whoever may see a job may open a shell in it",
+        (more("evals", "enable_web_access=True", "enable_dashboard_access=True"),),
+        (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "without a trace"),),
+        accident="a debugging door left open",
+    ),
+    Case(
+        "Nobody may open a shell in a job any more",
+        (template("evals", "    enable_web_access=True,\n", ""),),
+        (hurts("web-access-changed", "evals", "don't open a shell any more", "logs"),),
+        given=(more("evals", "enable_web_access=True"),),
+    ),
+    Case(
+        "A template may be submitted with code of one's own, where the stack allows it",
+        (more("digits", "code_flag=True"),),
+        (stops("code-allowed", "digits", "code that nobody reviewed"),),
+        given=(
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        accident="code that nobody had read, run with a robot's rights",
+    ),
+    Case(
+        "Sessions are held to a pool that has no usual machine of theirs",
+        (_HEAD,),
+        (
+            hurts("sessions-limited", "workspace sessions", "on cpu/head for up to 8 h"),
+            stops("sessions-limited", "workspace usual sessions", "plain `slipway session start`", "is refused"),
+        ),
+        given=(*SESSIONS, *_SMALL),
+        accident="a notebook that nobody could open on Monday",
+    ),
+    Case(
+        "The pool of sessions gets other disks, and no template for sessions fits it any more",
+        (
+            stack(
+                "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }",
+                "n1-standard-8, disk: { type: pd-ssd, sizeGb: 200 }",
+            ),
+        ),
+        (stops("sessions-limited", "workspace sessions", "nowhere"),),
+        given=SESSIONS,
+        may=(
+            "preview-failed",
+            "pool-unused",
+            "cluster-new-generation",
+            "generations-overlap",
+            "offer-unavailable",
+            "capacity-found-anew",
+            "offer-misfit",
+            "machines-changed",
+            "run-cost",
+            "no-offer-left",
+        ),
+        never=("ran on it", "`slipway:sessions`"),
+    ),
+    Case(
+        "Anybody may open a shell, also who may submit as a trainer alone",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
+        (stops("web-access-changed", "workspace", "runs as the job's account; such accounts read"),),
+        given=(trainer(TEAM), LORA_TUNES),
+        never=("account of every other job",),
+    ),
+    Case(
+        "People may bring no code any more, and the template for commands stays on the list",
+        (stack("    code: true\n", ""),),
+        (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        given=SCRIPT,
+        accident="a rule that was to keep out other people's code, and ended everybody's sessions",
+    ),
+    Case(
+        "Urgent jobs are allowed to a group that is no submitter",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
+        (hurts("urgent-jobs", "group:sales@acme.example", "itself is no submitter"),),
+        accident="a group that was named by its old address",
+    ),
+    Case(
+        "Sessions may run longer, and on a pool that no template for them fits",
+        (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
+        (
+            hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of 8 h"),
+            tells("sessions-limited", "", "No session can run on h100/workers", "fits it"),
+        ),
+        given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
+        never=("may run on cpu/workers or h100",),
+        accident="three days of a warm machine for one notebook",
+    ),
+    Case(
+        "Whoever may submit may open a shell in machines of their jobs",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
+        (stops("web-access-changed", "workspace", "open a shell", "account"),),
+        world=BUSY,
+    ),
+    Case(
+        "Somebody may have others' jobs make room for urgent ones",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
+        (hurts("urgent-jobs", "urgent user:eve@acme.example", "make room", "--urgent"),),
+        world=BUSY,
+    ),
+    Case(
+        "A group's jobs may be urgent where they count for the team that it is called like",
+        (stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n"),),
+        (hurts("urgent-jobs", f"urgent {TEAM}", "make room for those of team `ml`"),),
+        never=("itself is no submitter",),
+    ),
+    Case(
+        "Urgent jobs of somebody are not urgent any more",
+        (stack("    urgent: [user:eve@acme.example]\n", ""),),
+        (tells("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
+        world=BUSY,
+    ),
+    Case(
+        "Shells are not allowed any more",
+        (stack("    shell: true\n", ""),),
+        (hurts("web-access-changed", "workspace", "--shell", "refused"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
+        world=BUSY,
+    ),
+    Case(
+        "The page of all jobs and costs is written for whoever may read the catalog",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    board: true\n"),),
+        (hurts("board-shown", "workspace", "jobs and costs"),),
+        world=BUSY,
+    ),
+    Case(
+        "Notices of jobs go to another room",
+        (stack("notify: slack-ml\n", "notify: slack-all\n"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "instead of", "slack-ml", "nobody is told where"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        accident="alerts that went on in a room that nobody read",
+    ),
+    Case(
+        "A chat room is told of all jobs",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        (hurts("jobs-told", "workspace", "slack-ml", "errors"),),
+        world=BUSY,
+    ),
+    Case(
+        "Somebody loses urgent jobs as one by name, and a group keeps them",
+        (stack("urgent: [group:ml@acme.example, user:ada@acme.example]", "urgent: [group:ml@acme.example]"),),
+        (tells("urgent-jobs", "urgent user:ada@acme.example", "except as a member of `group:ml@acme.example`"),),
+        given=(
+            stack(
+                "    trainer: trainer\n",
+                "    trainer: trainer\n    urgent: [group:ml@acme.example, user:ada@acme.example]\n",
+            ),
+        ),
+    ),
+    Case(
+        "Notices go by the next version of their secret",
+        (stack("slack-ml/versions/3", "slack-ml/versions/4"),),
+        (hurts("jobs-told", "workspace notify", "`slack-ml/versions/4`", "`slack-ml/versions/3`"),),
+        given=(
+            stack(
+                "    trainer: trainer\n",
+                "    trainer: trainer\n    notify: projects/acme-ml/secrets/slack-ml/versions/3\n",
+            ),
+        ),
+        never=("where `slack-ml` leads",),
+    ),
+    Case(
+        "A shell in jobs that read no secret",
+        (more("digits", "enable_web_access=True"),),
+        (stops("web-access-changed", "digits", "open a shell", "may act as `trainer`"),),
+    ),
+    Case(
+        "A template does not take code of one's own any more",
+        (template("digits", "    code_flag=True,\n", ""),),
+        (hurts("code-forbidden", "digits", "`--code` are refused"),),
+        given=FREE,
+    ),
+    Case(
+        "The page of all jobs and costs goes",
+        (without("board: true"),),
+        (tells("board-shown"),),
+        given=(workspace("board: true"),),
+    ),
+    Case(
+        "Nobody is told of jobs any more",
+        (without("notify: chat"),),
+        (hurts("jobs-told", "workspace notify", "Nobody is told any more", "`chat`"),),
+        given=(workspace("notify: chat"),),
+    ),
+    Case(
+        "Sessions may run three days instead of one evening",
+        (stack("max: 8h", "max: 72h"),),
+        (hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of 8 h", "take no job"),),
+        given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
+        accident="a pool held for a weekend by a forgotten session",
+    ),
+    Case(
+        "Sessions may not run anywhere any more",
+        (stack("pools: [cpu/workers]", "pools: []"),),
+        (hurts("sessions-limited", "", "nowhere instead of on cpu/workers"),),
+        given=(stack(POLICY, "  slipway:sessions: { pools: [cpu/workers] }\n" + POLICY),),
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, for a template whose account reads none of the trainer's secrets",
+        (
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        (
+            stops("code-allowed", "workspace", "Anybody who may submit `digits` may run code that nobody reviewed"),
+            stops("policy-weaker", "reviewedCodeOnly"),
+        ),
+        given=(trainer(ADA), LORA_TUNES, more("digits", "code_flag=True")),
+        never=("such accounts read", "hf-token"),
+    ),
+)
