@@ -204,6 +204,14 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "A trainer goes as which a template still runs, so the deployment is refused",
+        (Edit("stacks/Pulumi.prod.yaml", trainer(ADA).new or "", "  slipway:policy:\n"),),
+        (stops("preview-failed", "", "runs as trainer tuning"), hurts("trainer-gone", "tuning", ADA)),
+        given=(trainer(ADA), LORA_TUNES),
+        may=("trainer-access-gone",),
+        never=("run as account", "may now"),
+    ),
+    Case(
         "A trainer goes whose members may all submit as everybody",
         (
             Edit("stacks/Pulumi.prod.yaml", trainer(ADA, NIGHTLY).new or "", "  slipway:policy:\n"),

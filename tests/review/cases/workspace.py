@@ -216,6 +216,13 @@ CASES = (
         accident="a pool held for a weekend by a forgotten session",
     ),
     Case(
+        "The longest time of sessions goes",
+        (stack("max: 8h, ", ""),),
+        (hurts("sessions-limited", "", "may run on cpu/workers as long as any job instead of 8 h", "take no job"),),
+        given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
+        accident="a GPU held over the holidays by a notebook that nobody closed",
+    ),
+    Case(
         "Sessions may not run anywhere any more",
         (stack("pools: [cpu/workers]", "pools: []"),),
         (hurts("sessions-limited", "", "nowhere instead of on cpu/workers"),),

@@ -31,7 +31,7 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
-_FOR = " for up to "
+_FOR, _ANY = " for up to ", " as long as any job"
 _ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
@@ -81,15 +81,18 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
+        ends = fitting[0].max != fitting[1].max
+        was, becomes = (f"{side}{_ANY * (ends and side.max is None and side.pools != ())}" for side in fitting)
+        # A place that stays is told once.
+        place = str(replace(fitting[1], max=None))
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
             grade=Grade.BLOCKING if nowhere else Grade.NOTE if _moved(change, before, after) else None,
-            # A place that stays is told once.
-            before=str(fitting[0]).removeprefix(f"{str(fitting[1]).partition(_FOR)[0]}{_FOR}"),
-            after=str(fitting[1]),
+            before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(_FOR).strip(),
+            after=becomes,
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )

@@ -90,7 +90,7 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
     """Find differences of the posted requests: the same difference of several offers and worker pools once."""
-    old, new = template.old, template.new
+    old, new, preview = template.old, template.new, template.change.preview
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     before = {label: offer for label, offer in before.items() if served(offer, new)}
     same = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
@@ -120,6 +120,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         offers = tuple(both[label][1] for label in at)
         if rule.kind == "encryption-changed" and _of_clusters(offers, template.was, template.becomes):
             continue
+        sides = address_of(str(was), template.was), address_of(str(becomes), template.becomes)
+        if rule.kind == "account-changed" and sides[0] == sides[1] and preview and preview.errors:
+            continue  # It names a trainer that the stack has no more.
         one = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
         # A plain secret has a row of its own.
         if HIDDEN not in [edit.after for edit in one.edits]:
