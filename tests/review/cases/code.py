@@ -31,6 +31,14 @@ WRITES = Edit(TASK, BODY, '    parser = argparse.ArgumentParser()\n    parser.ad
 
 CASES = (
     Case(
+        "A function of shared code that no job imports has another name",
+        (Edit("jobs/common/data.py", "SEED = 1", "FIRST = 1"),),
+        (tells("code-changed", "digits", "are packed with other code, of `jobs/common/data.py`"),),
+        given=USES_COMMON[:1] + USES_COMMON[2:],
+        may=("code-changed",),
+        never=("run other code",),
+    ),
+    Case(
         "The checkpoint goes to the machine's own disk",
         (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
         (stops("code-changed", "lora", "find no checkpoint any more", "outlives the machine", "paid a second time"),),

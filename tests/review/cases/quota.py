@@ -1,6 +1,6 @@
 """Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.edits import ANEW, GPUS, H100, LABELS, WORKERS, h100_limit
 
 REQUEST = stack("mode: enforce", "mode: request")
@@ -10,7 +10,25 @@ A100 = (
     "      labels: { team: platform }\n    cpu:\n"
 )
 
+SUITE = (
+    'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100)),), ("spot",)),)'
+)
+TO_A100 = ("n1-standard-16", "a2-highgpu-8g")
+
 CASES = (
+    Case(
+        "The larger suite goes to machines for which there is no quota, beside jobs that have enough of it",
+        (template("evals", *TO_A100),),
+        (
+            stops("offer-unavailable", "evals", "nor run at all"),
+            hurts("quota-short-at-most", "quota", "needs up to 8 of preemptible A100 GPUs"),
+            hurts("machines-changed", "evals"),
+        ),
+        given=(imports("evals", "Variant"), more("evals", SUITE)),
+        world=World(limits={"preemptible_nvidia_a100_gpus": 4}),
+        never=("evals and lora",),
+        accident="a larger machine type chosen without its quota",
+    ),
     Case(
         "Quota is only warned of, and there is not enough for the new cluster",
         (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),

@@ -36,6 +36,14 @@ OWNED = stack("  slipway:policy:\n", f"  slipway:teams: {{ bench: {BENCH} }}\n  
 
 CASES = (
     Case(
+        "A judge without the launcher keeps its checkpoints by an address of their own",
+        (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
+        (stops("request-changed", "launcher", "`$SLIPWAY_OUTPUT`, checkpoints too, is not kept"),),
+        given=(template("evals", '"REGION": "us-central1"', '"CKPT": "${slipway.output}/checkpoints"'),),
+        never=("begins anew",),
+        accident="a wrapper taken away that had copied results",
+    ),
+    Case(
         "A template counts on checkpoints that its code never writes",
         (more("tune", "checkpoints=True"),),
         (stops("request-changed", "tune checkpoints", "none is kept", "begins anew each time"),),
@@ -187,7 +195,7 @@ CASES = (
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "begins anew"),),
+        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "checkpoints too, is not kept"),),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),

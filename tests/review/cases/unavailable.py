@@ -11,6 +11,7 @@ from tests.review.edits import (
     POLICY,
     STUDIED,
     TEAMS,
+    WITH_BOTH,
     ago,
     counts,
 )
@@ -18,6 +19,16 @@ from tests.review.edits import (
 BOUGHT = "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
 
 CASES = (
+    Case(
+        "The first machine becomes one for which there is no quota on Spot",
+        (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
+        (hurts("offer-unavailable", "lora spot", "can't use Spot with `a2-highgpu-1g` any more"),),
+        may=("offer-unavailable", "machines-changed", "run-cost", "quota-short-for-offers", "offer-gone"),
+        given=WITH_BOTH,
+        world=World(limits={"preemptible_nvidia_h100_gpus": 0}),
+        never=("with `a3-highgpu-1g` any more",),
+        accident="a newer GPU chosen without its quota",
+    ),
     Case(
         "The stack file lists a reservation no more that a template names",
         (stack(BOUGHT, BOUGHT.replace("bought", "other")),),

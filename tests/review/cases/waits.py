@@ -15,6 +15,21 @@ FLEX_WAITS = template("lora", 'waits={"flex-start": 7200}', "scheduling=Scheduli
 
 CASES = (
     Case(
+        "The first machine is another one, and the wait for it on Spot ends no more",
+        (
+            template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),
+            template("lora", '"spot": 1800, ', ""),
+        ),
+        (
+            hurts("fallback-wait", "lora", "they never go on to flex-start with `a3-highgpu-1g` by themselves"),
+            hurts("machines-changed", "lora"),
+        ),
+        given=(*WITH_BOTH, template("lora", 'waits={"flex-start"', 'waits={"spot": 1800, "flex-start"')),
+        may=("run-cost",),
+        never=("go on to flex-start with `a2",),
+        accident="jobs that waited for Spot for days",
+    ),
+    Case(
         "A wait is shortened that somebody's job lately took",
         (template("lora", '{"flex-start": 7200}', '{"flex-start": 600}'),),
         (hurts("fallback-wait", "lora", "then they cost $4.28/h on demand"),),

@@ -25,6 +25,14 @@ def without(*lines: str) -> Edit:
 
 CASES = (
     Case(
+        "A template takes no code any more, and its jobs never brought any",
+        (template("digits", "    code_flag=True,\n", ""),),
+        (hurts("code-forbidden", "digits", "nobody sent it with `--code` in the last 30 days"),),
+        given=FREE,
+        world=BUSY,
+        never=("used it",),
+    ),
+    Case(
         "Whoever may see a job may open a shell in it",
         (more("evals", "enable_web_access=True", "enable_dashboard_access=True"),),
         (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "without a trace"),),

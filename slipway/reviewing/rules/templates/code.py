@@ -81,6 +81,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
+        packed=bool(edited) and not {*edited} & {file for _, file, _ in _started(template.new)},
         edits=lines[:_MOST_LINES],
         details=[
             *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),

@@ -197,11 +197,7 @@ def secret(difference: Difference) -> Effect:
 
 def unlaunched(difference: Difference) -> Effect:
     named = sorted({name[: -len("__SECRET")] for name, _ in variables(difference.offers) if name.endswith("__SECRET")})
-    return follows(
-        "unlaunched",
-        names=join(map(shown, named)),
-        anew=difference.template.new.checkpoints,
-    )
+    return follows("unlaunched", names=join(map(shown, named)), saves=difference.template.new.checkpoints)
 
 
 def account(difference: Difference) -> Effect:

@@ -120,7 +120,7 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
             before[old].shape == after[label].shape or (before[old].shape not in are and after[label].shape not in were)
         )
     }
-    return {**{label: label for label in after if label in before}, **moved}
+    return {label: moved.get(label, label) for label in after if label in moved or label in before}
 
 
 def refused(offer: Offer, offers: Offers) -> bool:
@@ -206,10 +206,13 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     nowhere = _can_run_nowhere(offer, template)
     so = facts(why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
     known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
+    moved = bool(was.shape and offer.shape) and was.shape != offer.shape
     yield _tells(
         template,
         "offer-unavailable",
         offer,
+        way=way(was if moved else offer),
+        place=f"`{offer.shape}`" * moved,
         nowhere=nowhere,
         so=so,
         details=_shut(after, offer, template) if nowhere else (),

@@ -11,6 +11,7 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import KINDS, PIPELINE
+from slipway.model.labels import CODE_LABEL
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import (
@@ -108,7 +109,7 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         row = rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__)
         # Otherwise it is reported for the stack.
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
-            used = template.used if path == "codeFlag" and after is None else None
+            used = template.used.having(lambda job: CODE_LABEL in job.labels) if row == "code_flag-off" else None
             yield template.tells(cast("RowName", row), part=rule.what, used=used)
 
 
