@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from slipway.authoring.policy.rule import LEVELS
 from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
@@ -187,14 +188,17 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     asked = draw.asked if draw.asked >= line.short + (line.limit or 0) else 0
     in_season = bool(asked) and drawn_why(change, line.metric) == "season"
     allowed = change.after.quota.mode == "warn" and not in_season
+    # A rule of the stack may refuse a cluster that goes before its successor is there.
+    protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(
-        draw,
+        replace(draw, increase=draw.increase.removeprefix("or ")) if protected else draw,
         "quota-short-in-overlap" if draw.old >= line.short else "quota-short-now",
         as_kind="season-awaits-quota" if in_season else "quota-short-allowed" if allowed else "",
         grade=None if allowed else Grade.WARNING if asked else Grade.BLOCKING,
         field="slipway:quota.mode" if allowed else "",
         allowed=allowed,
         asked=asked,
+        protected=protected,
     )
 
 

@@ -88,6 +88,16 @@ CASES = (
         accident="a pool that was let grow before its quota",
     ),
     Case(
+        "Both generations do not fit, where a rule of the stack keeps each old one until the new one is there",
+        (stack(LABELS, "labels: { team: platform }"),),
+        (stops("quota-short-in-overlap", GPUS, "ask Google for 32"),),
+        given=(stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      protection: true\n"),),
+        may=(*ANEW, "preview-failed", "quota-short-at-most"),
+        never=("in-place",),
+        world=h100_limit(24),
+        accident="a rollover that waited for quota for ever",
+    ),
+    Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
         (stops("quota-short-in-overlap | quota-short-now", GPUS),),

@@ -120,8 +120,8 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         offers = tuple(both[label][1] for label in at)
         if rule.kind == "encryption-changed" and _of_clusters(offers, template.was, template.becomes):
             continue
-        sides = address_of(str(was), template.was), address_of(str(becomes), template.becomes)
-        if rule.kind == "account-changed" and sides[0] == sides[1] and preview and preview.errors:
+        stays = address_of(str(was), template.was) == address_of(str(becomes), template.becomes)
+        if rule.kind == "account-changed" and stays and preview and preview.errors:
             continue  # It names a trainer that the stack has no more.
         one = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
         # A plain secret has a row of its own.
