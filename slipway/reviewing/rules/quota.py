@@ -160,7 +160,8 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
         if not any(offer.available or offer.dormant for offer in template.offers)
         and any(offer.lacks_quota for offer in template.offers)
     )
-    short = (name.split()[0] for line in offers if line.short for name in sorted(_too_large(line)))
+    lacks = ((line, way) for line in offers if line.short for way in line.drawn)
+    short = (way.split()[0] for line, way in lacks if line.drawn[way] > (line.limit or 0))
     return say(
         "quota-stands",
         short=any(line.short for line in pools),
@@ -174,11 +175,8 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
 
 def _lacking(line: QuotaLine, most: Draw) -> tuple[object, ...]:
     """Return what lacks now and at most, and the ways to run that need more than the limit."""
-    return line.short, most.short, _too_large(line) if line.short else ()
-
-
-def _too_large(line: QuotaLine) -> Collection[str]:
-    return {name for name, needs in line.drawn.items() if line.of_offers and needs > (line.limit or 0)}
+    ways = {name for name, needs in line.drawn.items() if line.of_offers and needs > (line.limit or 0)}
+    return line.short, most.short, ways if line.short else ()
 
 
 def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:

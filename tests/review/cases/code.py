@@ -1,6 +1,6 @@
 """Job code: packages, their files and edited lines."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stops, tells, template
 from tests.review.edits import PLACE, PLAIN, PRINTS, REPORTS, SAVES_CHECKPOINT, SAVING, TASK
 from tests.review.engine import TEMPLATE
 from tests.slipway.reviewing.builders import step
@@ -30,6 +30,11 @@ SAVES_BY_PATH = Edit(
 WRITES = Edit(TASK, BODY, '    parser = argparse.ArgumentParser()\n    parser.add_argument("--output")\n' + BODY)
 
 CASES = (
+    silent(
+        "Shared code gets a comment, in the package of each job that has it",
+        Edit("jobs/common/data.py", "SEED = 1", "SEED = 1  # of all draws"),
+        given=USES_COMMON,
+    ),
     Case(
         "A function of shared code that no job imports has another name",
         (Edit("jobs/common/data.py", "SEED = 1", "FIRST = 1"),),

@@ -38,7 +38,7 @@ CASES = (
     Case(
         "A judge without the launcher keeps its checkpoints by an address of their own",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "`$SLIPWAY_OUTPUT`, checkpoints too, is not kept"),),
+        (stops("request-changed", "launcher", "`$SLIPWAY_OUTPUT` is not kept, not even checkpoints"),),
         given=(template("evals", '"REGION": "us-central1"', '"CKPT": "${slipway.output}/checkpoints"'),),
         never=("begins anew",),
         accident="a wrapper taken away that had copied results",
@@ -195,7 +195,7 @@ CASES = (
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "checkpoints too, is not kept"),),
+        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "is not kept, not even checkpoints"),),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),

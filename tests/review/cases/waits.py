@@ -1,6 +1,6 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, silent, stack, stops, tells, template
 from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
 from tests.review.engine import PROJECT, creates
 
@@ -14,6 +14,11 @@ SCHEDULING = (
 FLEX_WAITS = template("lora", 'waits={"flex-start": 7200}', "scheduling=Scheduling(max_wait_s=3600)")
 
 CASES = (
+    silent(
+        "Waits of several machines stand in another order",
+        template("lora", '{"spot": 1800, "flex-start": 7200}', '{"flex-start": 7200, "spot": 1800}'),
+        given=(*WITH_BOTH, template("lora", 'waits={"flex-start"', 'waits={"spot": 1800, "flex-start"')),
+    ),
     Case(
         "The first machine is another one, and the wait for it on Spot ends no more",
         (

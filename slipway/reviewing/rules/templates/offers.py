@@ -205,7 +205,6 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere = _can_run_nowhere(offer, template)
     so = facts(why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
-    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
     moved = bool(was.shape and offer.shape) and was.shape != offer.shape
     yield _tells(
         template,
@@ -217,7 +216,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
         instead=mend(offer, template),
-        grade=None if known else Grade.BLOCKING,
+        grade=None if (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer) else Grade.BLOCKING,
     )
 
 

@@ -32,8 +32,7 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
         waits = [each.wait is not None for each in rest]
         return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
-        why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
-        return f"then they fail, unpaid, {why}"
+        return "then they fail, unpaid"
     if rest:
         return f"they never go on to {way(rest[0])} by themselves"
     return "they can go nowhere else"
