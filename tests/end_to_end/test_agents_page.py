@@ -78,6 +78,7 @@ def agent(shell: Shell) -> Iterator[Agent]:
     yield begun
 
 
+@pytest.mark.long
 def test_a_script_follows_the_page_alone(agent: Agent) -> None:
     refused = agent.shell.type_("make up STACK=dev ARGS=--yes")
     assert refused.code == 2 and "error: agent robot does not deploy stack dev" in refused.out, refused.out

@@ -21,24 +21,24 @@ TORCH_ON_GPUS = f"{IMAGES}/pytorch-gpu.2-4.py310:latest"
 _DROPPED = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
 
 
-def interpreter(folder: Path, image: str, job: str = "") -> Path:
-    """Return the interpreter of this machine's environment of the image, with the job's requirements; `folder` gets a
-    link to it."""
+def interpreter(folder: Path, image: str, job: str = "", needed: Sequence[str] = ()) -> Path:
+    """Return the interpreter of this machine's environment of the image, with what a job needs: its requirements, or
+    `needed` of them; `folder` gets a link to it."""
     images = pytest.importorskip("vertex_local.images.cache", reason="needs the images' recipes", exc_type=ImportError)
     recipes = pytest.importorskip("vertex_local.images.recipes", exc_type=ImportError)
     recipe = recipes.recipe_for(image)
     assert recipe, "the image has a local recipe"
     shared = replace(recipe, shared=True)
     bare = images.cached(folder, image, shared, _tool, uv.find_uv_bin(), print, images.common(os.environ))
-    environment: Path = _with_requirements(bare, job) if job else bare
+    environment: Path = _with_requirements(bare, job, needed) if job else bare
     return environment / "bin" / "python"
 
 
-def _with_requirements(bare: Path, job: str) -> Path:
-    """Return the environment with the job's requirements, kept beside it: compiling takes seconds."""
+def _with_requirements(bare: Path, job: str, some: Sequence[str]) -> Path:
+    """Return the environment with what the job needs, kept beside it: compiling takes seconds."""
     files = pytest.importorskip("vertex_local.files", reason="needs the local cloud", exc_type=ImportError)
     images = pytest.importorskip("vertex_local.images.cache", reason="needs the images' recipes", exc_type=ImportError)
-    needed = requirements(ROOT / "jobs" / job.replace("-", "_"))
+    needed = some or requirements(ROOT / "jobs" / job.replace("-", "_"))
     digest = hashlib.sha256("\n".join((bare.name, *needed)).encode()).hexdigest()[:10]
     kept = bare.with_name(f"{job}-{digest}")
     with files.locked(kept.with_name(f"{kept.name}.lock"), PATIENCE_S):

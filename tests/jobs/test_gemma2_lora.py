@@ -82,6 +82,13 @@ def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return interpreter(tmp_path_factory.mktemp("images"), TORCH_ON_GPUS, "gemma2-lora")
 
 
+@pytest.fixture(scope="session")
+def fetching(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of the image's environment with the hub's client alone: with all that training needs it has
+    gigabytes, and these tests train nothing."""
+    return interpreter(tmp_path_factory.mktemp("images"), TORCH_ON_GPUS, "gemma2-lora", ["huggingface_hub>=1.33,<2"])
+
+
 def command(python: Path, output: Path, *more: str) -> list[str]:
     return [str(python), "-m", "gemma2_lora.task", *SHORT, f"--output={output}", *more]
 
@@ -213,7 +220,7 @@ print(folder.names())
 @pytest.mark.journey
 @pytest.mark.parametrize("fault", ["unavailable", "lost-answer"])
 def test_gemma2_lora_tries_again_when_cloud_storage_is_away_for_a_moment(
-    tuning: Path, cloud: LocalCloud, tmp_path: Path, fault: str
+    fetching: Path, cloud: LocalCloud, tmp_path: Path, fault: str
 ) -> None:  # X3
     """With the client that images have, which of its own accord tries neither uploads nor removals again. Those of
     torchrun-digits and dask-digits, too."""
@@ -223,7 +230,7 @@ def test_gemma2_lora_tries_again_when_cloud_storage_is_away_for_a_moment(
     faults = [here | {"match": f"{method} .*/b/kept-{fault}/o"} for method in ("POST", "DELETE")]
     faults.append({"kind": fault, "match": f"PUT .*/b/kept-{fault}/o", "times": 1})
     cloud.rest("POST", "/vertex-local/faults", {"faults": faults})
-    call = [str(tuning), "-c", STORE, f"gs://kept-{fault}/folder", str(tmp_path / "large")]
+    call = [str(fetching), "-c", STORE, f"gs://kept-{fault}/folder", str(tmp_path / "large")]
     try:
         said = run(call, STORAGE_EMULATOR_HOST=f"{cloud.url}/t/{cloud.token()}")
     finally:
@@ -247,6 +254,7 @@ def test_gemma2_lora_says_what_a_base_lacks(tmp_path: Path) -> None:
     assert "no model-2.safetensors" in lacking()
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_ends_when_the_loss_is_no_number(tuning: Path, tmp_path: Path) -> None:
     """Else the run ends well, with losses of 0 and an adapter of nothing but NaN."""
@@ -281,8 +289,8 @@ print(json.dumps(found))
 
 
 @pytest.mark.journey
-def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(tuning: Path, tmp_path: Path) -> None:
-    ask = [str(tuning), "-c", ASK, str(tmp_path), GOOD, STRANGER, UNKNOWN, ""]
+def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(fetching: Path, tmp_path: Path) -> None:
+    ask = [str(fetching), "-c", ASK, str(tmp_path), GOOD, STRANGER, UNKNOWN, ""]
     with serving(MODEL) as hub:
         document = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
     assert document[GOOD] == ["config.json", "model.safetensors", "tokenizer.json"]
@@ -297,8 +305,8 @@ def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(tun
 
 
 @pytest.mark.journey
-def test_gemma2_lora_says_when_the_hub_is_out_of_reach(tuning: Path, tmp_path: Path) -> None:
-    call = command(tuning, tmp_path, "--model=2b")
+def test_gemma2_lora_says_when_the_hub_is_out_of_reach(fetching: Path, tmp_path: Path) -> None:
+    call = command(fetching, tmp_path, "--model=2b")
     nowhere = environ(HF_ENDPOINT="http://127.0.0.1:9", HF_TOKEN=GOOD)
     done = subprocess.run(call, env=nowhere, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -335,6 +343,7 @@ sys.exit(task.main(arguments, os.environ))
 """
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_gemma2_lora_has_the_last_word_where_a_process_of_several_runs_out_of_memory(
     tuning: Path, tmp_path: Path

@@ -77,6 +77,7 @@ for again in (False, True):
 """
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_packed_rows_have_the_loss_and_gradients_of_each_example_alone(tmp_path: Path) -> None:
     said(interpreter(tmp_path, TORCH_ON_GPUS, "gemma2-lora"), SAME, "as it is")
