@@ -160,8 +160,7 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
         if not any(offer.available or offer.dormant for offer in template.offers)
         and any(offer.lacks_quota for offer in template.offers)
     )
-    lacks = ((line, way) for line in offers if line.short for way in line.drawn)
-    short = (way.split()[0] for line, way in lacks if line.drawn[way] > (line.limit or 0))
+    short = (way.split()[0] for line in offers if line.short for way, n in line.drawn.items() if n > (line.limit or 0))
     return say(
         "quota-stands",
         short=any(line.short for line in pools),

@@ -109,7 +109,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         row = rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__)
         # Otherwise it is reported for the stack.
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
-            used = template.used.having(lambda job: CODE_LABEL in job.labels) if row == "code_flag-off" else None
+            refuses = path == "codeFlag" and after is None
+            used = template.used.having(lambda job: CODE_LABEL in job.labels) if refuses else None
             yield template.tells(cast("RowName", row), part=rule.what, used=used)
 
 
