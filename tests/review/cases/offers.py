@@ -7,8 +7,10 @@ from tests.review.edits import (
     IN_BOTH,
     LARGER_SHAPE,
     NIGHT_JOB,
+    NIGHTLY,
     NOT_ON_THE_POOL,
     OTHER_REGIONS,
+    PIPELINE,
     POLICY,
     RESERVED,
     SEVERAL,
@@ -33,6 +35,21 @@ DEAR = LARGER_SHAPE.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 
 CASES = (
+    Case(
+        "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
+        (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
+        (
+            hurts("offer-gone", "train", "can't use pool `cpu` any more", f"`{NIGHTLY}` can't submit `train` any more"),
+            hurts("request-changed", "train", "another version"),
+        ),
+        given=(
+            *PIPELINE,
+            template("train", '("on-demand",)', '("pool",)'),
+            stack(POLICY, VISION.replace("[cpu]", "[h100]") + POLICY),
+        ),
+        never=("e2-", "machines of tasks"),
+        accident="a nightly run that nobody could send any more",
+    ),
     Case(
         "Another way to run, for which there is no quota yet",
         A100[:1],

@@ -1,13 +1,35 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
-from tests.review.case import BUSY, STACK, Case, Edit, h100, hurts, stack, tells
-from tests.review.edits import H100_ENTRY, MONEY, NOT_ON_THE_POOL, OFFERS, ago
+from tests.review.case import BUSY, STACK, Case, Edit, h100, hurts, stack, stops, tells, template
+from tests.review.edits import H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, VISION, ago
 
 LIVES = "retireWithin: 2w\n"
 OVER = "    a100: { pools: { workers: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-01-10 }\n"
 COMES = "      from: 2026-12-20\n"
 
 CASES = (
+    Case(
+        "The date of everybody's cluster has passed, and the other one that fits is a team's",
+        (stack("    everybody:\n", "    everybody:\n      until: 2020-01-31\n"),),
+        (
+            stops("offer-unavailable", "digits", "out of season", f"`{NIGHTLY}` can't submit `digits` any more"),
+            hurts("cluster-deleted", "everybody"),
+            stops("offer-unavailable", "tune", "can't submit `tune` any more"),
+        ),
+        may=MONEY,
+        given=(
+            *(stack(POLICY, VISION + POLICY), template("digits", '("pool", "spot", "on-demand")', '("pool",)')),
+            stack(
+                "  slipway:quota: {",
+                "    everybody:\n      pools:\n"
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 },"
+                " replicas: 1 }\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 },"
+                " replicas: { min: 1, max: 16 } }\n      labels: { team: platform }\n\n  slipway:quota: {",
+            ),
+        ),
+        accident="a year mistyped in a date",
+    ),
     Case(
         "A cluster is to be given up when nobody used it for three days",
         (h100("idleLimit: 3d"),),

@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from slipway.base.formatting import counted, join
+from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
 from slipway.model.catalog.template import Offer
@@ -82,9 +83,11 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         digest = hashlib.sha256(json.dumps(_behaviour(spec), sort_keys=True).encode()).hexdigest()[:7]
         own = {name: beside.pop(name) for name in tuple(beside) if name in PIPELINE_JOB.kept}
         pipeline = Pipeline(spec)
+        # On a pool its tasks have no machines of their own.
+        groups = pipeline.groups if offer.capacity_type != POOL else ()
         after = {name: join(body.get("dependentTasks", ())) for name, body in pipeline.bodies}
         told = {
-            "tasks": [f"{group.at_once} × {_type(group.machine)}" for group in pipeline.groups if group.at_once],
+            "tasks": [f"{group.at_once} × {_type(group.machine)}" for group in groups if group.at_once],
             "order": [f"{name} after {others}" for name, others in after.items() if others],
             "tries": [name for name, body in pipeline.bodies if body.get("retryPolicy", {}).get("maxRetryCount")],
             "cached": [name for name, body in pipeline.bodies if body.get("cachingOptions", {}).get("enableCache")],

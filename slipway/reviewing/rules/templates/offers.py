@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from slipway.base.formatting import join, last_part, span
@@ -20,6 +21,7 @@ from slipway.model.fingerprint import is_generation_of
 from slipway.model.labels import TEAM
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
+    account_of,
     barred,
     compete,
     cost,
@@ -33,11 +35,13 @@ from slipway.reviewing.change.usual import (
     whose,
 )
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of
+from slipway.reviewing.rules.words import named
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
@@ -203,8 +207,9 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
         return  # The label that goes, or the template, tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-    nowhere = _can_run_nowhere(offer, template)
-    so = facts(why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
+    nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
+    so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
+    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
     moved = bool(was.shape and offer.shape) and was.shape != offer.shape
     yield _tells(
         template,
@@ -216,7 +221,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
         instead=mend(offer, template),
-        grade=None if (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer) else Grade.BLOCKING,
+        grade=None if known and not shut else Grade.BLOCKING,
     )
 
 
@@ -224,7 +229,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
     nowhere = offer.available and _can_run_nowhere(offer, template)
-    so, sooner = "", list[Offer]()
+    so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
     if left and offer.available:
         labels = list(before)
         place = labels.index(next(label for label, each in before.items() if each is offer))
@@ -232,11 +237,11 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
         alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
-        ends = ends_at(template, next_[0], after) or alone
-        so = facts(f"{where}they cost {costs(next_, template.becomes)}", ends)
+        ends = ends_at(template, next_[0], after) or alone * (not shut)
+        so = facts(shut, f"{where}they cost {costs(next_, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
-    spare = offer.capacity_type == POOL and not used.jobs and any(each.capacity_type == POOL for each in sooner)
+    spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
     return _tells(
         template,
         "offer-gone",
@@ -251,8 +256,19 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere else None,
+        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere or shut else None,
     )
+
+
+def _shut_out(template: TemplateChange, offer: Offer, left: Iterable[Offer]) -> str:
+    """Return who can't submit jobs any more as all that is left to them is other teams'."""
+    catalog, owners = template.becomes, [template.becomes.owners(each.cluster) for each in left]
+    if not owners or not all(owners) or template.was.owners(offer.cluster) or offer.team or offer.labels.get(TEAM):
+        return ""
+    within = {member for name in {*chain(*owners)} for member in catalog.teams[name].submitters}
+    may = submitters_of(template.change.after, account_of(offer))
+    shut = [f"`{member}`" for member in may if member not in within]
+    return f"{named(shut)} can't submit `{template.new.name}` any more" if shut else ""
 
 
 def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
