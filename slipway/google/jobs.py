@@ -228,9 +228,10 @@ class VertexJob(Regional):
         return "timed out" if self.timed_out else state_word(self.state)
 
     def owner_and_age(self, now: datetime) -> str:
-        """Return `ada, running 3 h 12 min`, as far as both are known."""
-        since = self.start_time or self.create_time
-        age = f" {span((now - since).total_seconds())}" if since else ""
+        """Return `ada, running 3 h 12 min`; `ada, failed after 3 h 12 min`, as far as both are known."""
+        since, until = self.start_time or self.create_time, (self.end_time or self.update_time) if self.ended else now
+        after = " after" if self.ended else ""
+        age = f"{after} {span((until - since).total_seconds())}" if since and until else ""
         return ", ".join(filter(None, (self.user, f"{self.outcome}{age}")))
 
     def needs(self, name: str) -> bool:

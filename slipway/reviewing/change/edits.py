@@ -28,8 +28,8 @@ class Edit:
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
-PLACE, SAVING = "place", "saving"
-"""Needs of a job that goes on from a checkpoint: a place that it finds again as it left it, and a line that saves."""
+PLACE, OWN, SAVING = "place", "own place", "saving"
+"""Needs of a job that goes on from a checkpoint: a place that it finds again, or its own output; a line that saves."""
 
 
 @dataclass(frozen=True)

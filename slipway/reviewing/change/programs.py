@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import PLACE, SAVING, Edit, JobFile
+from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
-_KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
+_OWN = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b")
+_KEEPS = re.compile(rf"{_OWN.pattern}|gs://|/gcs/|/mnt/")
 _SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
@@ -19,13 +20,11 @@ _SAVES = re.compile(
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
-_LONGEST = 100
-_WIDEST = 4096
+_LONGEST, _WIDEST = 100, 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""The errors of code that can't be parsed."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
@@ -70,13 +69,14 @@ def _lines(lines: list[str]) -> str:
 
 def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[str]]:
     """Return what checkpoints need that files of jobs had, and have no more: a place, or a line that saves."""
-    gone = {file: _keeps(before) - _keeps(after) for file, (before, after) in sides.items()}
+    kept = {file: (_keeps(before), _keeps(after)) for file, (before, after) in sides.items()}
+    gone = {file: was - now - ({OWN} if PLACE in now else set()) for file, (was, now) in kept.items()}
     return {file: lost for file, lost in gone.items() if lost}
 
 
 def _keeps(text: str) -> frozenset[str]:
     lines = [line[:_WIDEST].partition("#")[0] for line in text[:_MOST_READ].splitlines()]
-    needs = {PLACE: _KEEPS, SAVING: _SAVES}
+    needs = {PLACE: _KEEPS, OWN: _OWN, SAVING: _SAVES}
     return frozenset(what for what, pattern in needs.items() if any(map(pattern.search, lines)))
 
 

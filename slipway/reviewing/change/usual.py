@@ -94,8 +94,7 @@ def machine_types(offer: Offer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(machine.get("machineType", "")) for machine in machines))
 
 
-_DEAR = 10
-"""USD an hour."""
+_DEAR = 10  # USD an hour
 _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
 
 
@@ -156,7 +155,7 @@ def cost(offer: Offer, catalog: Catalog) -> str:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
     if offer.capacity_type == POOL:
         pool, growth = whole_way(offer, catalog), _growth(offer, catalog)
-        return f"{growth} that {pool} has to grow by" if growth else f"nothing more while {pool} has idle machines"
+        return f"{growth} {pool} has to grow by" if growth else f"nothing more while {pool} has idle machines"
     if offer.capacity_type == RESERVATION:
         return "Vertex AI's fee on top of the reservation"
     price = offer.price_per_hour
@@ -172,8 +171,8 @@ def _growth(offer: Offer, catalog: Catalog) -> str:
     counts = takes(offer, usual_values(template))
     more = {pool.name: max(counts[pool.name] - pool.min, 0) for pool in cluster.pools}
     price = sum((pool.price_per_hour * more[pool.name] for pool in cluster.pools), Price())
-    machines = counted(sum(more.values()), "machine")
-    return f"{dollars(price)} for the {machines}" if any(more.values()) else ""
+    machines = sum(more.values())
+    return f"{dollars(price)} for the {counted(machines, 'machine')} that an idle" if machines else ""
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:

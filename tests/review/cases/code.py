@@ -28,6 +28,7 @@ SAVES_BY_PATH = Edit(
     '    state = torch.load(saved) if os.path.exists(saved) else {}\n    torch.save(state, f"{out}/checkpoint.pt")\n',
 )
 WRITES = Edit(TASK, BODY, '    parser = argparse.ArgumentParser()\n    parser.add_argument("--output")\n' + BODY)
+SHARDS = Edit("jobs/lora/__init__.py", "", 'SHARDS = "gs://acme-data/shards"\n')
 
 CASES = (
     silent(
@@ -49,6 +50,22 @@ CASES = (
         (stops("code-changed", "lora", "find no checkpoint any more", "outlives the machine", "paid a second time"),),
         given=(SAVES_CHECKPOINT, PLACE),
         accident="checkpoints on the disk of a Spot machine",
+    ),
+    Case(
+        "The checkpoint goes to the machine's own disk, beside a file that reads from a bucket",
+        (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
+        (stops("code-changed", "lora", "no line names the job's own output any more", "paid a second time"),),
+        given=(SAVES_CHECKPOINT, PLACE, SHARDS),
+        never=("find no checkpoint", "outlives the machine"),
+        accident="checkpoints on the disk of a Spot machine",
+    ),
+    Case(
+        "The checkpoint goes to a bucket by name",
+        (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/gcs/acme-checkpoints/lora")'),),
+        (tells("code-changed", "lora", "task.py"),),
+        may=("code-changed",),
+        given=(SAVES_CHECKPOINT, PLACE, SHARDS),
+        never=("the job's own output",),
     ),
     Case(
         "A trial's code reports another metric than its study judges by",

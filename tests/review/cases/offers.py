@@ -33,6 +33,12 @@ _VARIANTS = (
 BARE = SPOT_ALONE.replace("g2-standard-24", "n1-standard-96")
 DEAR = LARGER_SHAPE.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
+TWO_RESERVED = template(
+    "lora",
+    '                    reservation="bought",\n                ),\n',
+    '                    reservation="bought",\n                ),\n                WorkerPool("helper", '
+    '"a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS, reservation="bought"),\n',
+)
 
 CASES = (
     Case(
@@ -139,7 +145,7 @@ CASES = (
     Case(
         "A pool that keeps fewer machines than a usual job takes: its growth is paid",
         (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (hurts("offer-added", "digits", "for the 4 machines that pool `cpu` has to grow by"),),
+        (hurts("offer-added", "digits", "for the 4 machines that an idle pool `cpu` has to grow by"),),
         may=("minimum-below-default", "run-cost"),
         never=("nothing more",),
         given=(
@@ -166,18 +172,29 @@ CASES = (
         "A reservation is given back but for one machine, and jobs of two take the next way",
         (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-highgpu-8g, machines: 1"),),
         (
-            hurts("offer-gone", "lora", "(model=27b)", "reservation `bought`", "it holds 1", "on Spot"),
+            stops("offer-gone", "lora", "(model=27b)", "`bought`", "it holds 1", "stays paid", "on Spot"),
             tells("used-later", "", "2 → 1"),
         ),
-        given=(
-            template(
-                "lora",
-                '                    reservation="bought",\n                ),\n',
-                '                    reservation="bought",\n                ),\n                WorkerPool("helper", '
-                '"a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS, reservation="bought"),\n',
-            ),
-        ),
+        given=(TWO_RESERVED,),
         accident="jobs on Spot while a reservation was paid",
+    ),
+    Case(
+        "Of a reservation fewer machines come, and they go earlier",
+        (stack("machines: 2, until: 2027-01-10", "machines: 1, until: 2027-01-03"),),
+        (
+            stops(
+                "offer-gone",
+                "lora",
+                "`bought`",
+                "it holds 1",
+                "too few for one such job or another here; it stays paid",
+            ),
+            tells("reservation-dates", "bought", "until 2027-01-03, not until 2027-01-10"),
+        ),
+        given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, until: 2027-01-10 }")),
+        world=World(jobs=(RESERVED,)),
+        never=("takes new jobs",),
+        accident="reserved instances left paid",
     ),
     Case(
         "Of a template with a machine for each size Spot goes",

@@ -1,7 +1,7 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
 from tests.review.case import BUSY, STACK, Case, Edit, h100, hurts, stack, stops, tells, template
-from tests.review.edits import H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, VISION, ago
+from tests.review.edits import ANEW, H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, VISION, ago
 
 LIVES = "retireWithin: 2w\n"
 OVER = "    a100: { pools: { workers: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-01-10 }\n"
@@ -49,6 +49,15 @@ CASES = (
             ),
         ),
         world=BUSY,
+    ),
+    Case(
+        "A cluster that ends in a month keeps another machine until then",
+        (stack("min: 2, max: 4", "min: 3, max: 4"),),
+        (hurts("idle-cost", "stack"),),
+        may=ANEW,
+        given=(h100("until: 2026-12-20"),),
+        never=("until then",),
+        accident="a bill that nobody saw in a remark on dates",
     ),
     Case(
         "A cluster ends a day later than was said",

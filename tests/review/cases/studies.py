@@ -1,6 +1,6 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, imports, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, imports, silent, stops, tells, template
 from tests.review.edits import PARALLEL, REPORTS
 
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
@@ -72,6 +72,19 @@ CASES = (
             ),
         ),
         world=BUSY,
+    ),
+    Case(
+        "A study judges by its loss, which its code reports from now on, and takes the highest for the best",
+        (template("tune", METRIC, '(Metric("log_loss"),)'), Edit(REPORTS.file, '"accuracy"', '"log_loss"')),
+        (hurts("study-changed", "tune study", "`log_loss, maximized`", "not known: whether the edited code reports"),),
+        may=("code-changed",),
+        given=(REPORTS,),
+        never=("first have the code report it",),
+        accident="a search that maximized its loss",
+    ),
+    silent(
+        "A study's metric says its goal, which it had by default",
+        template("tune", METRIC, '(Metric("accuracy", "maximize"),)'),
     ),
     Case(
         "A study judges by a second metric",

@@ -41,6 +41,15 @@ CASES = (
         world=World(jobs=(Job("tune-9b", "lora", "ben", "flex-start", state="QUEUED", hours=1.2),)),
     ),
     Case(
+        "Jobs are ended after a time that the last one took three times over",
+        (template("lora", "86_400", "36_000"),),
+        (stops("timeout-changed", "lora", "`tune-9b` (ben, succeeded after 30 h)", "ran longer"),),
+        may=("run-cost",),
+        world=World(jobs=(Job("tune-9b", "lora", "ben", "spot", state="SUCCEEDED", hours=60),)),
+        never=("3 days",),
+        accident="a job's time limit that cut off a run in its last hour",
+    ),
+    Case(
         "A shorter timeout needs an approval from now on, and so does this one",
         (HARSH, template("evals", "timeout_s=7200", "timeout_s=3600")),
         (tells("policy-added", "timeout-changed", "needs an approval"), stops("timeout-changed", "evals", "1 h")),

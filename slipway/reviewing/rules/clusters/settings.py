@@ -145,13 +145,13 @@ def _reason(cluster: Cluster) -> str:
 
 
 def due(change: Change) -> Iterator[str]:
-    """Yield the due events of clusters that had their dates before this change, and the dormant clusters."""
+    """Yield the due events of clusters that had their dates and costs before this change, and the dormant ones."""
     before, after, (_, ready) = _all(change.old), _all(change.new), _ready(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
         coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
     for name, events in coming.items():
-        if name in before and before[name].season == after[name].season:
+        if name in before and all(get(before[name]) == get(after[name]) for get in (of.dates, price)):
             yield from events
 
 

@@ -12,7 +12,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.model.catalog.template import Template
 from slipway.model.labels import Launched
-from slipway.reviewing.change.edits import PLACE, Edit
+from slipway.reviewing.change.edits import OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
@@ -65,13 +65,13 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
     row: RowName = "code-tests" if edited and all(map(_TESTS.search, edited)) else "code-changed"
-    # Another file may have it.
+    # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
-    # Or an argument has the place.
     if any(template.reads([name]) for _, _, given in _started(template.new, "slipway.output") for name in given):
-        lost -= {PLACE}
-    if row == "code-changed" and PLACE in lost:
+        lost -= {PLACE, OWN}
+    # Where its own place is gone, others may be those that it reads from.
+    if row == "code-changed" and (PLACE in lost or (OWN in lost and template.new.checkpoints)):
         row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
     elif row == "code-changed" and lost and template.new.checkpoints:
         row = "code-saves-nothing"
@@ -82,6 +82,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         part="code",
         files=few(map("`{}`".format, edited)),
         packed=bool(edited) and not {*edited} & {file for _, file, _ in _started(template.new)},
+        elsewhere=PLACE not in lost,
         edits=lines[:_MOST_LINES],
         details=[
             *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),

@@ -83,14 +83,14 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
             failed, fails = (_breaks(offer, template.new, side, now) for side in (was, becomes))
             if fails and not failed:
-                rest = [each for each in template.new.offers if compete(each, offer) and each.available]
-                rest = [each for each in rest if each is not offer]
+                rivals = [each for each in template.new.offers if compete(each, offer) and each is not offer]
+                rest = [each for each in rivals if each.available]
                 holds = f"{listed.machines} `{listed.machine}`"
-                more = {
-                    "closed": listed.closed(now),
-                    "costs": costs(rest, template.becomes),
-                    "grade": None if rest else Grade.BLOCKING,
-                }
+                every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
+                asking = [(each, whole) for each, whole in every if path in str(each.request)]
+                idle = not listed.closed(now) and all(_breaks(*each, becomes, now) for each in asking)
+                grade, costly = None if rest and not idle else Grade.BLOCKING, costs(rest, template.becomes)
+                more = {"closed": listed.closed(now), "costs": costly, "idle": idle, "grade": grade}
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
