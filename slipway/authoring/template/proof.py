@@ -249,6 +249,10 @@ def _no_pool(
     if not cluster.adopted:
         anew = "which makes the cluster anew where it is deployed with others"
         fix = f"give {pools} the template's {fields}, {anew}; or {fix}"
+    roles = [mismatch.role for mismatch in nearest]
+    # A pool that another worker pool takes can't have this one's machines as well.
+    if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(roles):
+        fix = f"add a pool for {join(roles)} to cluster {cluster.name}"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.

@@ -64,7 +64,8 @@ def _lines(lines: list[str]) -> str:
     pairs = (match for line in lines for match in _ASSIGNED.finditer(line[:_WIDEST]))
     if any(looks_secret(match[2] or match[3], match[1]) for match in pairs):
         return HIDDEN
-    return bare(" ⏎ ".join(line.strip() for line in lines), longest=_LONGEST)
+    told = [line.strip() for line in lines if not line.lstrip().startswith("#")] or [line.strip() for line in lines]
+    return bare(" ⏎ ".join(told), longest=_LONGEST)
 
 
 def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[str]]:

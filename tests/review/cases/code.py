@@ -37,6 +37,20 @@ CASES = (
         given=USES_COMMON,
     ),
     Case(
+        "Checkpoints go to the machine's own disk, while the metrics stay where they were",
+        (
+            Edit(
+                TASK,
+                'torch.save(state, f"{out}/checkpoint.pt")',
+                "# The bucket is slow to take two gigabytes every few minutes, which the own disk is not.\n"
+                '    torch.save(state, "/tmp/checkpoint.pt")',
+            ),
+        ),
+        (hurts("code-changed", "lora", "names `/tmp`, which goes with the machine", '(state, "/tmp/checkpoint.pt'),),
+        given=(SAVES_BY_PATH,),
+        accident="checkpoints written to local disk, gone with a preempted machine",
+    ),
+    Case(
         "A function of shared code that no job imports has another name",
         (Edit("jobs/common/data.py", "SEED = 1", "FIRST = 1"),),
         (tells("code-changed", "digits", "are packed with other code, of `jobs/common/data.py`"),),

@@ -83,6 +83,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         files=few(map("`{}`".format, edited)),
         packed=bool(edited) and not {*edited} & {file for _, file, _ in _started(template.new)},
         elsewhere=PLACE not in lost,
+        local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
         edits=lines[:_MOST_LINES],
         details=[
             *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),

@@ -68,6 +68,11 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
 
+def test_no_pool_that_another_worker_pool_takes_is_to_be_given_other_machines() -> None:
+    error = refused(cluster(pool("head", "n1-standard-4")))
+    assert error.fix == "add a pool for workers to cluster cpu"
+
+
 def test_the_nearest_pool_is_the_one_with_fewest_differences() -> None:  # P2
     far = pool("far", "e2-standard-4", disk=Disk("pd-standard", 500))
     near = pool("near", "n1-standard-8", disk=Disk("pd-ssd", 200))
