@@ -32,6 +32,11 @@ SHARDS = Edit("jobs/lora/__init__.py", "", 'SHARDS = "gs://acme-data/shards"\n')
 
 CASES = (
     silent(
+        "A comment names the machine's own disk, and the code goes on saving elsewhere",
+        Edit(TASK, "    state = torch.load", "    # Not in /tmp, which goes with the machine.\n    state = torch.load"),
+        given=(SAVES_BY_PATH,),
+    ),
+    silent(
         "Shared code gets a comment, in the package of each job that has it",
         Edit("jobs/common/data.py", "SEED = 1", "SEED = 1  # of all draws"),
         given=USES_COMMON,

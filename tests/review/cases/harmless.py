@@ -159,6 +159,11 @@ CASES = (
         ),
     ),
     silent(
+        "The longest time of sessions in minutes",
+        stack("max: 8h", "max: 480m"),
+        given=(stack("  slipway:policy:\n", "  slipway:sessions: { max: 8h }\n  slipway:policy:\n"),),
+    ),
+    silent(
         "Pools of sessions in another order",
         stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head, cpu/workers]"),
         given=(
