@@ -187,7 +187,7 @@ CASES = (
                 "lora",
                 "`bought`",
                 "it holds 1",
-                "too few for one such job or another here; it stays paid",
+                "too few for one such job or another here, and stays paid",
             ),
             tells("reservation-dates", "bought", "until 2027-01-03, not until 2027-01-10"),
         ),
