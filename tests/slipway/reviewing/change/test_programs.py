@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.edits import PLACE, SAVING
+from slipway.reviewing.change.edits import OWN, PLACE, SAVING
 from slipway.reviewing.change.programs import forgetting, job_file, same_program
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
@@ -33,7 +33,7 @@ def test_comments_docstrings_and_form_are_no_other_code(before: str, after: str,
 @pytest.mark.parametrize(
     ("before", "after", "lost"),
     [
-        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', {PLACE}),
+        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', {PLACE, OWN}),
         ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save(Path(args.output, "ckpt.pt"))', set()),
         ('save("gs://acme/a.pt")', '# save("gs://acme/a.pt")', {PLACE, SAVING}),
         ('save("a.pt")', 'save("b.pt")', set()),
