@@ -20,11 +20,13 @@ _SAVES = re.compile(
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
-_LONGEST, _WIDEST = 100, 4096
+_LONGEST = 100
+_WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""The errors of code that can't be parsed."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:

@@ -1,4 +1,4 @@
-"""What every submitter may do: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
+"""Rights of every submitter: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
 
 from tests.review.case import BUSY, Case, Edit, hurts, imports, more, stack, stops, tells, template
 from tests.review.edits import ADA, LORA_TUNES, POLICY, SCRIPT, SESSIONS, TEAM, trainer, workspace

@@ -141,11 +141,10 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         retried = threads.submit(_retried, context, job)
         room = threads.submit(_room, context, job)
         # The log of a job that ended for want of machines tells no more about that.
-        failure = (
-            threads.submit(read_failure, context, job) if cause_of(job, context.catalog.reservations) is None else None
-        )
+        cause = cause_of(job, context.catalog.reservations)
+        failure = threads.submit(read_failure, context, job) if cause is None else None
         # A submission that fell back has gone on already.
-        cause = cause_of(job, context.catalog.reservations) if fallback.result() is None else None
+        cause = cause if fallback.result() is None else None
         return JobDetails(
             job=parts.result()[0],
             why=why.result()(now) if why else "",

@@ -78,7 +78,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     for name in dict.fromkeys(offer.capacity_type for offer in chosen.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
     named = {path for job in jobs_of(chosen) for path in job.reservations}
-    for path, reservation in sorted((context.catalog.reservations or {}).items()):
+    for path, reservation in sorted(context.catalog.reservations.items()):
         if path in named and (reservation.begins or reservation.ends):
             screen.prose(f"reservation {last_part(path)}: {reservation.dates}")
     if lacking := unpriced(group.machine for job in jobs_of(chosen) for group in job.machines):
