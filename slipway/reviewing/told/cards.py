@@ -145,6 +145,12 @@ class Line:
         whose = f"{join(f'`{stack}`' for stack in stacks)}: " if stacks else ""
         return f"{whose}{named(self.card.phrase, self.names)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
 
+    @property
+    def below_title(self) -> str:
+        """What follows a title that has its first phrase; all of it where nothing does."""
+        rest = self.told.removeprefix(named(self.card.lead.phrase, self.names)).lstrip(":; ")
+        return self.told if rest in ("", f"({ON_MAIN})") else rest
+
 
 @dataclass(frozen=True)
 class Lines:

@@ -25,6 +25,7 @@ _LONGEST = 900
 _LONGEST_NAME = 200
 _MOST_TITLES, _MOST_ITEMS = 6, 15
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
+_SAME, _CALM = "no change: ", {"ok", "none", "as before", "nothing drawn"}
 _SINCE = (
     "all this comes once it is merged and deployed, and for jobs that are submitted then, unless a line says otherwise"
 )
@@ -73,12 +74,26 @@ def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
     for review in reviews:
         for gap in review.gaps:
             unread.setdefault(gap, []).append(review.stack)
-    table = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
-    table.insert(1, f"|{'---|' * len(_HEADS)}")
-    parts = [f"### {text(headline(reviews, lines))}", "\n".join(table), "\n".join(map(_item, lines.opened))]
+    table = [] if _is_quiet(reviews, lines) else [_table(reviews)]
+    refused = any(review.refused for review in reviews)
+    items = (
+        _item(line, line.told if place or refused else line.below_title) for place, line in enumerate(lines.opened)
+    )
+    parts = [f"### {text(headline(reviews, lines))}", *table, "\n".join(items)]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
-    return parts[:2] + gaps + parts[2:] if any(review.refused for review in reviews) else parts + gaps
+    return parts[:-1] + gaps + parts[-1:] if refused else parts + gaps
+
+
+def _table(reviews: Sequence[Review]) -> str:
+    rows = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
+    return "\n".join((rows[0], f"|{'---|' * len(_HEADS)}", *rows[1:]))
+
+
+def _is_quiet(reviews: Sequence[Review], lines: Lines) -> bool:
+    """Tell whether the table has no news for a card that it could stand above, folded."""
+    (_, _, money, *states), *others = map(_row, reviews)
+    return money.startswith(_SAME) and {*states} <= _CALM and not others and bool(_cards(lines))
 
 
 def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
@@ -93,23 +108,28 @@ def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
     planned = [(f"plan of {text(review.stack)}", review.plan) for review in reviews if review.plan]
     if planned:
         plans = (folded(f"{of}: {counted(len(plan), 'step')}", block("\n".join(plan))) for of, plan in planned)
-        yield [_folded_cards(lines, 100), *beside, *plans]
+        yield [_folded_cards(reviews, lines, 100), *beside, *plans]
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 4, 0):
-        yield [_folded_cards(lines, details), *beside, *no_plan]
-    others = [_item(line) for line in lines.folded if line.card.opens]
+        yield [_folded_cards(reviews, lines, details), *beside, *no_plan]
+    others = [_item(line, line.told) for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
     yield ["\n".join((*first_lines(others, _MOST_ITEMS), no_cards)), *no_plan]
 
 
-def _folded_cards(lines: Lines, details: int) -> str:
+def _cards(lines: Lines) -> list[Card]:
+    """Return the cards that say more than the open lines."""
     opened = {line.card for line in lines.opened}
-    cards = [card for card in lines.cards if card.more or card not in opened]
+    return [card for card in lines.cards if card.more or card not in opened]
+
+
+def _folded_cards(reviews: Sequence[Review], lines: Lines, details: int) -> str:
+    cards = _cards(lines)
     if not cards:
         return ""
     titles = list(dict.fromkeys(card.title for card in cards))
     some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_lines(titles, _MOST_TITLES))
-    shown, length = list[str](), 0
+    shown, length = [_table(reviews)] if _is_quiet(reviews, lines) else [], 0
     for card in cards:
         shown.append(_card(card, details))
         length += len(shown[-1])
@@ -132,9 +152,9 @@ def _card(card: Card, details: int) -> str:
     return "\n".join(rows)
 
 
-def _item(line: Line) -> str:
+def _item(line: Line, told: str) -> str:
     field = line.card.lead.field
-    return f"- {line.sign} {_shown(line.told)}{f' ({code(short(field, _LONGEST_NAME))})' if field else ''}"
+    return f"- {line.sign} {_shown(told)}{f' ({code(short(field, _LONGEST_NAME))})' if field else ''}"
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
@@ -159,7 +179,7 @@ def _row(review: Review) -> tuple[str, ...]:
     money = "?"
     if review.money:  # `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum.
         idle, most = _monthly(review.money.idle), _monthly(review.money.most)
-        money = f"{'' if '→' in idle + most else 'no change: '}{idle}, up to {most}"
+        money = f"{'' if '→' in idle + most else _SAME}{idle}, up to {most}"
     return (
         text(short(review.stack, _LONGEST_NAME)),
         few(changes.values(), most=6) or "–",

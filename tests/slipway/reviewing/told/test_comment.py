@@ -43,6 +43,26 @@ def test_nothing_changes() -> None:
     assert "|" not in told
 
 
+def test_the_table_is_folded_where_it_has_no_news() -> None:
+    told = comment([replace(QUIET, consequences=(goes(details=("why",)),))])
+    assert "| stack |" in told and "| stack |" not in seen(told)
+    # Beside another stack, or where nothing is folded, it stands open.
+    assert "| stack |" in seen(comment([QUIET, replace(QUIET, consequences=(goes(details=("why",)),))]))
+    assert "| stack |" in seen(comment([replace(QUIET, consequences=(goes(),))]))
+    assert "| stack |" in seen(comment([ROLLS]))
+
+
+def test_the_first_line_goes_on_from_the_title() -> None:
+    some = (goes("x", so="it is empty", details=("why",)), goes("y", does="goes too", so="it is full"))
+    assert seen(comment([replace(QUIET, consequences=some)])).splitlines()[3:5] == [
+        "- ⛔ it is empty",
+        "- ⛔ `y` goes too: it is full",
+    ]
+    # What a title says alone, and what comes once a refusal is mended, is told whole.
+    assert "- ⛔ `x` goes\n" in comment([replace(QUIET, consequences=(goes(),))])
+    assert "- ⛔ `x` goes: it is empty" in comment([replace(QUIET, consequences=some, undeployed=True)])
+
+
 def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
     why = "deletions were not computed: the preview failed"
     for case in (QUIET, ROLLS):
