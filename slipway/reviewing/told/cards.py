@@ -139,16 +139,18 @@ class Line:
     def sign(self) -> str:
         return SIGNS[self.card.grade]
 
+    def _says(self, phrase: str) -> str:
+        stacks = join(f"`{stack}`" for stack in self.card.stacks)
+        return f"{stacks and f'{stacks}: '}{named(phrase, self.names)}"
+
     @property
     def told(self) -> str:
-        stacks = self.card.stacks
-        whose = f"{join(f'`{stack}`' for stack in stacks)}: " if stacks else ""
-        return f"{whose}{named(self.card.phrase, self.names)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
+        return f"{self._says(self.card.phrase)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
 
     @property
     def below_title(self) -> str:
-        """What follows a title that has its first phrase; all of it where nothing does."""
-        rest = self.told.removeprefix(named(self.card.lead.phrase, self.names)).lstrip(":; ")
+        """What follows a title that has its stacks and its first phrase; all of it where nothing does."""
+        rest = self.told.removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
         return self.told if rest in ("", f"({ON_MAIN})") else rest
 
 
