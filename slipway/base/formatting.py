@@ -62,9 +62,9 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     return by_folded[close[0]] if close else None
 
 
-def meant(word: str, known: Iterable[str], otherwise: str = "") -> str:
+def meant(word: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.6) -> str:
     """Return the fix of a word that is not known: `did you mean …?`, or another one where none is near."""
-    near = nearest(word, known)
+    near = nearest(word, known, cutoff)
     return f"did you mean `{near}`?" if near else otherwise
 
 

@@ -11,7 +11,7 @@ from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool, places
 from slipway.base import codec
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import meant
+from slipway.base.formatting import join, meant
 from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVATION
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
@@ -57,11 +57,14 @@ class CompileContext:
             return template.service_account or self.trainer
         if template.trainer in self.trainers:
             return self.trainers[template.trainer]
-        known = f"one of {', '.join(self.trainers)}, or declare it" if self.trainers else "declare it"
+        known = f", which has {join(self.trainers)}" if self.trainers else ""
         raise ConfigError(
             f"template {template.name} runs as trainer {template.trainer}, which stack {self.stack} does not have",
-            why="its jobs would have no account",
-            fix=meant(template.trainer, self.trainers, f"{known} under {self.origin.key('slipway:trainers')}"),
+            why="without it jobs have no account",
+            # Of another one jobs would read other secrets: it is named where that is a slip of the pen.
+            fix=meant(
+                template.trainer, self.trainers, f"declare it under {self.origin.key('slipway:trainers')}{known}", 0.8
+            ),
         )
 
 

@@ -9,6 +9,7 @@ from math import log2
 
 from slipway.authoring.template.declaration import Declaration
 from slipway.authoring.template.worker_pool import TaskPool, WorkerPool
+from slipway.base.formatting import join
 from slipway.model.cluster import ClusterSpec, PoolSpec, assigned
 
 Comparison = tuple[str, str, str, bool]
@@ -22,6 +23,9 @@ class PoolMismatch:
     role: str
     nearest: str
     fields: tuple[Comparison, ...]
+    noun: str = "worker pool"
+    #: The size of the differences.
+    distance: float = 0.0
 
     @property
     def differences(self) -> int:
@@ -29,11 +33,14 @@ class PoolMismatch:
 
     def __str__(self) -> str:
         """Return `worker pool chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
-        return f"worker pool {self.role} needs " + "; ".join(
-            f"{field} {needs}, nearest pool {self.nearest} has {has}"
-            for field, needs, has, fits in self.fields
-            if not fits
-        )
+        return f"{self.noun} {self.role} needs {self.lack}".replace("task task", "task")
+
+    @property
+    def lack(self) -> str:
+        """Return `machine a3-highgpu-8g and disk pd-ssd 100 GB, nearest pool cpu/workers has …`."""
+        unlike = [(f"{field} {needs}", has) for field, needs, has, fits in self.fields if not fits]
+        needed, had = (join(dict.fromkeys(some)) for some in zip(*unlike, strict=True))
+        return f"{needed}, nearest pool {self.nearest} has {had}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,9 @@ def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tup
     for demand in asked:
         closest = min(cluster.pools, key=lambda pool: (_distance(demand.worker, pool), pool.name in taken, pool.name))
         fields = tuple(_fields(demand, cluster, closest))
-        mismatch = PoolMismatch(demand.worker.role, f"{cluster.name}/{closest.name}", fields)
+        noun = "task" if isinstance(demand.worker, TaskPool) else "worker pool"
+        distance = _distance(demand.worker, closest)
+        mismatch = PoolMismatch(demand.worker.role, f"{cluster.name}/{closest.name}", fields, noun, distance)
         if mismatch.differences:
             unlike.append(mismatch)
     return tuple(unlike) or tuple(_too_many(asked, cluster))

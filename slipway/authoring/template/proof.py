@@ -6,6 +6,7 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -51,14 +52,21 @@ class Placement:
 
 
 class NoPoolError(ConfigError):
-    """A template that fits no pool. `of_team`: the team, with the key of its machine, that does not fit; else None."""
+    """A template that fits no pool. `of_team`: the team, with the key of its machine, that does not fit; else None.
+    `lack`: the reason as it is told of several templates."""
 
-    def __init__(self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None = None, lack: str = ""
+    ) -> None:
         super().__init__(what, why=why, fix=fix)
         self.of_team = of_team
+        self.lack = lack or why
 
 
 _FILE = Origin("")
+_PLURAL = {"fits": "fit", "runs": "run", "names": "name", "would": "would"}
+_OF_TEMPLATE = re.compile(rf"template ([\w-]+) ((?:{'|'.join(_PLURAL)}) .+)", re.DOTALL)
+"""What is told of several templates at once."""
 
 
 @dataclass(frozen=True)
@@ -104,17 +112,53 @@ def place_all(
 
 
 def refuse(errors: Sequence[SlipwayError]) -> None:
-    """Raise the errors of templates, and of what else can't be deployed, as one."""
-    if len(errors) > 1:
-        noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
-        misfits = all(isinstance(error, NoPoolError) for error in errors)
-        raise ConfigError(
-            f"{len(errors)} templates fit no pool" if misfits else f"{noun} can't be deployed",
-            why="\n".join(f"{error.what}: {error.why}" for error in errors),
-            fix="\n".join(dict.fromkeys(error.fix for error in errors)),
-        )
+    """Raise the errors of templates, and of what else can't be deployed, as one. What several templates have in common
+    is told once."""
+    if len(errors) == 1:
+        raise errors[0]
+    alike: dict[str, dict[str, list[SlipwayError]]] = {}
     for error in errors:
-        raise error
+        lack = error.lack if isinstance(error, NoPoolError) else error.why
+        alike.setdefault(_apart(error)[1], {}).setdefault(lack, []).append(error)
+    if errors:
+        noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
+        every = [some for by_reason in alike.values() for some in by_reason.values()]
+        raise ConfigError(
+            f"{noun} can't be deployed" if len(alike) > 1 else _what(errors),
+            why="\n".join(f"{_whose(some, alike)}{_why(some)}" for some in every),
+            fix="\n".join(dict.fromkeys(_fix(error, some) for some in every for error in some)),
+        )
+
+
+def _apart(error: SlipwayError) -> tuple[str, str]:
+    """Return a template's name and what is wrong with it; no name where others of its kind are not told together."""
+    told = _OF_TEMPLATE.fullmatch(error.what)
+    return (told[1], told[2]) if told else ("", error.what)
+
+
+def _what(alike: Sequence[SlipwayError]) -> str:
+    """Return `templates lora and digits fit no pool`."""
+    (first, does), names = _apart(alike[0]), [_apart(error)[0] for error in alike]
+    verb, _, rest = does.partition(" ")
+    return f"templates {join(names)} {_PLURAL[verb]} {rest}" if first and names[1:] else alike[0].what
+
+
+def _whose(some: Sequence[SlipwayError], alike: Mapping[str, Mapping[str, object]]) -> str:
+    """Return what a reason is of, where there are others."""
+    name, does = _apart(some[0])
+    if len(alike) > 1 or not name:
+        return f"{_what(some)}: "
+    names = [_apart(error)[0] for error in some]
+    return f"template{'s' * (len(names) > 1)} {join(names)}: " if len(alike[does]) > 1 else ""
+
+
+def _why(alike: Sequence[SlipwayError]) -> str:
+    return alike[0].lack if isinstance(alike[0], NoPoolError) and alike[1:] else alike[0].why
+
+
+def _fix(error: SlipwayError, alike: Sequence[SlipwayError]) -> str:
+    name, _ = _apart(error)
+    return error.fix.replace(f"templates/{file_of(name)}", "them") if name and alike[1:] else error.fix
 
 
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
@@ -146,7 +190,8 @@ def place(template: JobTemplate, here: StackResources) -> tuple[tuple[Placement,
     for team, mismatched in refused.items():
         on_pools = [each for each in placed if each.capacity_type == POOL and each.case.team == team]
         if on_pools and all(placement.refusal for placement in on_pools):
-            return tuple(placed), _no_pool(template, team, mismatched, here.for_team(team))
+            closed = _closed_to(template, team, here) if team else None
+            return tuple(placed), closed or _no_pool(template, team, mismatched, here.for_team(team))
     return tuple(placed), None
 
 
@@ -212,15 +257,16 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
 
 
 def _nearest(refused: list[tuple[PoolMismatch, ...]], own: Sequence[str] = ()) -> tuple[PoolMismatch, ...]:
-    """Return the mismatches of the nearest cluster. Of equally near ones a team's `own` come first, then they are
-    ordered by name: a stack file keeps its order, Pulumi's configuration does not, and `slipway check` and preview
-    agree."""
+    """Return the mismatches of the nearest cluster. Of equally near ones a team's `own` come first, then those whose
+    machines are alike; then they are ordered by name: a stack file keeps its order, Pulumi's configuration does not,
+    and `slipway check` and preview agree."""
     return min(
         refused,
         key=lambda mismatches: (
             len(mismatches),
             sum(mismatch.differences for mismatch in mismatches),
             mismatches[0].nearest.partition("/")[0] not in own,
+            sum(mismatch.distance for mismatch in mismatches),
             [mismatch.nearest for mismatch in mismatches],
         ),
     )
@@ -268,10 +314,40 @@ def _no_pool(
     return NoPoolError(
         f"template {template.name} fits no pool of {here.origin.whole('this')}"
         f"{f' on the machines of team {team}' if team else ''}",
-        why="\n".join(map(str, nearest)),
+        why="\n".join(_needs(nearest)),
         fix=fix,
         of_team=(team, own[0]) if own else None,
+        lack="\n".join(dict.fromkeys(f"each needs {mismatch.lack}" for mismatch in nearest)),
     )
+
+
+def _needs(nearest: Sequence[PoolMismatch]) -> Iterator[str]:
+    """Yield the reasons, those of several worker pools once."""
+    alike: dict[str, list[PoolMismatch]] = {}
+    for mismatch in nearest:
+        alike.setdefault(mismatch.lack, []).append(mismatch)
+    for lack, (first, *others) in alike.items():
+        roles = join(mismatch.role for mismatch in (first, *others))
+        yield f"{first.noun}s {roles} need {lack}" if others else str(first)
+
+
+def _closed_to(template: JobTemplate, team: str, here: StackResources) -> ConfigError | None:
+    """Return the error of a template that fits other teams' clusters alone on a team's own machines; None where it fits
+    none."""
+    demands = [
+        _demands(template, kind, case) for kind in template.kinds for case in cases(template) if case.team == team
+    ]
+    for cluster in here.clusters:
+        owners = [name for name, its in here.teams.items() if cluster.name in its.clusters]
+        pools = next(filter(None, (fitting_pools(asked, cluster) for asked in demands)), ())
+        if owners and team not in owners and pools:
+            listed = [here.origin.key(f"slipway:teams.{name}.clusters") for name in (team, *owners)]
+            return NoPoolError(
+                f"template {template.name} fits no pool that team {team} may use",
+                why=f"the pool that fits, {cluster.name}/{pools[0].name}, takes jobs of team {join(owners)} alone",
+                fix=f"list {cluster.name} under {listed[0]} too, or leave it out of {join(listed[1:])}",
+            )
+    return None
 
 
 def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[int, Mapping[str, str]]:

@@ -65,8 +65,8 @@ class Objection:
     mandatory: bool
 
 
-REFUSED = "the deployment is refused, and so is each later one on top of it; running jobs go on"
-WHEN_MENDED = f"{REFUSED}; nothing else that is told comes before that is mended"
+REFUSED = "until this is mended, all goes on as deployed, and no later change comes either"
+WHEN_MENDED = f"{REFUSED}; what else is told here comes only then"
 """The reason why a refused preview is incomplete."""
 
 

@@ -24,7 +24,10 @@ _LATER = re.compile(
 )
 """Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_LONGEST, _MOST_LINES = 300, 8
+_PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+): (?P<what>.+)")
+_POOL = re.compile(r"nearest pool ([\w-]+)/")
+_ALIKE = ("give ", "leave ", "let ", "did you mean ")
+_LONGEST, _MOST_LINES = 600, 8
 _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 """Words of a fault from which its reader learns nothing, and the end of one that only says so."""
 
@@ -36,9 +39,7 @@ def program(change: Change) -> Iterator[Consequence]:
         what, *below = first.splitlines() or [say("preview-silent")]
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
-        edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
-        # Of an entry that the fault names, other edits are no reason.
-        edits = tuple(edit for edit in edits if edit.key.startswith(tuple(_ENTRY.findall(fault.why)) or ""))
+        edits = _causes(fault, change.files.stacks.get(change.stack, ()), alone=Side.AFTER in change.unknown)
         yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
@@ -77,21 +78,47 @@ def _open(pin: Edit) -> bool:
     return bool(pin.after) and not exact and not (pin.before and pin.after.startswith(pin.before))
 
 
+def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, ...]:
+    """Return the edits that a fault names: by the entry, the pool or the value. `alone`: where it names none, it comes
+    of any of them, but of no rule."""
+    said = str(fault)
+    entries = (
+        *_ENTRY.findall(fault.why),
+        *(f"slipway:persistentResources.{name}." for name in _POOL.findall(fault.why)),
+    )
+    others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]
+    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said or _goes(edit, fault.what)]
+    named = named or [edit for edit in others if edit.after and edit.after != edit.before and edit.after in said]
+    return tuple(named or others * (alone and not entries))
+
+
+def _goes(edit: Edit, what: str) -> bool:
+    """Tell whether an entry goes that a fault misses."""
+    _, _, name = edit.key.partition(".")
+    return not edit.after and name.split(".")[0] in re.findall(r"[\w-]+", what)
+
+
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
     what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
-    reasons = fault.why.splitlines()
-    first, *others = [part for line in reasons for part in line.split("; ")] or [""]
+    place = _PLACE.fullmatch(what)
+    first, *others = fault.why.splitlines() or [""]
     keep = [say("preview-leave", key=edits[0].key)] if len(edits) == 1 and "back" not in fault.fix else []
-    # An added key is no deployed entry's.
-    fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
+    # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
+    fixes = [
+        line
+        for line in fault.fix.splitlines()
+        if not (keep and (line.startswith(_ALIKE) or (" out of " in line and not edits[0].before)))
+    ]
     return by_row(
         "preview-failed",
         Subject("preview"),
-        what="" if what.endswith(_UNDECIDED) else f"{what}, for {len(reasons)} reasons" if reasons[1:] else what,
-        why=_cut(first),
+        key=place["key"] if place else "",
+        what="" if what.endswith(_UNDECIDED) else place["what"] if place else what,
+        template=what.startswith(("template ", "templates ")),
+        why="" if others else _cut(first),
         fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ")),
         edits=edits,
-        details=[*map(_cut, others), *details],
+        details=[*([place["at"]] if place else []), *map(_cut, [first, *others] if others else ()), *details],
     )
 
 

@@ -149,9 +149,14 @@ class Line:
 
     @property
     def below_title(self) -> str:
-        """What follows a title that has its stacks and its first phrase; all of it where nothing does."""
-        rest = self.told.removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
-        return self.told if rest in ("", f"({ON_MAIN})") else rest
+        """What follows a title that has its stacks and its first phrase."""
+        return self._says(self.card.phrase).removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
+
+    @property
+    def field(self) -> str:
+        """The key that caused it, where its file is known as well."""
+        lead = self.card.lead
+        return "" if lead.subject.what == "template" and not set(":/") & set(lead.field) else lead.field
 
 
 @dataclass(frozen=True)

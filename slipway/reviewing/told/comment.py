@@ -76,13 +76,11 @@ def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
             unread.setdefault(gap, []).append(review.stack)
     table = [] if _is_quiet(reviews, lines) else [_table(reviews)]
     refused = any(review.refused for review in reviews)
-    items = (
-        _item(line, line.told if place or refused else line.below_title) for place, line in enumerate(lines.opened)
-    )
-    parts = [f"### {text(headline(reviews, lines))}", *table, "\n".join(items)]
+    items = [_item(line, line.told if place else line.below_title) for place, line in enumerate(lines.opened)]
+    parts = [f"### {text(headline(reviews, lines))}", *table, "\n".join(filter(None, items))]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
-    return parts[:-1] + gaps + parts[-1:] if refused else parts + gaps
+    return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]
 
 
 def _table(reviews: Sequence[Review]) -> str:
@@ -153,8 +151,9 @@ def _card(card: Card, details: int) -> str:
 
 
 def _item(line: Line, told: str) -> str:
-    field = line.card.lead.field
-    return f"- {line.sign} {_shown(told)}{f' ({code(short(field, _LONGEST_NAME))})' if field else ''}"
+    field = code(short(line.field, _LONGEST_NAME)) if line.field else ""
+    where = f" ({field})" if told and field else f"by {field}" * bool(field)
+    return f"- {line.sign} {_shown(told)}{where}" if told or field else ""
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:

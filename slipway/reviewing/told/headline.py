@@ -43,7 +43,7 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
     """Return the first clause, the second where there is room for it, and the number of the others."""
     lead, grade = alike[0].card.lead, alike[0].card.grade
     if lead.refuses or lead.of.failed:
-        return named(f"{lead.phrase}{lead.end if lead.refuses else ''}", alike[0].names)
+        return named(lead.phrase, alike[0].names)
     for most in (2, 1):
         clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
         if others := alike[most:]:
@@ -93,8 +93,7 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
     for some, title in ((lines.opened, ""), (lines.folded, "for information")):
         text += [title] if title and some else []
         for line in some:
-            field = line.card.lead.field
-            text.append(f"  {line.sign} {line.told}{f'  [{field}]' if field else ''}")
+            text.append(f"  {line.sign} {line.told}{f'  [{line.field}]' if line.field else ''}")
     for card in filter(lambda card: card.more, lines.cards if cards else ()):
         title = f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}"
         first, *others = [

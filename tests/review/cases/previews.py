@@ -53,6 +53,21 @@ CASES = (
         may=ANEW,
     ),
     Case(
+        "A pool that two templates fit gets another machine",
+        (stack("workers: { machine: n1-standard-8", "workers: { machine: n1-highmem-8"),),
+        (
+            stops(
+                "preview-failed",
+                "",
+                "as templates digits and tune fit no pool",
+                "each needs machine n1-standard-8",
+                "leave `slipway:persistentResources.cpu.pools.workers.machine` as it was",
+            ),
+        ),
+        may=(*ANEW, "capacity-given-back", "idle-cost"),
+        never=("reasons", "give cpu/workers", "more, nearest"),
+    ),
+    Case(
         "Trials ask for machines that no pool has, and no value of theirs is at fault",
         (template("tune", '"n1-standard-8"', '"n1-highmem-8"'),),
         (stops("preview-failed", "", "tune", "add a pool like it to a cluster"),),

@@ -212,6 +212,14 @@ CASES = (
         never=("run as account", "may now"),
     ),
     Case(
+        "A trainer is renamed as which a template still runs, and the new name is near",
+        (stack("    tuning:\n", "    tuners:\n"),),
+        (stops("preview-failed", "", "runs as trainer tuning"), hurts("trainer-gone", "tuning", ADA)),
+        given=(trainer(ADA), LORA_TUNES),
+        may=("trainer-access-gone", "trainer-access-added", "trainer-added"),
+        never=("did you mean",),
+    ),
+    Case(
         "A trainer goes whose members may all submit as everybody",
         (
             Edit("stacks/Pulumi.prod.yaml", trainer(ADA, NIGHTLY).new or "", "  slipway:policy:\n"),

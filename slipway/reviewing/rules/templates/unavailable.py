@@ -17,7 +17,7 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
 GRANTED = "once it is granted, "
-_ALIKE = "keep machines, their number, disks and account such that a pool fits"
+_ALIKE = "keep a pool that has the machines, number, disk and account they ask for"
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -103,4 +103,6 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
     if offer.capacity_type == RESERVATION and holds and not holds & asked:
         there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
         return f"it holds {there}, and they need {needed}"
-    return "it is not available" if offer.capacity_type != POOL or offer.cluster else "no pool of this stack fits"
+    return (
+        "it is not available" if offer.capacity_type != POOL or offer.cluster else "they fit no pool that they may use"
+    )

@@ -198,7 +198,8 @@ def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout:
     assert own.exit_code == 2 and "nearest pool eyes/" in own.output, "the team's own"
     assert of(large).exit_code == 0
     audio_s = of(large.replace("bob@acme.example']", "bob@acme.example'], clusters: [large]"))
-    assert audio_s.exit_code == 2 and "on the machines of team vision" in audio_s.output
+    assert audio_s.exit_code == 2 and "train fits no pool that team vision may use" in audio_s.output
+    assert ", takes jobs of team audio alone" in audio_s.output
     # Nobody submits another team's template, nor one of a trainer whose submitters are others.
     template.write_text(template.read_text().replace("capacity_types=", 'labels={"team": "audio"}, capacity_types='))
     assert of(GOOD + more).exit_code == 0

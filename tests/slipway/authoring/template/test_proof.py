@@ -147,11 +147,21 @@ def _placements(items: int, places: int) -> list[tuple[int, ...]]:
     return [(at, *rest) for at in range(places) for rest in _placements(items - 1, places)]
 
 
+NEAR = ("n1-standard-16", "n1-standard-16", "n1-standard-32")
+HEAD = pool("head", "n1-standard-4")
+
+
 def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     placed, errors = place_all((template(), template(name="other")), StackResources(()))
-    with pytest.raises(ConfigError, match="2 templates fit no pool") as told:
+    with pytest.raises(ConfigError, match=r"^templates dask-digits and other fit no pool") as told:
         refuse(errors)
-    assert all(word in told.value.why for word in ("dask-digits", "other", "the stack has no cluster"))
+    assert told.value.why == "its capacity type 'pool' needs one" and told.value.fix.endswith("capacity_types in them")
+    unlike = [refused(cluster(HEAD, pool(type=type_)), name=name) for name, type_ in zip("abc", NEAR, strict=True)]
+    with pytest.raises(ConfigError, match=r"^templates a, b and c fit no pool") as told:
+        refuse(unlike)
+    same, other = told.value.why.splitlines()
+    assert same.startswith("templates a and b: each needs machine n1-standard-8, nearest pool cpu/workers has ")
+    assert other.startswith("template c: worker pool ")
     assert set(placed) == {"dask-digits", "other"}, "a preview tells all else that would come"
     beside = ConfigError("templates/odd.py can't be loaded", why="line 1: SyntaxError", fix="correct it")
     with pytest.raises(ConfigError, match=r"^templates can't be deployed") as told:
@@ -217,8 +227,8 @@ def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others
     )
     assert largest.cluster is None and not any(offer.refusal for offer in others)
     assert largest.refusal == (
-        "fits no pool of this stack: worker pool chief needs machine a3-highgpu-8g, nearest pool cpu/workers has "
-        "n1-standard-8; accelerator NVIDIA_H100_80GB × 8, nearest pool cpu/workers has none"
+        "fits no pool of this stack: worker pool chief needs machine a3-highgpu-8g and accelerator NVIDIA_H100_80GB × "
+        "8, nearest pool cpu/workers has n1-standard-8 and none"
     )
 
 

@@ -36,7 +36,7 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
     assert "live clusters, jobs and quota" in done.out
     assert "published catalog can't be read" in done.out and "what is deployed is taken from" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
-    assert first.startswith("⛔") and second.startswith("nothing is deployed: the deployment is refused")
+    assert first.startswith("⛔") and second.startswith("nothing is deployed: until this is mended")
     assert "main already, not deployed yet)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"
 
 
@@ -126,7 +126,8 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     (tmp_path / "check.json").write_text(json.dumps(body))
     done = review("check.json", "--gate")
     assert done.code == 5
-    assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region" in done.out and "name one" in done.out
+    assert "is refused for gcp:region: no region" in done.out and "stacks/Pulumi.prod.yaml:9 ·" in done.out
+    assert "name one" in done.out
     assert "fix: correct it" in done.err, "an approval would not have it deployed"
     written = review("check.json", "--output", "json").out
     (tmp_path / "told.json").write_text(written.replace("no `region`", "as the preview says"))

@@ -58,9 +58,9 @@ def test_the_first_line_goes_on_from_the_title() -> None:
         "- ⛔ it is empty",
         "- ⛔ `y` goes too: it is full",
     ]
-    # What a title says alone, and what comes once a refusal is mended, is told whole.
-    assert "- ⛔ `x` goes\n" in comment([replace(QUIET, consequences=(goes(),))])
-    assert "- ⛔ `x` goes: it is empty" in comment([replace(QUIET, consequences=some, undeployed=True)])
+    # What a title says alone has no line but for its key.
+    assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
+    assert "- ⛔ by `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
 
 
 def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
