@@ -42,9 +42,11 @@ def _needs(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
 
 
 def misfits(template: Template) -> bool:
-    """Tell whether a template asks for a pool and fits none, for which a deployment is refused."""
-    on_pools = [offer for offer in template.offers if offer.capacity_type == POOL]
-    return bool(on_pools) and not any(offer.cluster or offer.dormant for offer in on_pools)
+    """Tell whether a template asks for a pool and fits none, or a team's machines don't: a deployment is refused."""
+    fits: dict[str, bool] = {}
+    for offer in (each for each in template.offers if each.capacity_type == POOL):
+        fits[offer.team] = bool(offer.cluster or offer.dormant or fits.get(offer.team))
+    return not all(fits.values())
 
 
 def barred(offer: Offer) -> bool:
@@ -127,10 +129,15 @@ def by(offer: Offer) -> str:
 
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
-    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all."""
-    cases = {case_in_words(offer.when) for offer in offers}
+    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all. Teams with
+    machines of their own are excepted: ` (not of team align)`."""
+    listed, teams = [*offers], sorted({offer.team for offer in template.offers} - {""})
+    cases = {case_in_words(offer.when) for offer in listed}
     every = {case_in_words(offer.when) for offer in template.offers}
-    return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
+    words = [*cases] if len(cases) == 1 and cases < every and "" not in cases else []
+    if teams and not any(offer.team for offer in listed):
+        words.append(f"not of team{'s' * bool(teams[1:])} {join(teams)}")
+    return f" ({', '.join(words)})" if words else ""
 
 
 def compete(offer: Offer, other: Offer) -> bool:
@@ -148,36 +155,47 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, ``nothing more while pool `h100` has idle machines``: those are paid, used or not. A
-    team's cluster is told with its team."""
+    """Return `$63.92/h on Spot`, ``nothing more on pool `h100`, or $101.27/h where it grows``: its minimum is paid
+    anyway. A team's cluster is told with its team."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
     if offer.capacity_type == POOL:
-        pool, growth = whole_way(offer, catalog), _growth(offer, catalog)
-        return f"{growth} {pool} has to grow by" if growth else f"nothing more while {pool} has idle machines"
+        pool, (least, most) = whole_way(offer, catalog), _growth(offer, catalog)
+        if least == Price():
+            return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
+        return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
         return "Vertex AI's fee on top of the reservation"
-    price = offer.price_per_hour
-    return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
+    return f"{_dollars(offer.price_per_hour)} {by(offer)}"
 
 
-def _growth(offer: Offer, catalog: Catalog) -> str:
-    """Return what a usual job pays for the machines that its pools don't keep; empty where they keep enough."""
+def _dollars(price: Price) -> str:
+    return "an unknown price" if price.unknown else dollars(price, most="up to")
+
+
+def _growth(offer: Offer, catalog: Catalog) -> tuple[Price, Price]:
+    """Return what a usual job pays for machines above its pools' minimum, where these are idle and where none is."""
     cluster = catalog.clusters.get(offer.cluster)
     template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
     if cluster is None or template is None:
-        return ""
-    counts = takes(offer, usual_values(template))
-    more = {pool.name: max(counts[pool.name] - pool.min, 0) for pool in cluster.pools}
-    price = sum((pool.price_per_hour * more[pool.name] for pool in cluster.pools), Price())
-    machines = sum(more.values())
-    return f"{dollars(price)} for the {counted(machines, 'machine')} that an idle" if machines else ""
+        return Price(), Price()
+    counts, least, most = takes(offer, usual_values(template)), Price(), Price()
+    for pool in cluster.pools:
+        lacking = max(counts[pool.name] - pool.min, 0)
+        least += pool.price_per_hour * lacking
+        most += pool.price_per_hour * max(lacking, min(counts[pool.name], pool.max - pool.min))
+    return least, most
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
-    """Return the costs of ways to run, each of which is tried where those before it have no machines."""
-    return ", else ".join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in offers)
+    """Return the costs of ways to run, each of which is tried where those before it have no machines; of many those of
+    the first and the dearest."""
+    listed, sign = list(offers), ", else "
+    if listed[3:]:  # More prices are no sentence.
+        dearest = max(listed[1:], key=lambda offer: (offer.capacity_type != POOL, offer.price_per_hour.known))
+        listed, sign = [listed[0], dearest], ", at the dearest "
+    return sign.join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in listed)
 
 
 def _end(offer: Offer, catalog: Catalog) -> str:

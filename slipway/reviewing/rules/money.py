@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import POOL
+from slipway.model.capacity import PAID_ANYWAY, POOL
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
@@ -28,6 +28,7 @@ from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, pri
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.templates.parameters import divided
+from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
 
 
@@ -44,6 +45,7 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
 _ROBOT = "serviceAccount:"
+_ASKS = "above `confirmAbove`, so submissions ask, and scripts without `--yes` end with exit code 5"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Amount:
 
     @property
     def monthly(self) -> Decimal:
-        return self.difference * HOURS_OF_A_MONTH
+        """The difference of both sides as the table has them."""
+        return Decimal(round(self.after.known * HOURS_OF_A_MONTH) - round(self.before.known * HOURS_OF_A_MONTH))
 
     @property
     def steep(self) -> bool:
@@ -145,7 +148,8 @@ def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bo
         bounded=amount.bounded,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        difference=signed(amount.difference) + (needs if asks and not refused else ""),
+        difference=signed(round(amount.after.known, 2) - round(amount.before.known, 2))
+        + (needs if asks and not refused else ""),
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),
@@ -233,6 +237,7 @@ Sides = tuple[_Run, _Run]
 def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     """Find changed costs. A typical run is by the first available way without parameters. Where its cost is unchanged,
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
+    unasked = max(old.confirm_above, new.confirm_above)
     for name, template in new.templates.items():
         before = old.templates.get(name)
         # Of one that fits no pool the refusal tells, and no run is usual.
@@ -241,16 +246,26 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
+            asks = _asks(template, unasked) and not _asks(before or template, unasked)
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now, old, new),
                 who=f"{what} of {IT}{where}",
-                so=lacking,
+                so=facts(lacking, _ASKS * asks),
                 details=(f"{another}{other} {_costs(*sides, old, new)}" for another, other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
+
+
+def _asks(template: Template, limit: float) -> bool:
+    """Tell whether usual submissions ask for a yes: by the first way, or by one that they go on to when they wait."""
+    can = [offer for offer in usual_offers(template) if offer.available]
+    prices = [
+        each.price_per_hour for each in can if each is can[0] or can[0].wait if each.capacity_type not in PAID_ANYWAY
+    ]
+    return any(price.known > limit for price in prices)
 
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:

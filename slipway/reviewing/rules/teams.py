@@ -69,7 +69,7 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
 
     cluster, limits = ways[0][1].cluster, change.new.sessions or SessionLimits()
     owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
-    ends = "; ".join(ends_of((way for way in ways if way[2]), change.new))
+    ends = [*ends_of((way for way in ways if way[2]), change.new), ""]
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster}
     shut, all_ = {way[0].name for way in ways}, {way[0].name for way in ways_without(change.new, cluster)}
     words["shut"] = named(f"`{name}`" for name in sorted(shut)) if shut < all_ else ""
@@ -79,8 +79,8 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
     words["void"] = named(f"`{each}`" for each in sorted(sharing) if each not in change.new.owners(cluster))
     grade = Grade.BLOCKING if words["sessions"] else None
     details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster)
-    words |= {"who": named(details), "elsewhere": ends}
-    yield by_row("cluster-team-closed", subject, details=details, grade=grade, **words)
+    words |= {"who": named(details), "elsewhere": ends[0]}
+    yield by_row("cluster-team-closed", subject, details=[*details, *ends[1:-1]], grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not way[2]):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):

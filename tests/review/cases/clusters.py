@@ -261,6 +261,22 @@ CASES = (
         never=("paid for machines that run nothing",),
     ),
     Case(
+        "A cluster is made anew, and behind another region stand machines that no template asks for",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 6 }"),),
+        (stops("cluster-may-become", "h100", "of `a2-highgpu-8g` or in us-east4", "no template asks for"),),
+        given=(
+            stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
+            h100(
+                "alternatives:",
+                "  - region: us-east4",
+                "  - pools: { workers: { machine: a2-highgpu-8g, replicas: 2 } }",
+            ),
+        ),
+        may=ANEW,
+        world=BUSY,
+        accident="a fallback that came up and that nobody could use",
+    ),
+    Case(
         "A season begins in time to ask for the quota that it takes",
         (QUIET,),
         (tells("cluster-created", "h100"),),

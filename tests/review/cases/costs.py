@@ -69,12 +69,22 @@ CASES = (
         ),
         (
             stops("idle-cost", "stack", "up to $73,416 a month more", "in no price list", "above $50,000 a month"),
-            tells("most-cost", "stack", "up to $73,416 a month more", "in no price list"),
+            tells("most-cost", "stack", "up to $73,417 a month more", "in no price list"),
             stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
         ),
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "machines-changed", "pool-unused"),
         given=(ASKS_ABOVE, T4),
         accident="a gate that an unknown price kept open",
+    ),
+    Case(
+        "Machines on demand come before the pool, at a price that the stack asks about",
+        (template("digits", '("pool", "spot", "on-demand")', '("on-demand", "pool", "spot")'),),
+        (
+            hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
+            hurts("run-cost", "digits", "above `confirmAbove`", "without `--yes` end with exit code 5"),
+        ),
+        given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
+        accident="a nightly script that sent nothing any more",
     ),
     Case(
         "A reservation leaves the stack while a job sits on it",

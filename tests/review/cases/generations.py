@@ -257,7 +257,7 @@ CASES = (
         f"encryption: {{ kmsKey: {KEYS}/k }}",
         "cryptoKeys/k }",
         "cryptoKeys/k2 }",
-        "the old cluster needs `k` until it is gone",
+        "keep `k` enabled: what was made with it needs it",
         kind="key-unchecked",
         accident="an old key disabled while disks still needed it",
     ),

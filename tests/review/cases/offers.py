@@ -87,7 +87,7 @@ CASES = (
             more("tune", 'capacity_types=("pool", "on-demand")'),
         ),
         may=("run-cost",),
-        never=("nothing more while pool `big`",),
+        never=("nothing more on pool `big`",),
         accident="a night's runs on paid machines, told as free",
     ),
     Case(
@@ -145,7 +145,7 @@ CASES = (
     Case(
         "A pool that keeps fewer machines than a usual job takes: its growth is paid",
         (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (hurts("offer-added", "digits", "for the 4 machines that an idle pool `cpu` has to grow by"),),
+        (hurts("offer-added", "digits", "/h on pool `cpu`, which grows"),),
         may=("minimum-below-default", "run-cost"),
         never=("nothing more",),
         given=(

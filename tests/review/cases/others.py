@@ -154,7 +154,7 @@ CASES = (
             hurts(
                 "default-changed",
                 "lora parameter model",
-                "while pool `h100` has idle machines",
+                "nothing more on pool `h100`, or $101.14/h where it grows",
                 "on top of the reservation (2 machines)",
             ),
         ),

@@ -139,6 +139,24 @@ CASES = (
         accident="a night that failed at its first hiccup",
     ),
     Case(
+        "A pipeline's task asks for GPUs that no pool has: nothing of its wait was edited",
+        (
+            Edit(
+                PIPELINE[0].file,
+                '"memoryLimit": 8.0',
+                '"memoryLimit": 8.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "4"}',
+            ),
+        ),
+        (
+            stops("preview-failed", "", "train", "let the pipeline's tasks ask for less"),
+            hurts("machines-changed", "train", "4 NVIDIA_TESLA_T4"),
+            hurts("request-changed", "train", "another version"),
+        ),
+        given=_ON_POOL,
+        never=("task's wait", "each task wait"),
+        accident="a pipeline whose file had grown a GPU for each of its tasks",
+    ),
+    Case(
         "A container is started without the launcher",
         (template("evals", '        command=("judge",),\n', ""),),
         (stops("request-changed", "evals", "start without Slipway's launcher", "is not kept"),),

@@ -93,7 +93,7 @@ CASES = (
             Edit("templates/late.py", "", _LATE),
             stack("    - evals\n", "    - evals\n    - late\n"),
         ),
-        (tells("template-added", "late", "on Spot, else $", "on demand"),),
+        (tells("template-added", "late", "on Spot, which may be taken away, else $", "on demand"),),
         accident="a bill for machines that nobody had named",
     ),
     Case(

@@ -63,7 +63,7 @@ CASES = (
         "A team's own machine fits no pool, and there is no quota for it elsewhere",
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
         (
-            stops("offer-unavailable", "tune", "(team demand)", "nor run at all", "Spot can't start"),
+            stops("offer-unavailable", "tune", "(team demand)", "nor run at all", "there is no quota for it"),
             hurts("machines-changed", "tune", "would run on `n1-highmem-16`"),
         ),
         given=(

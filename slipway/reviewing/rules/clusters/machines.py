@@ -42,7 +42,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
                 cluster.name,
                 in_turn=in_turn,
                 found=machines(wanted),
-                held=machines(other.held),
+                until=have_ended(other.jobs, "") if other.jobs else "",
                 other=other.name,
                 key="",
                 grade=None if scarce(old) and not in_turn else Grade.NOTE,
@@ -71,16 +71,16 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     new, was = cluster.new, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
     made = not (cluster.new_in_cloud or cluster.stays)
-    if new is None or new.alternative or not new.alternatives or alike(new.alternatives, before):
+    if new is None or new.alternative or not new.alternatives or not (made or cluster.stays):
         return
-    if not (made or cluster.stays):
-        return
-    # Those that were listed before are no news.
+    # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
-    listed = fresh or new.alternatives
+    listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
     asked = {kind for each in change.new.templates.values() for offer in each.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
+    if alike(new.alternatives, before) and not (cluster.is_replaced and lacking):
+        return
     most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
     of = join(f"`{kind}`" for kind in types if kind not in own)

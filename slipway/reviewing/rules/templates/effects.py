@@ -270,20 +270,22 @@ def timeout(difference: Difference) -> Effect:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         grade = Grade.NOTE if new < 2 * old else None
         values: dict[str, Any] = {"trials": trials, "pools": join(held), "new": span(new), "old": span(old)}
+        values["own"] = any(offer.capacity_type != POOL for offer in difference.offers)
         return follows("timeout-longer", grade=grade, **values)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
-    known = any(job.ended and job.start_time for job in used)
+    ended, runs = ([job for job in longer if job.ended is side] for side in (True, False))
+    known, limit = any(job.ended and job.start_time for job in used), span(old) if old else "it without a limit"
     return follows(
         "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
-        details=jobs(longer, now),
+        details=(*jobs(ended, now), *(f"{line}, keeps {limit}" for line in jobs(runs, now))),
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
         longer=owned(longer, "") if longer else "",
         known=known,
         trials=trials,
-        limit=span(old) if old else "it without a limit",
+        limit=limit,
     )
 
 

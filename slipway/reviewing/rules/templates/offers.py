@@ -62,7 +62,9 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         if not {*labels} & {*same, *same.values()}:
             of_shapes |= {*labels}
             yield told
-    gone = [offer for label, offer in before.items() if label not in same.values() and label not in of_shapes]
+    gone = [offer for label, offer in before.items() if label not in {*same.values(), *of_shapes}]
+    if misfits(template.new):  # The refusal of the deployment tells of pools.
+        gone = [offer for offer in gone if offer.capacity_type != POOL]
     # A capacity type that goes with all its shapes goes once.
     once = {(*_place(each), each.cluster, _last_shape(each, after)): each for each in reversed(gone)}
     yield from (_gone(template, offer, before, after) for offer in reversed(once.values()))
@@ -71,8 +73,9 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
             yield _added(template, label, before, after)
     now = {old: label for label, old in same.items()}
     yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
-    for label, old in same.items():
-        yield from _kept(template, after[label], old, before[old], after)
+    stay = chain.from_iterable(_kept(template, after[label], old, before[old], after) for label, old in same.items())
+    # Jobs that can run nowhere have their other ways in the details, and are told once.
+    yield from {part.who if part.details else part.key: part for part in reversed([*stay])}.values()
     yield from _waits(template, {label: (before[old], after[label]) for label, old in same.items()}, after)
 
 
@@ -174,6 +177,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
     }
     for was, offer in reversed(changed.values()):
         before, now, rest = patience(was), patience(offer), rest_of(offer, after)
+        earlier = template.old.offers[: template.old.offers.index(was) + 1]
         # A wait after which nothing follows ends nothing.
         if not rest and offer.capacity_type != FLEX_START:
             continue
@@ -193,7 +197,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
             type=offer.capacity_type,
             seconds=before or 0,
             so=after_wait(offer, after, template.becomes),
-            stays=offer.wait and not was.wait,
+            stays=offer.wait and not any(each.wait for each in earlier if compete(each, was)),
             key=key,
             edits=(Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words),),
         )
@@ -202,7 +206,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
 def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offers) -> Iterator[Consequence]:
     rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
-        return  # The refusal of the deployment tells it.
+        return
     of_owners = was.labels.get(TEAM) in template.becomes.owners(offer.cluster)
     if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
         return  # The label that goes, or the template, tells it.

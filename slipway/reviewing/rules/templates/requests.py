@@ -159,6 +159,8 @@ def _told(
     # Jobs of all ways to a shape are those on its machines.
     if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
         ways = dict.fromkeys(f"on `{shape}`" for shape in sorted(shapes))
+    if rule.kind == "encryption-changed" and not any(each.cluster for each in known):
+        ways = dict.fromkeys(["on machines of their own"])
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) and len(ways) <= 2 else ""
     brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
     subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
@@ -222,8 +224,10 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     for path, a, b in compare(before, after):
         derived = path == "spec/pipeline" and not template.pipeline_edited
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
-        # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
+        # A reservation that the stack file lists no more stands as its bare name, and is told with its offer, as is a
+        # cluster, which alone a task waits for.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
+        unlisted = unlisted or ("/taskResource" in path and None in (a, b))
         if not (SILENT.fullmatch(path) or derived or repeated or unlisted or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)

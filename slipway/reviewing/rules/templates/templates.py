@@ -16,7 +16,7 @@ from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import (
     account_of,
-    cost,
+    costs,
     is_dear,
     machine_types,
     secrets_of,
@@ -64,8 +64,7 @@ def _shape(template: Template) -> tuple[object, ...]:
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    paid = ", else ".join(cost(offer, template.becomes) for offer in can)
-    run = [f"a run of up to {template.limit} costs {paid}"] if can else []
+    run = [f"a run of up to {template.limit} costs {costs(can, template.becomes)}"] if can else []
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
         for name, count in takes(offer, usual_values(template.new)).items():

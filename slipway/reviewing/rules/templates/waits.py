@@ -30,7 +30,8 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     rest = rest_of(offer, after)
     if rest and (offer.wait is not None or offer.capacity_type == POOL):
         waits = [each.wait is not None for each in rest]
-        return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
+        then = rest[: [*waits, False].index(False) + 1]
+        return f"then they cost {costs(then, catalog)}{' and wait there for ever' * (then[-1].capacity_type == POOL)}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         return "then they fail, unpaid"
     if rest:
