@@ -18,6 +18,7 @@ from slipway.reviewing.change.change import Change, Side, grouped, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import row_of
+from slipway.reviewing.rules.quota import draws
 from slipway.reviewing.rules.table import RowName, by_row, say
 
 _Rules = Mapping[str, Mapping[str, Any]]
@@ -33,7 +34,11 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    yield from (_breach(breach, change) for key, breach in after.items() if key not in before)
+    # What lacks quota tells it.
+    short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
+    for key, breach in after.items():
+        if key not in before and (breach.grade is Grade.BLOCKING or breach.subject.part not in short):
+            yield _breach(breach, change)
     strict = _broken(replace(change.after, policy=change.before.policy))
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after

@@ -3,7 +3,7 @@ strictly it is checked. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,13 +111,14 @@ def quota(change: Change) -> Iterator[Consequence]:
     drawn, old, new = draws(change), change.before.quota, change.after.quota
     for draw in drawn:
         if not draw.line.of_offers:
-            yield from (*_now(change, draw), *_at_most(change, draw))
+            yield from _now(change, draw)
         elif draw.line.short > draw.was.short:
             # An unchanged shortage is no news.
             more = [name for name, amount in draw.line.drawn.items() if amount > draw.was.drawn.get(name, 0)]
             # Nobody relies on what a first deployment offers.
             grade = Grade.NOTE if change.first else None
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
+    yield from _at_most(change, drawn)
     yield from _requested(change)
     # One failed answer makes all limits unknown, which is told once.
     fresh = [draw for draw in drawn if draw.line.state == "unknown" != draw.was.state]
@@ -199,26 +200,38 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     )
 
 
-def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
-    """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
-    if draw.at_most:
-        strict = change.after.quota.strict and change.after.quota.mode != "warn"
+def _at_most(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
+    """Find pools that can't reach their maximum once old generations are gone: only others reduce their room. Of one
+    pool's shortages the worst is told."""
+    strict = change.after.quota.strict and change.after.quota.mode != "warn"
+    short: dict[str, list[tuple[int, QuotaDraw, dict[str, Any]]]] = {}
+    for draw in drawn:
+        if draw.at_most and not draw.line.of_offers:
+            most, values = _in_machines(change.new, draw)
+            pool = values["drawers"][0] if values["max"] else draw.line.key
+            short.setdefault(pool, []).append((most, draw, values))
+    for group in short.values():
+        _, draw, values = min(group, key=lambda each: each[0])
+        increase = "; ".join(dict.fromkeys(each.increase for _, each, _ in group)).replace("; or ask", "; and ask")
         grade = Grade.BLOCKING if strict else Grade.WARNING
-        values = _in_machines(change.new, draw.line, draw.most.room or 0)
-        yield _of(draw, "quota-short-at-most", strict=strict, grade=grade, **values)
+        yield _of(replace(draw, increase=increase), "quota-short-at-most", strict=strict, grade=grade, **values)
 
 
-def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, Any]:
-    """Return how far a pool grows where it alone does."""
+def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]]:
+    """Return how far the one pool grows that alone does, or alone may grow further, the others being at their maximum;
+    else which pools grow."""
+    line, was = draw.line, draw.was
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
-    pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
-    growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
-    if len(growing) != 1:
-        return {"most": "", "max": "", "drawers": tuple(line.drawn)}
-    ((name, pool),) = growing
-    mine = line.drawn[name] or 1
-    most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
-    return {"most": f"{most:,}", "max": f"{pool.max:,}", "drawers": (name,)}
+    pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in clusters.items() if cluster}
+    growing = {name: pool for name, pool in pools.items() if pool and (pool.autoscaled or len(line.drawn) == 1)}
+    raised = [name for name in growing if line.drawn[name] > was.drawn.get(name, 0)]
+    for name in raised if len(raised) == 1 else growing if len(growing) == 1 else ():
+        mine, pool = line.drawn[name] or 1, growing[name]
+        most = max(pool.max * ((draw.most.room or 0) - line.ceiling + mine) // mine, 0)
+        if most >= pool.min or len(growing) == 1:
+            others = len(line.drawn) > 1
+            return most, {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
+    return 0, {"most": "", "max": "", "others": "", "drawers": tuple(growing or line.drawn)}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: Any) -> Consequence:
