@@ -119,26 +119,23 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     protected = [each.name for each in new.clusters.values() if each.replacement == PROTECT]
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
-    for place in () if unknown else sorted(_idle(change.new) - idle):
+    refused = any(map(misfits, new.templates.values()))
+    for place in () if unknown else sorted(_idle(new) - idle):
         pool = pools[place]
+        # What a refused template leaves is not free before that is mended.
+        if refused and pool == before.get(place):
+            continue
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        hits = [
-            name
-            for name, old in change.old.templates.items()
-            if any(offer.cluster == place[0] and place[1] in offer.pools for offer in old.offers)
-        ]
-        misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
         every = (offer for each in new.templates.values() for offer in each.offers)
         shut = any(barred(offer) and offer.cluster == place[0] for offer in every)
         lost = place in before and (gpus or paid.known >= _MUCH)
         yield _of_pool(
             "pool-unused",
             place,
-            misfit=misfit,
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if shut else "",
             paid=with_month(paid),
             free=place[0] not in protected,
-            grade=Grade.NOTE if misfit else Grade.BLOCKING if lost else None,
+            grade=Grade.BLOCKING if lost else None,
             cost=paid,
         )
 
