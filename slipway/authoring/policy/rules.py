@@ -73,13 +73,15 @@ def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
 
 def _costs(subject: DeclaredStack, machines: Callable[[Pool], int]) -> Iterator[tuple[Price, str]]:
     """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
-    as its dearest configuration; adopted ones are paid for by their owners."""
+    as its dearest configuration, which is said; adopted ones are paid for by their owners."""
     for begins, clusters in subject.catalog.at_once:
-        cost = Price()
+        cost = own = Price()
         for cluster in (cluster for cluster in clusters if not cluster.adopted):
             options = [[pool.price_per_hour * machines(pool) for pool in option.pools] for option in cluster.options]
+            own += sum(options[0], Price())
             cost += max((sum(option, Price()) for option in options), key=lambda price: price.known)
-        yield cost, f" from {moment_in_words(begins)} on" if begins else ""
+        dearest = " with its dearest alternatives" if cost.known > own.known else ""
+        yield cost, f"{f' from {moment_in_words(begins)} on' if begins else ''}{dearest}"
 
 
 def _too_dear(costs: Iterable[tuple[Price, str]], most: float, words: str, bound: str) -> Iterator[Breach]:

@@ -104,7 +104,7 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
     ("regions", ["us-central1"], moved(region="asia-east1"), f"region asia-east1: {ALLOWED}"),
     ("regions", ["us-central1"], TWO, f"cluster cpu (alternative 2): us-east4, {ALLOWED}"),
     ("regions", ["us-central1"], with_cluster(region="us-east4", alternative=1), f"cluster cpu: us-east4, {ALLOWED}"),
-    ("idleCost", 1, DEARER, "the stack: $1.20/h when idle, at most $1.00/h is allowed"),
+    ("idleCost", 1, DEARER, "the stack: $1.20/h when idle with its dearest alternatives, at most $1.00/h is allowed"),
     ("mostCost", 5, with_pool(max=11), "the stack: up to $5.50/h, at most $5.00/h is allowed"),
     (
         "machines",
