@@ -64,7 +64,7 @@ CASES = (
                 "leave `slipway:persistentResources.cpu.pools.workers.machine` as it was",
             ),
         ),
-        may=(*ANEW, "capacity-given-back", "idle-cost"),
+        may=(*ANEW, "capacity-given-back", "idle-cost", "pool-unused"),
         never=("reasons", "give cpu/workers", "more, nearest"),
     ),
     Case(
