@@ -61,7 +61,9 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         refuses = new.enforce and whose != "users"
         left, user = _in_words(new), whose == "users"
         freed = now is None and not user and old.enforce and not left
-        stops = now and (now <= was / 2 if was is not None else refuses and name)
+        # Nobody of a new team could spend more before.
+        fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
+        stops = now and (now <= was / 2 if was is not None else refuses and name and not fresh)
         # A user is only warned.
         milder = Grade.NOTE if user and was is not None and (now is None or now > was) else None
         yield by_row(

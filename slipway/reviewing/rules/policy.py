@@ -40,9 +40,9 @@ def policy(change: Change) -> Iterator[Consequence]:
         if key not in before and (breach.grade is Grade.BLOCKING or breach.subject.part not in short):
             yield _breach(breach, change)
     strict = _broken(replace(change.after, policy=change.before.policy))
-    let_in = {
-        breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
-    }
+    told = {breach.subject.name for breach in after.values()}
+    let_in = {each.subject.name: each.sentence for key, each in strict.items() if key not in before}
+    let_in = {name: sentence for name, sentence in let_in.items() if name not in told}
     old, new = change.before.policy, change.after.policy
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
@@ -67,7 +67,7 @@ def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values
 def _breach(breach: Finding, change: Change) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
-    was, now = (_setting(side.policy, key) for side in (change.before, change.after))
+    was, now = (_settings(side.policy, key) for side in (change.before, change.after))
     field, level = "" if was == now else breach.field, MANDATORY if refuses else ADVISORY
     return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field)
 
@@ -125,10 +125,9 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
 
 def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterator[Consequence]:
     """Find rules that have become stricter or milder. `let_in`: by rule, what breaks it as it was, and not any more."""
-    for key in dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {})):
-        (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
-        if (was, level) == (now, becomes):
-            continue
+    keys = dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {}))
+    pairs = ((key, pair) for key in keys for pair in _differing(_settings(before, key), _settings(after, key)))
+    for key, ((was, level), (now, becomes)) in pairs:
         stricter = becomes == MANDATORY or not level
         if level == becomes:
             less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
@@ -150,15 +149,23 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             number=not isinstance(now, bool),
             text=text,
             lets=lets,
+            details=[lets] if lets else (),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
             grade=Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None,
         )
 
 
-def _setting(policy: _Rules, key: str) -> tuple[Any, str]:
-    """Return a rule's setting and its level; None and no level where it is not set, or switched off."""
-    levels = (level for level in LEVELS if policy.get(level, {}).get(key) not in (None, False))
-    return next(((policy[level][key], level) for level in levels), (None, ""))
+def _settings(policy: _Rules, key: str) -> list[tuple[Any, str]]:
+    """Return a rule's settings with their levels; none where it is not set, or switched off."""
+    return [(policy[level][key], level) for level in LEVELS if policy.get(level, {}).get(key) not in (None, False)]
+
+
+def _differing(*sides: list[tuple[Any, str]]) -> Iterator[tuple[tuple[Any, str], ...]]:
+    """Yield what settings become: of a rule that stands at two levels, each by itself."""
+    for levels in [[level] for level in LEVELS] if any(len(side) > 1 for side in sides) else [LEVELS]:
+        was, now = (next((each for each in side if each[1] in levels), (None, "")) for side in sides)
+        if was != now:
+            yield was, now
 
 
 def _shown(setting: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.google.catalog.lookup import teams_of
@@ -25,11 +25,7 @@ def teams(change: Change) -> Iterator[Consequence]:
     offers = [offer for template in change.new.templates.values() for offer in template.offers]
     known = {team for offer in offers for team in teams_of(change.new, offer)}
     for name, team in change.old.teams.items():
-        if stays := change.new.teams.get(name):
-            if team.clusters and not stays.clusters:
-                own = named(f"`{each}`" for each in team.clusters)
-                yield by_row("cluster-team-gone", Subject("team", name), team=name, own=own)
-        elif name not in known and {*team.submitters} & {*change.after.people}:
+        if name not in {*known, *change.new.teams} and {*team.submitters} & {*change.after.people}:
             yield by_row("team-gone", Subject("team", name), team=name)
     left = change.old.clusters.keys() - change.new.clusters.keys()
     ended = [_shares(change.old.shares, cluster) for cluster in left]
@@ -39,21 +35,33 @@ def teams(change: Change) -> Iterator[Consequence]:
         moved = cluster not in change.old.clusters and after in ended
         if before != after and not moved:
             subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
-            gone = not (change.new.shares or {}).get(cluster)
-            yield by_row("team-shares", subject, before=before, after=after, gone=gone, cluster=cluster, edits=edits)
+            old, new = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
+            may = change.new.owners(cluster) or old
+            words: dict[str, Any] = {"before": before, "after": after, "gone": not new, "cluster": cluster}
+            words["lost"] = _called(team for team in sorted(old) if new and team not in new and team in may)
+            yield by_row("team-shares", subject, edits=edits, **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
             continue  # What a template's own label changes is told of the template.
         was, now = (_users(facts, cluster) & stay for facts in sides)
-        owners = named(f"`{owner}`" for owner in change.new.owners(cluster))
-        if gained := [f"`{member}`" for member in sorted(now - was)]:
-            of = f"of team{'s' * (' and ' in owners)} {owners}" if owners else "everybody's"
-            # A team shares with everybody what was its own.
-            grade, subject = None if owners else Grade.WARNING, Subject("cluster", cluster)
-            yield by_row("cluster-team-opened", subject, who=named(gained), of=of, details=gained, grade=grade)
+        had, has = change.old.owners(cluster), change.new.owners(cluster)
+        others = sorted(_users(change.after, cluster) - _members(change.before, cluster))
+        came = [owner for owner in has if owner not in had and {*others} & {*change.new.teams[owner].submitters}]
+        stayed, shares = [each for each in had if each in (has or had)], (change.new.shares or {}).get(cluster)
+        if others and stayed and (came or not has):
+            words = {"owner": (came or had)[0], "had": _called(stayed), "joined": _called(came) or "everybody"}
+            words |= {"cluster": cluster, "without": _called(owner for owner in came if shares and owner not in shares)}
+            details = [f"`{member}`" for member in others]
+            yield by_row("cluster-team-shared", Subject("cluster", cluster), details=details, **words)
         if (lost := sorted(was - now)) and (ways := _kept_off(change.after, cluster)):
-            yield from _closed(change, ways, lost, owners)
+            yield from _closed(change, ways, lost, named(f"`{owner}`" for owner in has))
+
+
+def _called(teams: Iterable[str]) -> str:
+    """Return ``team `vision` ``, or ``teams `vision` and `speech` ``; empty for none."""
+    some = [f"`{team}`" for team in teams]
+    return f"team{'s' * (len(some) > 1)} {named(some)}" if some else ""
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
@@ -71,8 +79,7 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
     owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
     ends = [*ends_of((way for way in ways if way[2]), change.new), ""]
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster}
-    shut, all_ = {way[0].name for way in ways}, {way[0].name for way in ways_without(change.new, cluster)}
-    words["shut"] = named(f"`{name}`" for name in sorted(shut)) if shut < all_ else ""
+    words["shut"] = named(f"`{name}`" for name in sorted({way[0].name for way in ways}))
     alone = {pool.partition("/")[0] for pool in limits.pools or ()} == {cluster}
     words["sessions"] = alone and any(runs_any_folder(way[0]) for way in ways)
     sharing = (change.new.shares or {}).get(cluster, {})

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from slipway.base.formatting import join
+from slipway.base.formatting import join, last_part
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quotas import PREFIX
+from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.rules.table import say
 
@@ -24,6 +25,15 @@ def job(job: VertexJob, now: datetime) -> str:
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
     return tuple(job(one, now) for one in oldest_first(some))
+
+
+def sent_by(member: str, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+    """Return the jobs that a person or an account sent, whose user is a short form of their name. A group sends none:
+    its members are not read."""
+    kind, _, account = member.partition(":")
+    forms = map(label_value, (account, account.partition("@")[0], last_part(account)))
+    names = {*forms} - {""} if kind in ("user", "serviceAccount", "principal") else ()
+    return tuple(job for job in distinct(jobs) if job.user in names)
 
 
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:

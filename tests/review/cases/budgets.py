@@ -232,6 +232,17 @@ CASES = (
         accident="a team whose jobs were refused from the tenth of a month on",
     ),
     Case(
+        "A new team gets a budget beyond which its jobs are refused, as nobody of it could submit before",
+        (
+            stack(
+                POLICY,
+                "  slipway:budget: { enforce: true }\n"
+                "  slipway:teams: { nlp: { submitters: [group:nlp@acme.example], budget: 300 } }\n" + POLICY,
+            ),
+        ),
+        (tells("budget-changed", "budget teams.nlp", "may spend $300 a month"),),
+    ),
+    Case(
         "A team gets a budget that its jobs count for",
         (stack(POLICY, "  slipway:budget: { teams: { ml: 5000 } }\n\n" + POLICY),),
         (tells("budget-changed", "budget teams.ml", "only warned"),),

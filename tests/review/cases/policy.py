@@ -9,6 +9,11 @@ from tests.review.edits import ANEW, GRADES, H100, LIST, NIGHTLY, OTHER_REGIONS
 TEAM_LABEL = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
 NAMES = replace(TEAM_LABEL, rule="names", mandatory=False)
 
+MANDATORY_TIMEOUT = (
+    stack("      longestTimeout: 48\n", "      quotaHeadroom: 2\n"),
+    stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      longestTimeout: 48\n"),
+)
+
 CASES = (
     Case(
         "A bucket breaks a rule of the company's own pack, and another one is advice",
@@ -155,12 +160,34 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "objects to this change (template lora", "168 h"),
+            hurts("policy-weaker", "longestTimeout", "as it was, it objects to this change", "template lora", "168 h"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),
         accident="a check that was loosened by the change that it would have stopped",
+    ),
+    Case(
+        "A rule only warns from now on, of the change that it would have stopped",
+        (
+            stack("      reviewedCodeOnly: true\n      longestTimeout: 48\n", "      reviewedCodeOnly: true\n"),
+            stack("      quotaHeadroom: 2\n", "      longestTimeout: 48\n"),
+            template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
+        ),
+        (
+            stops("policy-weaker", "longestTimeout", "only warns"),
+            hurts("policy-advice", "longestTimeout", "may run 168 h"),
+            hurts("timeout-changed", "lora"),
+        ),
+        given=MANDATORY_TIMEOUT,
+        may=("run-cost",),
+        never=("objects to this change",),
+    ),
+    Case(
+        "A rule that stops deployments warns as well, below its limit",
+        (stack("      quotaHeadroom: 2\n", "      longestTimeout: 24\n"),),
+        (tells("policy-added", "policy longestTimeout", "(24) is new, and only warns"),),
+        given=MANDATORY_TIMEOUT,
     ),
     Case(
         "A rule gets another region together with a cluster that may come up there",
@@ -172,7 +199,8 @@ CASES = (
             stops(
                 "policy-weaker",
                 "regions",
-                "objects to this change (cluster h100 (alternative 1)",
+                "as it was, it objects to this change",
+                "cluster h100 (alternative 1)",
             ),
         ),
         may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),

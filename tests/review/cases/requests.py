@@ -206,7 +206,7 @@ CASES = (
     Case(
         "Jobs count for a team that has a budget",
         (more("evals", 'labels={"team": "vision"}'),),
-        (tells("request-changed", "evals label team", "count for team `vision`"),),
+        (tells("request-changed", "evals label team", "they spend the $900 a month of team `vision`"),),
         never=("no team of that name",),
         given=(stack("  slipway:policy:\n", "  slipway:budget: { teams: { vision: 900 } }\n  slipway:policy:\n"),),
     ),

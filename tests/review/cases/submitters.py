@@ -60,10 +60,23 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A group may submit as a trainer that reads a secret",
+        "A group of a new team may submit as a trainer, whose secrets and another team's budget it gets",
         (stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - group:students@acme.example\n\n"),),
-        (hurts("submitter-added", "group:students@acme.example", "as trainer `tuning`", "can read secret `hf-token`"),),
-        given=(trainer(TEAM), LORA_TUNES),
+        (
+            stops(
+                *(
+                    "submitter-added",
+                    "group:students@acme.example",
+                    "as trainer `tuning`",
+                    "can read secret `hf-token`",
+                ),
+                "spend the budget of team `vision`",
+            ),
+        ),
+        given=(
+            *(trainer(TEAM), LORA_TUNES, stack(POLICY, VISION.replace("clusters: [cpu]", "budget: 900") + POLICY)),
+            template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
+        ),
         never=("once that account may",),
         accident="a token in the hands of a class",
     ),
@@ -73,7 +86,7 @@ CASES = (
             stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:mira@acme.example\n"),
             stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - user:mira@acme.example\n\n"),
         ),
-        (hurts("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "can read secret `hf-token`"),),
+        (stops("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "can read secret `hf-token`"),),
         given=(trainer(TEAM), LORA_TUNES),
         accident="a newcomer whose second right nobody was told",
     ),
@@ -158,7 +171,7 @@ CASES = (
     Case(
         "Somebody may submit where each job tells a chat room",
         (stack(f"      - {ADA}\n", f"      - {ADA}\n      - user:ben@acme.example\n"),),
-        (tells("submitter-added", "ben", "read 2 secrets"),),
+        (tells("submitter-added", "ben", "read secrets `chat` and `hf-token`"),),
         given=(workspace("notify: chat"),),
         accident="a webhook within the reach of all jobs",
     ),
@@ -197,7 +210,7 @@ CASES = (
     Case(
         "Somebody new may submit as that trainer alone",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
-        (hurts("submitter-added", BEN, "tuning", "hf-token"),),
+        (stops("submitter-added", BEN, "tuning", "hf-token"),),
         given=(trainer(ADA), LORA_TUNES),
     ),
     Case(
@@ -212,7 +225,7 @@ CASES = (
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
-            hurts("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
+            stops("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
         ),
         given=(trainer("group:nlp@acme.example"), LORA_TUNES, EYES),
         never=("group:vision",),

@@ -1,6 +1,6 @@
 """Teams: their clusters, and their shares of machines."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, template
 from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
 
 CASES = (
@@ -56,11 +56,16 @@ CASES = (
             hurts(
                 "team-shares",
                 "cpu",
-                "search 16 instead of demand 2, search 2",
-                "what a team submits above its share waits",
+                "Jobs of team `demand` have no share",
+                "while a team below its share waits",
+                "slipway:shares.cpu",
             ),
         ),
-        given=(*TEAMS, stack(POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + POLICY)),
+        given=(
+            *TEAMS,
+            stack("demand@acme.example] }", "demand@acme.example], clusters: [cpu] }"),
+            stack(POLICY, "  slipway:shares: { cpu: { search: 2, demand: 2 } }\n" + POLICY),
+        ),
         accident="a team whose jobs stood for a week behind another's",
     ),
     Case(
@@ -141,7 +146,7 @@ CASES = (
             ),
         ),
         may=("cluster-team", "cluster-team-gone"),
-        never=("jobs of speech are sent there",),
+        never=("jobs of speech are sent there", "have no share"),
     ),
     Case(
         "Nobody shares a cluster by machines any more",
@@ -154,7 +159,7 @@ CASES = (
     Case(
         "A second team gets a team's machines",
         (stack("submitters: [user:ben@acme.example]", "submitters: [user:ben@acme.example], clusters: [h100]"),),
-        (tells("cluster-team", "cluster h100", "user:ben@", "of teams `vision` and `audio`"),),
+        (hurts("cluster-team", "cluster h100", "jobs of team `vision` may wait", "slipway:teams.audio.clusters"),),
         given=(
             stack(
                 "  slipway:policy:\n",
@@ -168,10 +173,7 @@ CASES = (
     Case(
         "A team's only cluster goes",
         (stack("clusters: [cpu] ", "clusters: [] "),),
-        (
-            hurts("cluster-team", "team vision", "no cluster of its own", "`cpu`"),
-            hurts("cluster-team", "cluster cpu", ADA),
-        ),
+        (hurts("cluster-team", "cluster cpu", "of team `vision`, is shared with everybody", ADA),),
         given=(stack(POLICY, VISION + POLICY),),
         accident="machines that a team had counted on",
     ),
@@ -187,10 +189,11 @@ CASES = (
     Case(
         "A team's cluster is another team's too",
         (stack("clusters: []", "clusters: [cpu]"),),
-        (tells("cluster-team", "cluster cpu", "group:speech@acme.example"),),
+        (hurts("cluster-team", "cluster cpu", "team `speech` has no share"),),
         given=(
             stack(
                 POLICY,
+                "  slipway:shares: { cpu: { vision: 4 } }\n"
                 "  slipway:teams:\n    vision: { submitters: [group:vision@acme.example], clusters: [cpu] }\n"
                 "    speech: { submitters: [group:speech@acme.example], clusters: [] }\n" + POLICY,
             ),

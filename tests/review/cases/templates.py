@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.checkout import BASE
-from tests.review.edits import LATELY, UPLOADING, UPLOADS
+from tests.review.edits import LATELY, LORA_TUNES, UPLOADING, UPLOADS, trainer
 
 WIDE = '''"""wide: the search, on machines of its own."""
 
@@ -67,6 +67,14 @@ CASES = (
         given=(stack("    - evals\n", ""),),
         world=BUSY,
         may=("template-added",),
+    ),
+    Case(
+        "A template is published that only the trainer's submitters may run",
+        (stack("    - tune\n", "    - tune\n    - lora\n"),),
+        (tells("template-added", "template lora", "`group:nlp@acme.example` may run"),),
+        given=(stack("    - lora\n", ""), trainer("group:nlp@acme.example"), LORA_TUNES),
+        may=("template-added",),
+        never=("Submitters may",),
     ),
     Case(
         "A template that people use is not published any more",

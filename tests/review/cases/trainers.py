@@ -125,7 +125,12 @@ CASES = (
     Case(
         "One who may submit as both loses the trainer",
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
-        (stops("trainer-access-gone", ADA, "can't submit `lora` any more", f"except as a member of `{TEAM}`"),),
+        (
+            stops(
+                *("trainer-access-gone", ADA, "can't submit `lora` any more", f"except as a member of `{TEAM}`"),
+                *("1 submission in the last 30 days", "may still submit `digits`", f"let `{TEAM}` submit"),
+            ),
+        ),
         given=(trainer(ADA, TEAM), LORA_TUNES),
         world=BUSY,
         accident="a person shut out of one job of many",

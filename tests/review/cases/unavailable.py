@@ -44,11 +44,10 @@ CASES = (
         (
             stops("no-offer-left", "tune", "of team `demand`, and they count for `search`"),
             hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot", "slipway:teams.search.clusters"),
-            hurts("cluster-team", "team search"),
         ),
         given=(*TEAMS, counts("tune", "search"), counts("digits", "search")),
         may=("run-cost", "pool-unused"),
-        never=("still may", "teams.demand.submitters", "wait beside", "without it"),
+        never=("still may", "teams.demand.submitters", "wait beside", "without it", "list one that stays"),
         accident="machines that a team had counted on, and paid for nobody",
     ),
     Case(

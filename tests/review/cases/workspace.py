@@ -1,6 +1,6 @@
 """Rights of every submitter: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, imports, more, silent, stack, stops, tells, template
 from tests.review.edits import ADA, LORA_TUNES, POLICY, SCRIPT, SESSIONS, TEAM, trainer, workspace
 
 _HEAD = stack("pools: [cpu/workers] }", "pools: [cpu/head] }")
@@ -140,7 +140,7 @@ CASES = (
     Case(
         "Urgent jobs of somebody are not urgent any more",
         (stack("    urgent: [user:eve@acme.example]\n", ""),),
-        (tells("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
+        (hurts("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
         world=BUSY,
     ),
@@ -220,21 +220,26 @@ CASES = (
         "Sessions may run three days instead of one evening",
         (stack("max: 8h", "max: 72h"),),
         (hurts("sessions-limited", "", "on cpu/workers for up to 3 days instead of 8 h", "take no job"),),
-        given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
+        given=SESSIONS,
         accident="a pool held for a weekend by a forgotten session",
     ),
     Case(
         "The longest time of sessions goes",
         (stack("max: 8h, ", ""),),
         (hurts("sessions-limited", "", "may run on cpu/workers as long as any job instead of 8 h", "take no job"),),
-        given=(stack(POLICY, "  slipway:sessions: { max: 8h, pools: [cpu/workers] }\n" + POLICY),),
+        given=SESSIONS,
         accident="a GPU held over the holidays by a notebook that nobody closed",
     ),
     Case(
         "Sessions may not run anywhere any more",
         (stack("pools: [cpu/workers]", "pools: []"),),
         (hurts("sessions-limited", "", "nowhere instead of on cpu/workers"),),
-        given=(stack(POLICY, "  slipway:sessions: { pools: [cpu/workers] }\n" + POLICY),),
+        given=SESSIONS,
+    ),
+    silent(
+        "Sessions may run longer, and no template can start one",
+        stack("max: 8h", "max: 72h"),
+        given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"),),
     ),
     Case(
         "Code that nobody reviewed is allowed, for a template whose account reads none of the trainer's secrets",

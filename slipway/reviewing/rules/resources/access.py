@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from slipway.base.formatting import last_part
 from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.jobs import VertexJob, distinct
-from slipway.model.labels import label_value
 from slipway.reviewing.change.change import Change, grouped
 from slipway.reviewing.rules.resources.roles import above
 from slipway.reviewing.rules.resources.trainers import acting
@@ -35,17 +32,6 @@ class AccessChange:
     @property
     def account(self) -> str:
         return self.member.partition(":")[2]
-
-    @property
-    def single(self) -> bool:
-        """Tell whether it is a person or an account: the members of a group are not read."""
-        return self.member.startswith(("user:", "serviceAccount:", "principal:"))
-
-    def theirs(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-        """Return those of these jobs that they sent, whose user is a short form of their name."""
-        forms = (self.account, self.account.partition("@")[0], last_part(self.account))
-        names = set(map(label_value, forms)) - {""} if self.single else ()
-        return tuple(job for job in distinct(jobs) if job.user in names)
 
     @property
     def begins(self) -> bool:

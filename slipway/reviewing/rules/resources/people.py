@@ -14,6 +14,7 @@ from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
+from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
@@ -21,9 +22,9 @@ from slipway.reviewing.change.usual import account_of, secret_in, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import any_of, field_of, listing, secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import any_of, budgets_of, field_of, listing, secrets, submitting_as
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import jobs, named
+from slipway.reviewing.rules.words import jobs, named, sent_by
 
 _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "code": ("code-on", "code-off"),
@@ -32,7 +33,6 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "notify": ("notify-on", "notify-off"),
 }
 _FOR, _ANY = " for up to ", " as long as any job"
-_ASK = "ask whether your organisation lets people of that domain in, else IAM refuses"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -56,14 +56,13 @@ def people(change: Change) -> Iterator[Consequence]:
             yield by_row(row, Subject("workspace", key), **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
-    for name in (*now, *(name for name in was if name not in now)):
-        if (name in was) != (name in now):
-            row = "urgent-added" if name in now else "urgent-gone"
-            edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
-            other = any_of([each for each in now if each.startswith("group:")])
-            team = name.removeprefix("group:").partition("@")[0] if name.startswith("group:") else ""
-            told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other, "team": team}
-            yield by_row(row, Subject("urgent", name), edits=edits, **told)
+    other = any_of([each for each in now if each.startswith("group:") and each in change.after.people])
+    for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
+        team = name.removeprefix("group:").partition("@")[0] if name.startswith("group:") else ""
+        told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other, "team": team}
+        told |= {"edits": (Edit("urgent", ", ".join(was), ", ".join(now)),)}
+        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if other else None)
+        yield by_row(row, Subject("urgent", name), grade=grade, **told)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -76,13 +75,16 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    if before == after and after.pools is None:
+    if (before == after and after.pools is None) or not any(map(_for_sessions, (change.old, change.new))):
         return
     fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
         ends = fitting[0].max != fitting[1].max
         was, becomes = (f"{side}{_ANY * (ends and side.max is None and side.pools != ())}" for side in fitting)
+        # Pools of the same names, of a cluster that takes the place of another.
+        back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()
+        names, then = (({pool.partition("/")[2] for pool in side.pools or ()}, side.max) for side in listed)
         # A place that stays is told once.
         place = str(replace(fitting[1], max=None))
         yield by_row(
@@ -90,10 +92,11 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if nowhere else Grade.NOTE if _moved(change, before, after) else None,
+            grade=Grade.BLOCKING if nowhere else Grade.NOTE if names == then and not back else None,
             before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(_FOR).strip(),
             after=becomes,
             edited=before != after,
+            back=back,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
@@ -103,27 +106,21 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         yield by_row("sessions-unfit", Subject("workspace", "pools of sessions"), pools=named(idle, "or"))
 
 
-def _moved(change: Change, before: SessionLimits, after: SessionLimits) -> bool:
-    """Tell whether they list pools of the same names, of clusters that take the places of others."""
-    kept = change.old.clusters.keys() & change.new.clusters.keys()
-    was, now = (
-        {pool if pool.partition("/")[0] in kept else pool.partition("/")[2] for pool in side.pools or ()}
-        for side in (before, after)
-    )
-    return bool(now) and was == now and before.max == after.max
-
-
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
-    # Needed only where limits differ: importing it costs time.
-    from slipway.authoring.packages.packing import runs_any_folder
-
-    templates = [template for template in catalog.templates.values() if runs_any_folder(template)]
+    templates = _for_sessions(catalog)
     ways = (usual_offers(template) if usual else template.offers for template in templates)
     offers = [offer for some in ways for offer in some if offer.available]
     fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
     pools = limits.pools if limits.pools is None or not templates else tuple(filter(fit.__contains__, limits.pools))
     return replace(limits, pools=pools)
+
+
+def _for_sessions(catalog: Catalog) -> list[Template]:
+    # Needed only where limits differ: importing it costs time.
+    from slipway.authoring.packages.packing import runs_any_folder
+
+    return [template for template in catalog.templates.values() if runs_any_folder(template)]
 
 
 def _gone(member: AccessChange) -> Consequence:
@@ -136,68 +133,60 @@ def _gone(member: AccessChange) -> Consequence:
     as_before = {*listing(change.before, member.member)}
     covering = [other for other in others if as_before <= {*listing(change.after, other)}]
     by_domain = Grade.NOTE if domain in covering and needed is None else None
-    sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
-    of_many = [unread] if change.jobs and not member.single else []
+    sent, robot = sent_by(member.member, change.jobs), kind == "serviceAccount"
+    details = [*jobs(sent, change.now)]
+    if change.jobs and kind in ("group", "domain"):
+        details.append("not known: which unfinished jobs its members have sent")
+    goes_on = bool(details)
+    if member.member in (change.new.urgent or ()):
+        details.append("`slipway:workspace.urgent` still names it")
+    # A person reads of it, and a script does not.
+    fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
     return by_row(
         "submitter-gone",
         Subject("member", member.member),
         here=needed is not None,
-        script=kind == "serviceAccount",
-        so=_end(member, goes_on=bool(sent or of_many)),
+        needed=who_needs(needed, "`") if needed else "",
+        script=robot,
+        nobody=not stay,
+        goes_on=goes_on,
+        fails=named(fails),
         other=any_of(others, [other for other in others if other not in change.before.people]),
         field=field_of(change.before, change.after, member.member),
-        details=(*jobs(sent, change.now), *of_many),
+        details=details,
         grade=by_domain or (Grade.WARNING if covering and kind == "user" else None),
     )
-
-
-def _end(member: AccessChange, *, goes_on: bool) -> str:
-    """Return how it ends for the roles that another stack needs, or else for the member's jobs, if some go on."""
-    change, needed = member.change, member.change.after.shared.get(member.member)
-    if needed:
-        return f"roles in the project stay, as {who_needs(needed, '`')} them"
-    if needed is not None:
-        return "roles in the project stay, as nobody could tell who else needs them"
-    if not change.after.people:
-        return "nobody is left who may submit, and pools stay paid"
-    ends = ["jobs sent so far go on"] if goes_on else []
-    sent = [f"`{name}`" for name, some in change.jobs_by_template.items() if member.theirs(some)]
-    # A person reads of it, and a script does not.
-    if sent and member.member.startswith("serviceAccount:"):
-        ends.append(f"whatever submits {named(sent)} in its name fails")
-    return "; ".join(ends)
 
 
 def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
     strange = _is_stranger(member) and not who
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
-    accounts = [trainer.account for trainer in trainers.values()]
+    # What a new account reads is told of the templates that move to it.
+    accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
     alone = member.member not in change.after.submitters
-    readable = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
-    new = any(name not in change.before.trainers for name in trainers)
-    so = f"any code of theirs can read {readable}{', once that account may' * new}" if readable else ""
-    less = "" if trainers else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
         "submitter-added",
         Subject("member", member.member),
-        so=so,
+        read=secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer])),
+        spent=budgets_of(change.new, member.member, *accounts),
         as_kind="domain-access" if who else "",
         field=field_of(change.after, change.before, member.member),
         trainers=join(f"`{name}`" for name in trainers),
         alone=alone,
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT,
-        instead="list a group: you know who is in it" if who else _ASK if strange else less,
-        # Who may submit anything may run any code: of a trainer alone, its secrets are the point.
-        grade=Grade.WARNING if strange or secrets(change.new, *accounts) else None,
+        crowd=who,
+        strange=strange,
+        opens=accounts,
+        # As of one who submits already, that a trainer that was there opens to them.
+        grade=Grade.BLOCKING if accounts else Grade.WARNING if strange else None,
     )
 
 
 def _is_stranger(member: AccessChange) -> bool:
     """Tell whether they are people of a domain that no present submitter has."""
     domain, domains = _domain(member.member), {_domain(other) for other in member.change.before.people} - {""}
-    known = any(domain == other or domain.endswith(f".{other}") for other in domains)
-    return bool(domain and domains) and not known
+    return bool(domain and domains) and not any(f".{domain}".endswith(f".{other}") for other in domains)
 
 
 def _domain(member: str) -> str:
@@ -211,6 +200,7 @@ def _other(member: AccessChange) -> Consequence:
     is_account, crowded = member.member.startswith("serviceAccount:"), crowd(member.member)
     runs = submitting_as(member.change.after, member.account) if is_account else ""
     row, kind, grade, ends = _judged(member, runs)
+    theirs = sent_by(member.member, member.change.jobs) if member.was and member.stays else ()
     granted = {grant for touched in member.change.touched for grant in grants(touched, touched.new)}
     who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
     if member.member.startswith(UNKNOWN):
@@ -232,7 +222,7 @@ def _other(member: AccessChange) -> Consequence:
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
             *(f"loses {grant.words}" for grant in member.loses),
-            *(jobs(member.theirs(member.change.jobs), member.change.now) if member.was and member.stays else ()),
+            *jobs(theirs, member.change.now),
         ),
         grade=grade,
     )

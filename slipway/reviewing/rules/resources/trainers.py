@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from slipway.base.formatting import counted
+from slipway.google.catalog.lookup import groups_of
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change
+from slipway.model.labels import TEAM
+from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import MOST_NAMED, named
+from slipway.reviewing.rules.words import MOST_NAMED, named, sent_by
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -90,10 +93,6 @@ def called(trainer: TrainerFacts) -> str:
     return f"trainer `{trainer.name}`" if trainer.name else "the workspace's trainer"
 
 
-def listed_at(trainer: TrainerFacts) -> str:
-    return f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
-
-
 def field_of(facts: Facts, other: Facts, member: str) -> str:
     """Return the key that lists a member in one version and not in the other, a team's or a trainer's; empty for the
     workspace's own."""
@@ -124,26 +123,44 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             read = _named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
             details = (f"account `{new.account}`",)
-            yield by_row("trainer-access-added", subject, details=details, field=field, read=read, **values)
+            values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
+            yield by_row("trainer-access-added", subject, details=details, field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
-            values |= {
-                "other": any_of(others, [each for each in others if each not in stay]),
-                "left": bool(new.submitters),
+            sent = sent_by(member, (job for name in runs for job in change.jobs_by_template.get(name, ())))
+            field, every = _listed_at(old, change.before, change.after, member), change.new.templates.items()
+            own = {
+                name for name, each in every if any(member in submitters_of(change.after, of) for of in _accounts(each))
             }
+            values |= {
+                "list": field,
+                "left": any_of(new.submitters),
+                "days": DAYS,
+                "sent": counted(len(sent), "submission"),
+            }
+            values |= {"other": any_of(others, [each for each in others if each not in stay]), "some": sent}
             subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
-            field = _listed_at(old, change.before, change.after, member)
-            yield by_row("trainer-access-gone", subject, field=field, list=field, grade=grade, **values)
+            stays = [f"may still submit {_names(sorted(own))}"] if own else []
+            yield by_row("trainer-access-gone", subject, details=stays, field=field, grade=grade, **values)
 
 
 def _listed_at(trainer: TrainerFacts, facts: Facts, other: Facts, member: str) -> str:
     """Return the key that lists a member in one version as a trainer's submitter, and not in the other."""
-    return ("" if trainer.name else field_of(facts, other, member)) or listed_at(trainer)
+    own = f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
+    return own if trainer.name else field_of(facts, other, member) or own
 
 
 def _named_secrets(some: Collection[str]) -> str:
-    return f"secret `{min(some)}`" if len(some) == 1 else f"{len(some)} secrets" if some else ""
+    return f"secret{'s' * (len(some) > 1)} {_names(sorted(some))}" if some else ""
+
+
+def budgets_of(catalog: Catalog, member: str, *accounts: str) -> str:
+    """Return the teams whose budgets a member of none of them spends by jobs of these accounts, as their labels say."""
+    offers = (offer for template in catalog.templates.values() for offer in template.offers)
+    teams = {str(offer.labels.get(TEAM)) for offer in offers if account_of(offer) in accounts}
+    limited = teams.intersection(catalog.budget.teams if catalog.budget else ())
+    return _names(sorted(limited.difference(groups_of(catalog, [member]))))
 
 
 def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part, percent, span
+from slipway.base.formatting import few, join, last_part, percent, span, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
@@ -316,4 +316,5 @@ def team(difference: Difference) -> Effect:
         unknown=new and new not in {*catalog.teams, *limits, *groups},
         becomes=f"team `{counts}`" if counts else "no team",
         said=not counts and old in groups,
+        limit=usd(limits.get(counts, 0)) if limits.get(counts) else "",
     )

@@ -25,6 +25,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
+from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
@@ -33,6 +34,7 @@ from slipway.reviewing.rules.templates.parameters import divided, parameters, pl
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
+from slipway.reviewing.rules.words import named
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -73,7 +75,10 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     full = len(run) > 1
     grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
     so = "" if template.change.first else facts(*brings, *run)
-    yield template.tells("template-added", can=bool(can), so=so, brings=brings, grade=grade)
+    after = template.change.after
+    may = {member for offer in template.new.offers for member in submitters_of(after, account_of(offer))}
+    who = "" if may >= {*after.people} else named(f"`{member}`" for member in sorted(may)) or "Nobody"
+    yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
