@@ -57,6 +57,7 @@ def change_of(case: Case) -> Change:
         return recorded(case.recorded)
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
+    gone = frozenset(edit.file for edit in case.edits if edit.new is None)
     edited, code = frozenset(edit.file for edit in case.edits), _sides(case, lambda file: file.startswith("jobs/"))
     acts = _sides(case, lambda file: deploys(file) and not has_pins(file))
     alone = {
@@ -78,13 +79,14 @@ def change_of(case: Case) -> Change:
         policies=case.policies,
         files=Files(
             edited | frozenset(case.files),
-            frozenset(edit.file for edit in case.edits if edit.new is None),
+            gone,
             same=same,
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
             forgetting=forgetting(alone),
             code={
-                file: job_file(text(file, (*case.given, *case.edits)))
-                for file in dict.fromkeys((*_JOBS, *(file for file in alone if file.endswith(".py"))))
+                file: job_file(text(file, (*case.given, *case.edits)), file)
+                for file in dict.fromkeys((*_JOBS, *(edit.file for edit in (*case.given, *case.edits))))
+                if file.startswith("jobs/") and file.endswith(".py") and file not in gone
             },
             pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},

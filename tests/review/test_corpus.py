@@ -191,6 +191,22 @@ def test_each_row_is_told_by_a_case() -> None:
     assert {name for name, row in ROWS.items() if "kind" in row} <= told | WORLDS.keys()
 
 
+def test_every_value_is_filled_in() -> None:
+    """A brace of a phrase is left in no comment; `${name}` is an argument's, and an edited line may have any."""
+    phrases = {
+        (part.row, phrase)
+        for case in CASES.values()
+        for part in play(case).consequences
+        for phrase in (part.sentence, part.instead.replace("{it}", ""), part.field)
+    }
+    assert [each for each in phrases if re.search(r"(?<!\$)\{[a-z_]+\}", each[1])] == []
+
+
+def test_the_headline_names_what_hits_every_job_before_what_hits_a_submission() -> None:
+    case = CASES["A parameter gets another name, in its argument as well, and the code keeps the old one"]
+    assert headline((play(case),)).startswith("⛔ prod: Jobs of `lora` fail at their start")
+
+
 def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> None:
     case = replace(CASES["Anybody on the internet may read the results"], files=("__main__.py",))
     first, second = headline((play(case),)).split(" · ")

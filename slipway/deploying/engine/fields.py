@@ -44,7 +44,8 @@ def _rule(of: str, field: str, value: Callable[[Any], Any] | None = None, text: 
         effect = effects.get("differs") or effects.get(when)
         if effect and old != new:
             texts = {"old": text(old), "new": text(new)}
-            yield replace(effect, does=effect.does.format(**texts), so=effect.so.format(**texts))
+            told = {part: getattr(effect, part).format(**texts) for part in ("does", "so", "instead")}
+            yield replace(effect, **told)
 
     return rule
 

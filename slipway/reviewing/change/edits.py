@@ -33,6 +33,18 @@ PLACE, OWN, SAVING = "place", "own place", "saving"
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An argument that code declares."""
+
+    names: tuple[str, ...]
+    required: bool
+    #: Where it is a literal.
+    default: tuple[str, ...]
+    #: Likewise; none where it takes any value.
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class JobFile:
     """A file of a job's code, as far as its text tells."""
 
@@ -40,8 +52,28 @@ class JobFile:
     keeps: frozenset[str] = frozenset()
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
-    #: The arguments that it requires, each by its spellings.
-    required: tuple[tuple[str, ...], ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    #: What it imports whenever it is loaded, by its dotted name.
+    imports: frozenset[str] = frozenset()
+
+    @property
+    def required(self) -> Iterator[tuple[str, ...]]:
+        """Yield the spellings of each argument that it requires."""
+        return (each.names for each in self.arguments if each.required)
+
+    def refuses(self, text: str) -> bool:
+        """Tell whether it ends at once where it is given this text."""
+        name, _, value = text.partition("=")
+        choices = [each.choices for each in self.arguments if name in each.names and value and "${" not in value]
+        return bool(choices) and all(some and not any(same(value, each) for each in some) for some in choices)
+
+
+def same(one: str, other: str) -> bool:
+    """Tell whether two texts are one value."""
+    try:
+        return one == other or float(one) == float(other)
+    except ValueError:
+        return False
 
 
 def _side(value: str) -> str:

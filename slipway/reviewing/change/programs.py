@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Edit, JobFile
+from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _OWN = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b")
@@ -18,7 +18,6 @@ _SAVES = re.compile(
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
-_REQUIRED = re.compile(r"""add_argument\(((?:\s*["']-[\w-]+["'],)+)[^()]*\brequired\s*=\s*True""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST = 100
 _WIDEST = 4096
@@ -83,13 +82,51 @@ def _keeps(text: str) -> frozenset[str]:
     return frozenset(what for what, pattern in needs.items() if any(map(pattern.search, lines)))
 
 
-def job_file(text: str) -> JobFile:
-    """Return what a file of a job's code names. It is not parsed, as most files of a repository are not edited."""
+def job_file(text: str, file: str = "") -> JobFile:
+    """Return what a file of a job's code names. It is parsed for its arguments, and with its path for its imports."""
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
     # Arguments of a subcommand are asked of nobody else.
-    required = _REQUIRED.finditer(text[:_MOST_READ]) if "add_subparsers" not in text else ()
+    parses = "add_argument(" in text and "add_subparsers" not in text
+    try:
+        tree = ast.parse(text.encode() if (parses or file) and len(text) <= _MOST_READ else b"")
+    except _UNREADABLE:
+        tree = ast.parse("")
     return JobFile(
         keeps=_keeps(text),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
-        required=tuple(tuple(_FLAG.findall(match[1])) for match in required),
+        arguments=tuple(_arguments(tree)) if parses else (),
+        imports=frozenset(_imports(file, tree)) if file else frozenset(),
     )
+
+
+def _arguments(tree: ast.Module) -> Iterator[Argument]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            given = {word.arg: word.value for word in node.keywords}
+            names = tuple(text for each in node.args for text in _literals(each) if text.startswith("--"))
+            # Others have a value that is made of the text.
+            typed = "type" not in given or getattr(given["type"], "id", "") in ("int", "float", "str")
+            plain = typed and not {"action", "nargs", None} & given.keys()
+            default, choices = (_literals(given.get(key)) if plain else () for key in ("default", "choices"))
+            if names:
+                yield Argument(names, "True" in _literals(given.get("required")), default, choices)
+
+
+def _literals(node: ast.expr | None) -> tuple[str, ...]:
+    """Return the text of a literal, or those of a list; none of another expression."""
+    try:
+        value = ast.literal_eval(node) if node else None
+    except (ValueError, TypeError):
+        return ()
+    return tuple(map(str, value if isinstance(value, list | tuple | set) else () if value is None else (value,)))
+
+
+def _imports(file: str, tree: ast.Module) -> Iterator[str]:
+    """Yield what a file imports whenever it is loaded, and can't do without: `common.data`."""
+    own = file.split("/")[1:-1]
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = (*(own[: len(own) + 1 - node.level] if node.level else ()), *filter(None, [node.module]))
+            yield from (".".join((*start, each.name)) for each in node.names)

@@ -48,7 +48,8 @@ class Rule:
 
     def called(self, name: str) -> str:
         """Return ``environment variable `SEED` ``; of a path its parts, without the object that all are in."""
-        parts = name.removeprefix("studySpec/").replace("/", " ")
+        # A template writes an input in small letters.
+        parts = name.lower() if self.what == "input" else name.removeprefix("studySpec/").replace("/", " ")
         return f"{self.what} `{parts}`" if name else self.what
 
     def told(self, before: object, after: object, holds: Callable[[str], bool]) -> Told:

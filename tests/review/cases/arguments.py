@@ -24,13 +24,19 @@ PARSES = (
     '    for name in ("--steps", "--precision", "--output"):\n        parser.add_argument(name)\n'
     "    parser.parse_args()\n"
 )
+PARSES_DEPTH = (
+    "    parser = argparse.ArgumentParser()\n"
+    '    parser.add_argument("--folds", type=int)\n'
+    '    parser.add_argument("--depth", type=int, default=5)\n'
+    "    parser.parse_args()\n"
+)
 
 CASES = (
     Case(
         "A template gives its code an argument that this does not know",
         (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--resume",\n'),),
-        (stops("arguments-changed", "lora", "given `--resume`", "does not know", "exit code 2"),),
-        may=("arguments-changed",),
+        (stops("start-fails", "lora", "given `--resume`", "`jobs/lora/task.py` does not know", "exit code 2"),),
+        never=("what the code makes of it",),
         given=(READS,),
     ),
     Case(
@@ -44,6 +50,81 @@ CASES = (
         ),
     ),
     Case(
+        "An argument is new whose value the code has by default, and another one has another value there",
+        (
+            template("lora", RANK, RANK + '        Parameter("warmup", int, default=10, min=0, max=99),\n'),
+            template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--warmup=${warmup}",\n'),
+            template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--depth=9"'),
+        ),
+        (
+            tells("arguments-changed", "lora", "with `--warmup=10`", "their code takes `10` without it"),
+            hurts("arguments-changed", "tune", "with `--depth=9`", "their code takes `5` without it"),
+            tells("parameter-added", "lora parameter warmup"),
+        ),
+        given=(
+            Edit(TASK, PRINTS, PARSES),
+            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+        ),
+        never=("what the code makes of it",),
+    ),
+    Case(
+        "An argument goes, which the code then takes by its default",
+        (template("tune", '"--folds=${folds}", "--depth=9"', '"--folds=${folds}"'),),
+        (hurts("arguments-changed", "tune", "without `--depth`", "their code takes `5` without it"),),
+        given=(
+            template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--depth=9"'),
+            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+        ),
+    ),
+    Case(
+        "A template offers a value of a parameter that its code does not take",
+        (template("lora", 'choices=("bf16", "fp32")', 'choices=("bf16", "fp16", "fp32")'),),
+        (
+            stops("start-fails", "lora", "where they get `--precision=fp16`", "`jobs/lora/task.py` refuses"),
+            tells("bounds-widened", "lora"),
+        ),
+        given=(
+            Edit(TASK, PRINTS, PARSES),
+            Edit(
+                TASK,
+                '("--steps", "--precision", "--output"):\n        parser.add_argument(name)\n',
+                '("--steps", "--output"):\n        parser.add_argument(name)\n'
+                '    parser.add_argument("--precision", choices=["bf16", "fp32"])\n',
+            ),
+        ),
+        accident="a night of jobs that each ended after the installation of their packages",
+    ),
+    Case(
+        "A parameter gets another name, in its argument as well, and the code keeps the old one",
+        (
+            template("lora", '"--rank=${rank}"', '"--lora-rank=${lora_rank}"'),
+            template("lora", 'Parameter("rank"', 'Parameter("lora_rank"'),
+        ),
+        (
+            stops("start-fails", "lora", "given `--lora-rank`", "does not know"),
+            stops("parameter-renamed", "lora", "that set `rank` are refused"),
+            tells("arguments-changed", "lora", "`--rank=${rank}` → `--lora-rank=${lora_rank}`"),
+        ),
+        given=(Edit(TASK, PRINTS, PARSES),),
+        world=BUSY,
+        never=("what the code makes of it", "--rank=${lora_rank}"),
+        accident="a rename that reached the template alone",
+    ),
+    Case(
+        "A parameter gets another name, in its argument as well, of code that takes both",
+        (
+            template("lora", '"--rank=${rank}"', '"--lora-rank=${lora_rank}"'),
+            template("lora", 'Parameter("rank"', 'Parameter("lora_rank"'),
+        ),
+        (
+            stops("parameter-renamed", "lora", "that set `rank` are refused"),
+            hurts("arguments-changed", "lora", "`--rank=${rank}` → `--lora-rank=${lora_rank}`"),
+        ),
+        given=(Edit(TASK, PRINTS, PARSES.replace('"--rank"', '"--rank", "--lora-rank"')),),
+        world=BUSY,
+        never=("--rank=${lora_rank}`",),
+    ),
+    Case(
         "The code of all worker pools requires an argument that one alone is given",
         (
             Edit(
@@ -52,7 +133,11 @@ CASES = (
                 '    parser.add_argument("--trees", type=int, required=True)\n    parser.add_argument("--seed")\n',
             ),
         ),
-        (stops("arguments-changed", "digits", "without `--trees`", "the code of `workers` requires"),),
+        (
+            stops(
+                "start-fails", "digits", "without `--trees`", "`jobs/digits/task.py` requires", "replica of `workers`"
+            ),
+        ),
         may=("code-changed",),
     ),
     Case(
@@ -170,7 +255,7 @@ CASES = (
         "An argument that the template gives has another name in the code, and a default counts for nobody",
         (Edit(TASK, '"--rank", default=16', '"--lora-rank", default=16'), Edit(TASK, "default=10", "default=90")),
         (
-            stops("arguments-changed", "lora", "given `--rank`, which the code of `tuner`", "exit code 2"),
+            stops("start-fails", "lora", "given `--rank`, which `jobs/lora/task.py`", "exit code 2"),
             hurts("code-changed", "lora", "default=90"),
         ),
         given=(Edit(TASK, PRINTS, PARSES),),
@@ -179,8 +264,8 @@ CASES = (
         "The code requires an argument in the place of another one",
         (Edit(TASK, '"--rank", default=16', '"--adapter", required=True'),),
         (
-            stops("arguments-changed", "lora", "given `--rank`", "does not know"),
-            stops("arguments-changed", "lora", "without `--adapter`", "requires"),
+            stops("start-fails", "lora", "given `--rank`", "does not know"),
+            stops("start-fails", "lora", "without `--adapter`", "requires"),
         ),
         may=("code-changed",),
         given=(Edit(TASK, PRINTS, PARSES),),

@@ -111,7 +111,7 @@ CASES = (
         "A key for a machine is twice the machine, for every template that names it",
         (stack("small: n1-standard-8", "small: n1-standard-16"),),
         (
-            hurts("machines-changed", "evals", "`n1-standard-16` instead of `n1-standard-8`"),
+            hurts("machines-changed", "evals", "`n1-standard-16` instead of `n1-standard-8`", "slipway:machines.small"),
             hurts("run-cost", "template evals", "$0.22/h on Spot → $0.41/h on Spot"),
         ),
         given=(

@@ -35,7 +35,7 @@ CASES = (
                 "template-gone",
                 "evals",
                 "called `judge`",
-                "keep the file of",
+                "and its files",
             ),
         ),
         may=("template-added",),

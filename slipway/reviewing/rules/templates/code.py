@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.catalog.template import Template
-from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
-from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders
+from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders, started
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -44,13 +42,17 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             yield from _installed(template, field)
         if indexes(old.requirements) != indexes(new.requirements):
             yield _elsewhere(template, field)
+    if gone := sorted(_lost(template)):
+        yield template.tells("code-imports-gone", part="imports", gone=join(f"`{each}`" for each in gone))
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
+    told = touched or old.requirements != new.requirements
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
-    elif other and (edited or not (touched or old.requirements != new.requirements)):
+    # What is wanting has been told.
+    elif other and not (gone and template.change.files.removed.issuperset(edited)) and (edited or not told):
         yield _edited(template, edited)
 
 
@@ -61,6 +63,30 @@ def _touched(template: TemplateChange) -> tuple[list[str], list[str]]:
     return touched, [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
 
 
+def _lost(template: TemplateChange) -> set[str]:
+    """Return the modules that its code imports as it starts, and that go with this change."""
+    files, tops = template.change.files, folders(template.new)
+    seen, lost = set[str](), set[str]()
+    ways = [file.removeprefix("jobs/")[:-3].replace("/", ".") for _, file, _ in started(template.new)]
+    while files.removed and ways:
+        name = ways.pop()
+        if name in seen or name.partition(".")[0] not in tops:
+            continue
+        seen.add(name)
+        path = f"jobs/{name.replace('.', '/')}"
+        forms = f"{path}.py", f"{path}/__init__.py"
+        there = any(file == forms[0] or file.startswith(f"{path}/") for file in files.code)
+        # An edited package may give another thing that name.
+        edited = f"{path.rpartition('/')[0]}/__init__.py" in files.touched - files.removed
+        if not there and not edited and files.removed.intersection(forms):
+            lost.add(name)
+        ways += [
+            name.rpartition(".")[0],
+            *(each for file in forms if file in files.code for each in files.code[file].imports),
+        ]
+    return lost
+
+
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
@@ -68,7 +94,8 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
-    if any(template.reads([name]) for _, _, given in _started(template.new, "slipway.output") for name in given):
+    outputs = {flag(text) for _, _, given in started(template.new) for text in given if "slipway.output" in text}
+    if any(template.reads([name]) for name in outputs):
         lost -= {PLACE, OWN}
     # Where its own place is gone, others may be those that it reads from.
     if row == "code-changed" and (PLACE in lost or (OWN in lost and template.new.checkpoints)):
@@ -81,8 +108,9 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
-        packed=bool(edited) and not {*edited} & {file for _, file, _ in _started(template.new)},
+        packed=bool(edited) and not {*edited} & {file for _, file, _ in started(template.new)},
         elsewhere=PLACE not in lost,
+        gone=bool(edited) and files.removed.issuperset(edited),
         local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
         edits=lines[:_MOST_LINES],
         details=[
@@ -93,34 +121,29 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
 
 
 def arguments(template: TemplateChange) -> Iterator[Consequence]:
-    """Find arguments that a worker pool is given and its code does not know, and those that this requires and does not
-    get, where either side was edited."""
+    """Find arguments that code is given and does not know, values that it does not take, and arguments that it requires
+    and does not get, where either side was edited."""
     _, edited = _touched(template)
-    found: dict[tuple[RowName, str], list[str]] = {}
-    before = {role: given for role, _, given in _started(template.old)}
-    for role, module, given in _started(template.new):
+    found: dict[tuple[RowName, str], list[tuple[str, str]]] = {}
+    before = {(role, given) for role, _, given in started(template.old)}
+    for role, module, given in started(template.new):
         code = template.change.files.code.get(module)
-        if code is None or not (edited or given != before.get(role)):
+        if code is None or not (edited or (role, given) not in before):
             continue
-        strange = (name for name in sorted(given) if name.startswith("--") and not template.reads([name]))
-        unmet = ("/".join(names) for names in code.required if given.isdisjoint(names))
-        found.setdefault(("arguments-strange", role), []).extend(strange if code.flags else ())
-        found.setdefault(("arguments-unmet", role), []).extend(unmet)
-    for (row, role), names in found.items():
-        if names:
-            told = join(f"`{name}`" for name in dict.fromkeys(names))
-            yield template.tells(row, part=f"{row.rpartition('-')[2]} arguments of {role}", role=role, names=told)
-
-
-def _started(template: Template, having: str = "") -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield each role, the file of the module that it starts, and the names of the arguments that this is given, of
-    those with a text in them."""
-    searched = [f"--{name}" for name in template.study.parameters] if template.study else []
-    for offer in template.offers:
-        for role, pool in zip(offer.roles, offer.worker_pools, strict=False):
-            if started := Launched.of(pool.get("pythonPackageSpec") or {}):
-                file = f"jobs/{started.module.replace('.', '/')}.py"
-                yield role, file, frozenset(flag(each) for each in (*started.arguments, *searched) if having in each)
+        flags = {*map(flag, given)}
+        named = [name for name in flags if name.startswith("--") and code.flags]
+        rows: Mapping[RowName, Iterable[str]] = {
+            "arguments-strange": (name for name in named if not template.reads([name])),
+            "arguments-unmet": ("/".join(names) for names in code.required if flags.isdisjoint(names)),
+            "arguments-refused": (text for text in given if code.refuses(text)),
+        }
+        for row, names in rows.items():
+            found.setdefault((row, module), []).extend((name, role) for name in sorted(names))
+    for (row, module), pairs in found.items():
+        if pairs:
+            names, roles = (join(f"`{each}`" for each in dict.fromkeys(some)) for some in zip(*pairs, strict=True))
+            part = f"{row.rpartition('-')[2]} arguments of {roles.replace('`', '')}"
+            yield template.tells(row, part=part, file=module, names=names, roles=roles)
 
 
 def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:

@@ -17,7 +17,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.model.rules.code import PREBUILT
-from slipway.reviewing.change.edits import PLACE
+from slipway.reviewing.change.edits import PLACE, same
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
     account_of,
@@ -35,6 +35,7 @@ from slipway.reviewing.rules.resources.trainers import called, secrets_read, sub
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
+from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 
@@ -118,6 +119,7 @@ def arguments(difference: Difference) -> Effect:
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     template = difference.template
     kept = {name for each in after for name in names(each)}
+    kept |= {name for name, other in renames(template.old, template.new).items() if other in kept}
     lost = [each for each in gone if any(is_result(name) and name not in kept for name in names(each))]
     if any(file.flags and PLACE in file.keeps for file in template.code) and not template.reads(map(flag, lost)):
         lost = []  # Its code names the place by itself.
@@ -148,8 +150,14 @@ def arguments(difference: Difference) -> Effect:
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
     # What the code is known not to read has a row of its own.
-    told = more and not gone and any(file.flags for file in template.code) and not template.reads(map(flag, more))
-    return follows("arguments-other", how=join(parts), ignored=ignored, grade=Grade.NOTE if told else None)
+    strange = any(file.flags for file in template.starts) and not template.reads(map(flag, new))
+    given = ((each.name, each.default) for side in (template.old, template.new) for each in side.parameters)
+    usual = {name: value for name, value in given if value is not None}
+    alone = {} if changed or (more and less) else {fill(each, usual): template.default(flag(each)) for each in (*more, *less)}
+    by = join(shown(value, flag(each)) for each, value in alone.items()) if all(alone.values()) else ""
+    told = strange or (by and not ignored and all(same(each.partition("=")[2], value) for each, value in alone.items()))
+    values: dict[str, Any] = {"by": by, "several": len(alone) > 1, "strange": strange, "ignored": ignored}
+    return follows("arguments-other", how=join(parts), grade=Grade.NOTE if told else None, **values)
 
 
 def _flags(arguments: Iterable[str]) -> str:

@@ -102,13 +102,12 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
-        texts = zip((sides[0], *sides), values, strict=True)
-        plain, *filled = (replace(side, request=fill(side.request, some)) for side, some in texts)
+        filled = [replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True)]
         of_type = sides[0].capacity_type != sides[1].capacity_type
-        # What a parameter that goes had by default, others had otherwise.
-        given = {path: each for path, each, _ in _differences(template, plain, filled[1]) if "/code/" in path}
+        # What a parameter that goes had by default, others had otherwise; one that is renamed had its former name.
+        given = {path: each for path, each, _ in _differences(template, sides[0], filled[1]) if "/code/" in path}
         for path, was, becomes in _differences(template, *filled):
-            was = given.get(path, was)
+            was = _as_given(was, given.get(path, was), becomes)
             if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
                 continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
@@ -197,16 +196,24 @@ def _of_clusters(offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> b
     return all(old != new for old, new in keys)
 
 
+def _as_given(was: Leaf | None, written: Leaf | None, becomes: Leaf | None) -> Leaf | None:
+    """Return the old side as its template wrote it, but for those of its texts that stay."""
+    if not (isinstance(was, tuple) and isinstance(written, tuple) and len(was) == len(written)):
+        return written
+    stay = becomes if isinstance(becomes, tuple) else ()
+    return tuple(text if text in stay else own for text, own in zip(was, written, strict=True))
+
+
 def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
-    """Return values for the placeholders: of the old side as it is told, and of both as they are compared. A text that
-    loses its parameter had the default, one that gains one has it, and a renamed one is known by its new name."""
+    """Return values for the placeholders of both sides, as they are compared. A text that loses its parameter had the
+    default, one that gains one has it, and a renamed one is known by its new name."""
     called = renames(old, new)
     before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
     gone = {name: value for name, value in before.items() if name not in after and value is not None}
     known = {*before, *called.values()}
     added = {name: value for name, value in after.items() if name not in known and value is not None}
     renamed = {name: placeholder(other) for name, other in called.items()}
-    return renamed, {**gone, **renamed}, added
+    return {**gone, **renamed}, added
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:

@@ -53,9 +53,13 @@ def templates(change: Change) -> Iterator[Consequence]:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
-        parts = (_added,) if pair.is_new else (parameters, offers, arguments, requests, code, _kinds, _flags, _regions)
+        parts = (
+            (_added, arguments)
+            if pair.is_new
+            else (arguments, parameters, offers, requests, code, _kinds, _flags, _regions)
+        )
         for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
-            yield from part(pair)
+            yield from map(pair.by_key, part(pair))
 
 
 def _shape(template: Template) -> tuple[object, ...]:

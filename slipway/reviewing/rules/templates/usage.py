@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,15 +15,17 @@ from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Template
-from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.finding import Grade, Row, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
-from slipway.reviewing.change.usual import timeout_of
+from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
 
+_FOR_MACHINE = re.compile(r"slipway:(teams\.[^.]+\.)?machines\.")
 JOBS = f"Jobs of {IT}"
 
 
@@ -103,9 +106,27 @@ class TemplateChange:
         return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
 
     @property
+    def starts(self) -> tuple[JobFile, ...]:
+        """The files of the modules that its jobs start."""
+        files = self.change.files.code
+        return tuple(files[file] for file in dict.fromkeys(file for _, file, _ in started(self.new)) if file in files)
+
+    def default(self, name: str) -> str:
+        """Return the value that its code takes without an argument; empty where that is not known."""
+        said = {each.default for file in self.starts for each in file.arguments if name in each.names}
+        return next(iter(said.pop()), "") if len(said) == 1 else ""
+
+    @property
     def keeps_nothing(self) -> bool:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
         return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
+
+    def by_key(self, part: Consequence) -> Consequence:
+        """Return a consequence with the edit of the stack file's key for machines that it comes from."""
+        types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
+        keyed = (edit for edit in self.change.files.stacks.get(self.change.stack, ()) if _FOR_MACHINE.match(edit.key))
+        edit = next((each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]), None)
+        return replace(part, field=edit.key, edits=(edit,)) if edit and part.of.row is Row.MACHINES else part
 
     @property
     def pipeline_edited(self) -> bool:
@@ -149,6 +170,24 @@ def folders(template: Template) -> frozenset[str]:
     return frozenset(
         {launched.module.partition(".")[0] for launched in starts if launched} | {*(template.shared or ())}
     )
+
+
+def started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield each role, the file of the module that it starts, and the arguments that this is given: one that a single
+    parameter fills in with each of its choices, or its default."""
+    searched = [f"--{name}" for name in template.study.parameters] if template.study else []
+    for offer in template.offers:
+        usual = {each.name: (each.choices or (each.default,)) for each in template.parameters}
+        usual |= {name: values for name, values in offer.when.items() if name in usual}
+        for role, pool in zip(offer.roles, offer.worker_pools, strict=False):
+            if launched := Launched.of(pool.get("pythonPackageSpec") or {}):
+                texts = {
+                    fill(text, {name: value} if value is not None else {})
+                    for text in (*launched.arguments, *searched)
+                    for name in [*names(text), ""][:1]
+                    for value in usual.get(name, (None,))
+                }
+                yield role, f"jobs/{launched.module.replace('.', '/')}.py", frozenset(texts)
 
 
 def flag(argument: str) -> str:

@@ -58,4 +58,4 @@ def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lo
     ],
 )
 def test_what_arguments_code_requires(text: str, required: tuple[tuple[str, ...], ...]) -> None:
-    assert job_file(text).required == required
+    assert tuple(job_file(text).required) == required
