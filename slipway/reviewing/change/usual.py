@@ -29,8 +29,9 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 
 
 def largest(template: Template, cluster: str, pool: str) -> int:
-    """Return how many of a pool's machines a submission may need."""
-    values = largest_values(template)
+    """Return how many of a pool's machines a submission may need: by the maximum of each parameter that has one."""
+    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
+    values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
     there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
     return max((_needs(offer, values)[pool] for offer in there), default=0)
 
@@ -258,12 +259,6 @@ def whole(value: object, template: Template) -> int | None:
     """Return a number, or the default of the parameter that stands for it."""
     text = str(fill(value, usual_values(template)))
     return int(text) if text.isdigit() else None
-
-
-def largest_values(template: Template) -> Mapping[str, Any]:
-    """Return the maximum of each parameter that has one, and usual values of the others."""
-    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
-    return {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
 
 
 def usual_values(template: Template) -> Mapping[str, Any]:

@@ -262,10 +262,8 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
 def _asks(template: Template, limit: float) -> bool:
     """Tell whether usual submissions ask for a yes: by the first way, or by one that they go on to when they wait."""
     can = [offer for offer in usual_offers(template) if offer.available]
-    prices = [
-        each.price_per_hour for each in can if each is can[0] or can[0].wait if each.capacity_type not in PAID_ANYWAY
-    ]
-    return any(price.known > limit for price in prices)
+    taken = can if can and can[0].wait else can[:1]
+    return any(each.price_per_hour.known > limit for each in taken if each.capacity_type not in PAID_ANYWAY)
 
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:

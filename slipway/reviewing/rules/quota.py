@@ -220,18 +220,17 @@ def _at_most(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]]:
     """Return how far the one pool grows that alone does, or alone may grow further, the others being at their maximum;
     else which pools grow."""
-    line, was = draw.line, draw.was
-    clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
+    drawn, others = draw.line.drawn, len(draw.line.drawn) > 1
+    clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in drawn}
     pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in clusters.items() if cluster}
-    growing = {name: pool for name, pool in pools.items() if pool and (pool.autoscaled or len(line.drawn) == 1)}
-    raised = [name for name in growing if line.drawn[name] > was.drawn.get(name, 0)]
+    growing = {name: pool for name, pool in pools.items() if pool and (pool.autoscaled or not others)}
+    raised = [name for name in growing if drawn[name] > draw.was.drawn.get(name, 0)]
     for name in raised if len(raised) == 1 else growing if len(growing) == 1 else ():
-        mine, pool = line.drawn[name] or 1, growing[name]
-        most = max(pool.max * ((draw.most.room or 0) - line.ceiling + mine) // mine, 0)
+        mine, pool = drawn[name] or 1, growing[name]
+        most = max(pool.max * ((draw.most.room or 0) - draw.line.ceiling + mine) // mine, 0)
         if most >= pool.min or len(growing) == 1:
-            others = len(line.drawn) > 1
             return most, {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
-    return 0, {"most": "", "max": "", "others": "", "drawers": tuple(growing or line.drawn)}
+    return 0, {"most": "", "max": "", "others": "", "drawers": tuple(growing or drawn)}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: Any) -> Consequence:

@@ -99,7 +99,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         regions=regions,
         home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,
-        key="alternatives",
+        key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
 

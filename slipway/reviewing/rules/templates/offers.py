@@ -302,11 +302,18 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     if rivals[1:] and rivals[0] is offer:
         then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
-        return _tells(template, "offer-added-first", offer, next=way(then), type=then.capacity_type, so=so, grade=free)
+        how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
+        return _tells(template, "offer-added-first", offer, **how, type=then.capacity_type, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
+
+
+def _apart(*offers: Offer) -> list[str]:
+    """Return ways to run, without a shape that all of them have."""
+    alike = len({each.shape for each in offers}) == 1
+    return [way(replace(each, shape="") if alike else each) for each in offers]
 
 
 def _is_shared(offer: Offer, template: TemplateChange) -> bool:
@@ -351,7 +358,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             sooner = [after[each] for each in later[: later.index(overtaken[0])] if compete(after[each], then)]
             ends = "" if sooner[1:] else ends_at(template, offer, after)
             shapes = offer.shape != then.shape
-            names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(map(way, sooner)), way(then))
+            *ways, last = _apart(*sooner, then)
+            names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)
             sooner = [replace(each, shape="") for each in sooner] if shapes else sooner
             yield _tells(
                 template,

@@ -16,7 +16,6 @@ from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
-GRANTED = "once it is granted, "
 _ALIKE = "keep a pool that has the machines, number, disk and account they ask for"
 
 
@@ -71,7 +70,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}"
-        then = f"{GRANTED}they cost {cost(offer, template.becomes)}"
+        then = f"once it is granted, they cost {cost(offer, template.becomes)}"
         return f"{first}: {then}; or keep machines or capacity types that have some"
     if barred(offer):
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
