@@ -178,6 +178,8 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     if old == new:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
+    if old and new and old.machines == new.machines:
+        before = before.partition(" on ")[0]
     less = new is None or new.within(old)
     # An allowance that is a little lower stops no agent.
     mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2

@@ -39,7 +39,7 @@ CASES = (
     Case(
         "AI agents may spend so little that a usual job beside the pools is a person's to send",
         (stack("{ perDay: 50 }", "{ perDay: 0.1 }"),),
-        (hurts("spending-limit", "agents", "$0.10 a day", "a person has to send all else"),),
+        (hurts("spending-limit", "agents", "instead of $50.00 a day: a person has to send all else"),),
         given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
         world=BUSY,
         accident="agents whose every job a person had to send",
