@@ -217,12 +217,8 @@ def ways_without(catalog: Catalog, name: str) -> Iterator[Way]:
             yield template, offer, [each for each in ways if each.cluster != name and compete(each, offer)]
 
 
-def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
-    """Yield where the jobs of each template go while a cluster is away."""
-    return ends_of(ways_without(catalog, name), catalog)
-
-
 def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
+    """Yield where the jobs of each template go while a cluster is away."""
     lines: dict[str, None] = {}
     for template, offer, rest in ways:
         who = f"jobs of `{template.name}`{whose([offer], template)}"

@@ -184,11 +184,8 @@ def _row(review: Review) -> tuple[str, ...]:
         few(changes.values(), most=6) or "–",
         money,
         *(
-            _cell(
-                "–" if refused and state.startswith("ok") and section not in worse else state or "?",
-                strong=section in worse,
-            )
-            for state, section in ((review.quota, Section.QUOTA), (review.policy, Section.POLICY))
+            _cell("–" if refused and not bad and state.startswith("ok") else state or "?", strong=bad)
+            for state, bad in ((review.quota, Section.QUOTA in worse), (review.policy, Section.POLICY in worse))
         ),
     )
 

@@ -16,7 +16,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import without_cluster
+from slipway.reviewing.change.usual import ends_of, ways_without
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
@@ -184,7 +184,8 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, season=bool(new.season.begins))
     if group == "in-place":
-        yield from (say("fate-meanwhile", goes=line) for line in without_cluster(change.new, cluster.name))
+        away = ends_of(ways_without(change.new, cluster.name), change.new)
+        yield from (say("fate-meanwhile", goes=line) for line in away)
         yield from jobs(cluster.jobs, change.now)
 
 
