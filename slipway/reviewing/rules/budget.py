@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
@@ -66,29 +67,19 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         stops = now and (now <= was / 2 if was is not None else refuses and name and not fresh)
         # A user is only warned.
         milder = Grade.NOTE if user and was is not None and (now is None or now > was) else None
-        yield by_row(
-            row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else ""),
-            subject,
-            refuses=refuses,
-            within=name and new.stack is not None,
-            over=refuses and name and now and new.stack is not None and now > new.stack,
-            user=user,
-            left="" if name else left,
-            freed=freed,
-            whole=not name and change.new.clusters,
-            edits=[edit],
-            grade=Grade.BLOCKING if freed else Grade.WARNING if stops else milder,
-            declared=whose == "teams" and name in declared,  # Its limit may be here or in its entry.
-            who=f"{whose.removesuffix('s').title()} {name}" if name else "The stack",
-            # A team that is none any more, whose label templates keep.
-            gone=name if whose == "teams" and name in change.old.teams.keys() - change.new.teams.keys() else "",
-            key=key,
-            before=edit.before,
-            after=edit.after,
-            teams=join(f"`{team}`" for team in sorted(teams)),
-            stack=usd(new.stack or 0),
-            enforced=new.enforce,
-        )
+        gone = change.old.teams.keys() - change.new.teams.keys() if whose == "teams" else ()
+        told: dict[str, Any] = {"key": key, "before": edit.before, "after": edit.after, "edits": [edit], "user": user}
+        told |= {"refuses": refuses, "freed": freed, "left": "" if name else left, "enforced": new.enforce}
+        told |= {"stack": usd(new.stack or 0), "within": name and new.stack is not None}
+        told["over"] = refuses and name and now and new.stack is not None and now > new.stack
+        # A team's limit may be here or in its entry.
+        told |= {"declared": whose == "teams" and name in declared, "whole": not name and change.new.clusters}
+        # A team that is none any more, whose label templates keep.
+        told |= {"gone": name if name in gone else "", "teams": join(f"`{team}`" for team in sorted(teams))}
+        row = row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else "")
+        who = f"{whose.removesuffix('s').title()} {name}" if name else "The stack"
+        grade = Grade.BLOCKING if freed else Grade.WARNING if stops else milder
+        yield by_row(row, subject, who=who, grade=grade, **told)
 
 
 def _by_path(budget: Budget) -> Mapping[str, float | None]:

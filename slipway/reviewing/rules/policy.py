@@ -34,6 +34,11 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
+    # Of a program that could not declare its rules the stack file tells.
+    for edit in change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ():
+        if edit.before and edit.key.startswith(f"slipway:policy.{MANDATORY}."):
+            rule, now = edit.key.split(".")[2], edit.after or "nothing"
+            yield by_row("policy-edited", Subject("policy", rule), edits=(edit,), key=rule, was=edit.before, now=now)
     # What lacks quota tells it.
     short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
     for key, breach in after.items():
@@ -136,23 +141,15 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         lets, advises = let_in.get(key, ""), level == ADVISORY
         text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
-        yield by_row(
-            "policy-added" if stricter else "policy-weaker",
-            Subject("policy", key),
-            key=key,
-            was=short(_shown(was), _LONGEST) or "nothing",
-            now=short(_shown(now), _LONGEST) or "nothing",
-            new=not level,
-            gone=not becomes,
-            mandatory=MANDATORY in (level, becomes),
-            moved=level != becomes,
-            number=not isinstance(now, bool),
-            text=text,
-            lets=lets,
-            details=[lets] if lets else (),
-            edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
-            grade=Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None,
-        )
+        shown = [_shown(was), _shown(now)]
+        told = {name: short(side, _LONGEST) or "nothing" for name, side in zip(("was", "now"), shown, strict=True)}
+        words: dict[str, Any] = {"key": key, "new": not level, "gone": not becomes, "text": text, "lets": lets, **told}
+        words |= {"mandatory": MANDATORY in (level, becomes), "moved": level != becomes}
+        words |= {"number": not isinstance(now, bool), "details": [lets] if lets else ()}
+        edit = Edit(key, *(f"{side}{of}" for side, of in zip(shown, levels, strict=True)))
+        grade = Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None
+        row: RowName = "policy-added" if stricter else "policy-weaker"
+        yield by_row(row, Subject("policy", key), edits=(edit,), grade=grade, **words)
 
 
 def _settings(policy: _Rules, key: str) -> list[tuple[Any, str]]:

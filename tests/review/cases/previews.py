@@ -180,6 +180,15 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "A typing error in a stack file that drops a rule as well",
+        (stack("retireWithin: 2w", "retireWithin: 2 weeks"), stack("      regions: [us-central1]\n", "")),
+        (
+            stops("preview-failed", "", "retireWithin"),
+            stops("policy-weaker", "policy regions", "becomes nothing, where it was us-central1"),
+        ),
+        accident="a rule dropped behind another mistake",
+    ),
+    Case(
         "A template that can't be read",
         (template("tune", "timeout_s=3600", "timeout_s=-1"),),
         (stops("preview-failed", "", "tune"),),
