@@ -160,7 +160,7 @@ CASES = (
             more("tune", 'inputs={"data": "gs://acme-data/digits"}'),
         ),
         (
-            hurts("arguments-changed", "digits", "copy input `data` from `gs://acme-new/digits`", "other results"),
+            hurts("arguments-changed", "digits", "from `gs://acme-new/digits`", "fail where `trainer` may not read it"),
             hurts("arguments-changed", "tune", "each machine's disk", "the disk is too small"),
         ),
         given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),

@@ -148,7 +148,13 @@ CASES = (
         "Packages come from another index as well",
         "torch==2.4.1\n",
         "--extra-index-url https://wheels.acme.example/simple/\ntorch==2.4.1\n",
-        stops("requirements-changed", "lora", "https://wheels.acme.example/simple/", "whoever can publish"),
+        stops(
+            "requirements-changed",
+            "lora",
+            "wheels.acme.example/simple/",
+            "whoever can publish",
+            "they run as `trainer`",
+        ),
     ),
     asks("The image has it too", "torch==2.4.1\n", "", stops("requirements-changed", "lora", "unless the image")),
     asks(

@@ -135,20 +135,12 @@ def _gone(member: AccessChange) -> Consequence:
         details.append("`slipway:workspace.urgent` still names it")
     # A person reads of it, and a script does not.
     fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
-    return by_row(
-        "submitter-gone",
-        Subject("member", member.member),
-        here=needed is not None,
-        needed=who_needs(needed, "`") if needed else "",
-        script=robot,
-        nobody=not stay,
-        goes_on=goes_on,
-        fails=named(fails),
-        other=any_of(others, [other for other in others if other not in change.before.people]),
-        field=field_of(change.before, change.after, member.member),
-        details=details,
-        grade=by_domain or (Grade.WARNING if covering and kind == "user" else None),
-    )
+    told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
+    told |= {"script": robot, "nobody": not stay, "goes_on": goes_on, "fails": named(fails), "details": details}
+    told["other"] = any_of(others, [other for other in others if other not in change.before.people])
+    told["field"] = field_of(change.before, change.after, member.member)
+    grade = by_domain or (Grade.WARNING if covering and kind == "user" else None)
+    return by_row("submitter-gone", Subject("member", member.member), grade=grade, **told)
 
 
 def _added(member: AccessChange) -> Consequence:
@@ -158,22 +150,15 @@ def _added(member: AccessChange) -> Consequence:
     # What a new account reads is told of the templates that move to it.
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
     alone = member.member not in change.after.submitters
-    return by_row(
-        "submitter-added",
-        Subject("member", member.member),
-        read=secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer])),
-        spent=budgets_of(change.new, member.member, *accounts),
-        as_kind="domain-access" if who else "",
-        field=field_of(change.after, change.before, member.member),
-        trainers=join(f"`{name}`" for name in trainers),
-        alone=alone,
-        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT,
-        crowd=who,
-        strange=strange,
-        opens=accounts,
-        # As of one who submits already, that a trainer that was there opens to them.
-        grade=Grade.BLOCKING if accounts else Grade.WARNING if strange else None,
-    )
+    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "opens": accounts}
+    told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
+    told["spent"] = budgets_of(change.new, member.member, *accounts)
+    told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
+    told["field"] = field_of(change.after, change.before, member.member)
+    who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT
+    # As of one who submits already, that a trainer that was there opens to them.
+    grade = Grade.BLOCKING if accounts else Grade.WARNING if strange else None
+    return by_row("submitter-added", Subject("member", member.member), who=who, grade=grade, **told)
 
 
 def _is_stranger(member: AccessChange) -> bool:

@@ -12,7 +12,8 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
+from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders, started
@@ -177,7 +178,9 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     before, after = (indexes(side.requirements) for side in (template.old, template.new))
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
     told: dict[str, Any] = {"before": values[0], "after": values[1], "fewer": {*after} < {*before}, "field": field}
-    return template.tells("requirements-index", part="index", **told)
+    accounts = {account_of(offer).partition("@")[0] for offer in template.new.offers}
+    runs = [f"they run as {shown(account)}" for account in sorted(accounts) if account]
+    return template.tells("requirements-index", part="index", details=runs, **told)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:

@@ -26,7 +26,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import barred, by, compete, served, variables, whole_way, whose
+from slipway.reviewing.change.usual import account_of, barred, by, compete, served, variables, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -84,7 +84,9 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
     values: dict[str, Any] = {"name": name, "input": name.lower(), "of": difference.of, "last": last_part(name)}
+    accounts = {account_of(offer).partition("@")[0] for offer in difference.offers}
     values |= {"again": again, "asks": asks, "more": b and new, "less": a and old}
+    values["account"] = join(map(shown, sorted(accounts - {""})), "or") or "their account"
     return follows(row, old=old, new=new, **values)
 
 
