@@ -29,9 +29,11 @@ def patience(offer: Offer) -> float | None:
 def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     rest = rest_of(offer, after)
     if rest and (offer.wait is not None or offer.capacity_type == POOL):
-        waits = [each.wait is not None for each in rest]
+        # A full pool without a wait is left at once, where there is another way.
+        waits = [each.wait is not None or each.capacity_type == POOL for each in rest]
         then = rest[: [*waits, False].index(False) + 1]
-        return f"then they cost {costs(then, catalog)}{' and wait there for ever' * (then[-1].capacity_type == POOL)}"
+        stay = "; there they wait for ever" if then == rest and rest[-1].capacity_type == POOL else ""
+        return f"then they cost {costs(then, catalog)}{stay}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         return "then they fail, unpaid"
     if rest:
