@@ -39,8 +39,8 @@ class Argument:
     names: tuple[str, ...]
     required: bool
     #: Where it is a literal.
-    default: tuple[str, ...]
-    #: Likewise; none where it takes any value.
+    default: str
+    #: Likewise; none where it takes any value, or numbers that have several spellings.
     choices: tuple[str, ...]
 
 
@@ -56,24 +56,14 @@ class JobFile:
     #: What it imports whenever it is loaded, by its dotted name.
     imports: frozenset[str] = frozenset()
 
-    @property
-    def required(self) -> Iterator[tuple[str, ...]]:
-        """Yield the spellings of each argument that it requires."""
-        return (each.names for each in self.arguments if each.required)
-
     def refuses(self, text: str) -> bool:
         """Tell whether it ends at once where it is given this text."""
         name, _, value = text.partition("=")
         choices = [each.choices for each in self.arguments if name in each.names and value and "${" not in value]
-        return bool(choices) and all(some and not any(same(value, each) for each in some) for some in choices)
+        return bool(choices) and all(some and value not in some for some in choices)
 
 
-def same(one: str, other: str) -> bool:
-    """Tell whether two texts are one value."""
-    try:
-        return one == other or float(one) == float(other)
-    except ValueError:
-        return False
+NO_FILE = JobFile()
 
 
 def _side(value: str) -> str:

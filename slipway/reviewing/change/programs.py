@@ -104,21 +104,23 @@ def _arguments(tree: ast.Module) -> Iterator[Argument]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             given = {word.arg: word.value for word in node.keywords}
             names = tuple(text for each in node.args for text in _literals(each) if text.startswith("--"))
-            # Others have a value that is made of the text.
-            typed = "type" not in given or getattr(given["type"], "id", "") in ("int", "float", "str")
-            plain = typed and not {"action", "nargs", None} & given.keys()
-            default, choices = (_literals(given.get(key)) if plain else () for key in ("default", "choices"))
+            # Another type makes its value of the text.
+            type_ = getattr(given["type"], "id", "") if "type" in given else "str"
+            plain = type_ in ("int", "float", "str") and not {"action", "nargs", None} & given.keys()
+            default = _literals(given.get("default"), float if type_ == "float" else str) if plain else ()
+            choices = _literals(given.get("choices")) if plain and type_ != "float" else ()
             if names:
-                yield Argument(names, "True" in _literals(given.get("required")), default, choices)
+                yield Argument(names, "True" in _literals(given.get("required")), "".join(default), choices)
 
 
-def _literals(node: ast.expr | None) -> tuple[str, ...]:
+def _literals(node: ast.expr | None, kind: type[str] | type[float] = str) -> tuple[str, ...]:
     """Return the text of a literal, or those of a list; none of another expression."""
     try:
         value = ast.literal_eval(node) if node else None
+        some = value if isinstance(value, list | tuple | set) else (value,)
+        return tuple(str(kind(each)) for each in some if each is not None)
     except (ValueError, TypeError):
         return ()
-    return tuple(map(str, value if isinstance(value, list | tuple | set) else () if value is None else (value,)))
 
 
 def _imports(file: str, tree: ast.Module) -> Iterator[str]:

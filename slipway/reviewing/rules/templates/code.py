@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.reviewing.change.edits import OWN, PLACE, Edit
+from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
 from slipway.reviewing.change.usual import account_of
@@ -78,13 +79,9 @@ def _lost(template: TemplateChange) -> set[str]:
         forms = f"{path}.py", f"{path}/__init__.py"
         there = any(file == forms[0] or file.startswith(f"{path}/") for file in files.code)
         # An edited package may give another thing that name.
-        edited = f"{path.rpartition('/')[0]}/__init__.py" in files.touched - files.removed
-        if not there and not edited and files.removed.intersection(forms):
-            lost.add(name)
-        ways += [
-            name.rpartition(".")[0],
-            *(each for file in forms if file in files.code for each in files.code[file].imports),
-        ]
+        there |= f"{path.rpartition('/')[0]}/__init__.py" in files.touched - files.removed
+        lost |= set() if there or files.removed.isdisjoint(forms) else {name}
+        ways += [name.rpartition(".")[0], *chain(*(files.code.get(file, NO_FILE).imports for file in forms))]
     return lost
 
 
@@ -133,9 +130,10 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             continue
         flags = {*map(flag, given)}
         named = [name for name in flags if name.startswith("--") and code.flags]
+        asked = [each.names for each in code.arguments if each.required]
         rows: Mapping[RowName, Iterable[str]] = {
             "arguments-strange": (name for name in named if not template.reads([name])),
-            "arguments-unmet": ("/".join(names) for names in code.required if flags.isdisjoint(names)),
+            "arguments-unmet": ("/".join(names) for names in asked if flags.isdisjoint(names)),
             "arguments-refused": (text for text in given if code.refuses(text)),
         }
         for row, names in rows.items():

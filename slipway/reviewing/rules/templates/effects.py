@@ -17,7 +17,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.model.rules.code import PREBUILT
-from slipway.reviewing.change.edits import PLACE, same
+from slipway.reviewing.change.edits import PLACE
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
     account_of,
@@ -132,13 +132,8 @@ def arguments(difference: Difference) -> Effect:
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
-        return follows(
-            "arguments-shared" if together else "arguments-results",
-            flags=_flags(lost),
-            lost=join(map(shown, lost)),
-            new=_values(together),
-            of=of,
-        )
+        row: RowName = "arguments-shared" if together else "arguments-results"
+        return follows(row, flags=_flags(lost), lost=join(map(shown, lost)), new=_values(together), of=of)
     if not gone and not new:
         flags = [*map(flag, after)]
         named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
@@ -150,14 +145,16 @@ def arguments(difference: Difference) -> Effect:
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
     # What the code is known not to read has a row of its own.
-    strange = any(file.flags for file in template.starts) and not template.reads(map(flag, new))
-    given = ((each.name, each.default) for side in (template.old, template.new) for each in side.parameters)
-    usual = {name: value for name, value in given if value is not None}
-    alone = {} if changed or (more and less) else {fill(each, usual): template.default(flag(each)) for each in (*more, *less)}
+    strange = any(file.flags for file in template.starts) and not template.reads(
+        name for name in map(flag, new) if name.startswith("--")
+    )
+    usual = {each.name: each.default for side in (template.old, template.new) for each in side.parameters}
+    alone = {} if changed or (more and less) else {each: template.default(flag(each)) for each in (*more, *less)}
     by = join(shown(value, flag(each)) for each, value in alone.items()) if all(alone.values()) else ""
-    told = strange or (by and not ignored and all(same(each.partition("=")[2], value) for each, value in alone.items()))
+    equal = all(fill(each, usual).partition("=")[2] == value for each, value in alone.items())
     values: dict[str, Any] = {"by": by, "several": len(alone) > 1, "strange": strange, "ignored": ignored}
-    return follows("arguments-other", how=join(parts), grade=Grade.NOTE if told else None, **values)
+    mild = strange or (by and equal and not ignored)
+    return follows("arguments-other", how=join(parts), grade=Grade.NOTE if mild else None, **values)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -189,18 +186,11 @@ def secret(difference: Difference) -> Effect:
     addresses = dict.fromkeys(map(account_of, difference.offers))
     if new and not old and all(new in secrets_read(difference.template.was, address) for address in addresses):
         row = "secret-known"
-    given = name if launched else f"{name}__SECRET"
     account = join(shown(address) for address in addresses if address) or "their account"
-    values: dict[str, Any] = {
-        "given": given,
-        "old": old and shown(old),
-        "new": shown(new),
-        "version": version,
-        "was": was,
-    }
-    newest = last_part(sides[1]) == "latest"
+    newest, given = last_part(sides[1]) == "latest", name if launched else f"{name}__SECRET"
     grade = Grade.NOTE if row == "secret-version" and newest else None
-    return follows(row, grade=grade, newest=newest, account=account, **values)
+    values: dict[str, Any] = {"old": old and shown(old), "new": shown(new), "version": version, "was": was}
+    return follows(row, grade=grade, newest=newest, account=account, given=given, **values)
 
 
 def unlaunched(difference: Difference) -> Effect:

@@ -68,8 +68,6 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     shortened to its last part, where that differs."""
     sides = difference.before, difference.after
     says = rule.told(*sides, difference.holds)
-    if rule.what == "environment variable" and difference.after is None and difference.holds("read"):
-        says = "variable-read"
     if isinstance(says, str) and says.endswith("()"):
         effect: Effect = vars(effects)[says[:-2]](difference)
         return effect
@@ -109,11 +107,13 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         # What a parameter that goes had by default, others had otherwise; one that is renamed had its former name.
         given = {path: each for path, each, _ in _differences(template, sides[0], filled[1]) if "/code/" in path}
         for path, was, becomes in _differences(template, *filled):
-            was = _as_given(was, given.get(path, was), becomes)
+            written, stay = given.get(path, was), becomes if isinstance(becomes, tuple) else ()
+            if isinstance(was, tuple) and isinstance(written, tuple) and len(was) == len(written):
+                written = tuple(text if text in stay else own for text, own in zip(was, written, strict=True))
             if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
                 continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
-            key = rule, named.get("name", ""), named.get("of", ""), was, becomes
+            key = rule, named.get("name", ""), named.get("of", ""), written, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
     for (rule, name, of, was, becomes), at in places.items():
         if rule.what == "machines":
@@ -196,14 +196,6 @@ def _of_clusters(offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> b
     clusters = [[side.clusters.get(offer.cluster) for side in (was, becomes)] for offer in offers]
     keys = [[each and each.kms_key for each in pair] for pair in clusters]
     return all(old != new for old, new in keys)
-
-
-def _as_given(was: Leaf | None, written: Leaf | None, becomes: Leaf | None) -> Leaf | None:
-    """Return the old side as its template wrote it, but for those of its texts that stay."""
-    if not (isinstance(was, tuple) and isinstance(written, tuple) and len(was) == len(written)):
-        return written
-    stay = becomes if isinstance(becomes, tuple) else ()
-    return tuple(text if text in stay else own for text, own in zip(was, written, strict=True))
 
 
 def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:

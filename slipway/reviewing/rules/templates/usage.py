@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from slipway.base.formatting import counted, few, span
@@ -20,7 +21,7 @@ from slipway.model.catalog.template import OF_TEAM, Template
 from slipway.model.findings.finding import Grade, Row, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.edits import PLACE, JobFile
+from slipway.reviewing.change.edits import NO_FILE, PLACE, JobFile
 from slipway.reviewing.change.usual import machine_types, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
@@ -106,15 +107,14 @@ class TemplateChange:
         return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
 
     @property
-    def starts(self) -> tuple[JobFile, ...]:
-        """The files of the modules that its jobs start."""
-        files = self.change.files.code
-        return tuple(files[file] for file in dict.fromkeys(file for _, file, _ in started(self.new)) if file in files)
+    def starts(self) -> Iterator[JobFile]:
+        """Yield the files of the modules that its jobs start."""
+        return (self.change.files.code.get(file, NO_FILE) for _, file, _ in started(self.new))
 
     def default(self, name: str) -> str:
         """Return the value that its code takes without an argument; empty where that is not known."""
         said = {each.default for file in self.starts for each in file.arguments if name in each.names}
-        return next(iter(said.pop()), "") if len(said) == 1 else ""
+        return said.pop() if len(said) == 1 else ""
 
     @property
     def keeps_nothing(self) -> bool:
@@ -124,9 +124,10 @@ class TemplateChange:
     def by_key(self, part: Consequence) -> Consequence:
         """Return a consequence with the edit of the stack file's key for machines that it comes from."""
         types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
-        keyed = (edit for edit in self.change.files.stacks.get(self.change.stack, ()) if _FOR_MACHINE.match(edit.key))
+        edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
+        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key))
         edit = next((each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]), None)
-        return replace(part, field=edit.key, edits=(edit,)) if edit and part.of.row is Row.MACHINES else part
+        return replace(part, field=edit.key, edits=(edit,)) if edit else part
 
     @property
     def pipeline_edited(self) -> bool:
@@ -165,11 +166,7 @@ def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
 
 def folders(template: Template) -> frozenset[str]:
     """Return the folders of `jobs/` whose modules its jobs start, and those that are packed with them."""
-    pools = (pool for offer in template.offers for pool in offer.worker_pools)
-    starts = (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in pools)
-    return frozenset(
-        {launched.module.partition(".")[0] for launched in starts if launched} | {*(template.shared or ())}
-    )
+    return frozenset({file.split("/")[1] for _, file, _ in started(template)} | {*(template.shared or ())})
 
 
 def started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -179,15 +176,15 @@ def started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
     for offer in template.offers:
         usual = {each.name: (each.choices or (each.default,)) for each in template.parameters}
         usual |= {name: values for name, values in offer.when.items() if name in usual}
-        for role, pool in zip(offer.roles, offer.worker_pools, strict=False):
-            if launched := Launched.of(pool.get("pythonPackageSpec") or {}):
+        for role, pool in zip_longest(offer.roles, offer.worker_pools):
+            if launched := Launched.of((pool or {}).get("pythonPackageSpec") or {}):
                 texts = {
                     fill(text, {name: value} if value is not None else {})
                     for text in (*launched.arguments, *searched)
                     for name in [*names(text), ""][:1]
                     for value in usual.get(name, (None,))
                 }
-                yield role, f"jobs/{launched.module.replace('.', '/')}.py", frozenset(texts)
+                yield role or "", f"jobs/{launched.module.replace('.', '/')}.py", frozenset(texts)
 
 
 def flag(argument: str) -> str:

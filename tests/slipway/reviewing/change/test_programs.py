@@ -58,4 +58,60 @@ def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lo
     ],
 )
 def test_what_arguments_code_requires(text: str, required: tuple[tuple[str, ...], ...]) -> None:
-    assert tuple(job_file(text).required) == required
+    assert tuple(each.names for each in job_file(text).arguments if each.required) == required
+
+
+@pytest.mark.parametrize(
+    ("declares", "default", "choices"),
+    [
+        ('"--steps", type=int, default=9', "9", ()),
+        ('"--of", "-o", choices=("a", "b")', "", ("a", "b")),
+        ('"--of", type=str.lower, default="A", choices=["a"]', "", ()),
+        ('"--of", type=float, default=1, choices=[1, 2]', "1.0", ()),
+        ('"--of", default=None', "", ()),
+        ('"--of", nargs="*", default="a"', "", ()),
+        ('"--of", **common', "", ()),
+        ('"--of", default=DEFAULT, choices=sorted(KNOWN)', "", ()),
+        ('"--of", action="store_true"', "", ()),
+    ],
+)
+def test_what_an_argument_is_declared_with(declares: str, default: str, choices: tuple[str, ...]) -> None:
+    (found,) = job_file(f"p.add_argument({declares})\np.parse_args()\n").arguments
+    assert (found.default, found.choices) == (default, choices)
+
+
+@pytest.mark.parametrize(
+    ("argument", "refused"),
+    [
+        ("--of=1", False),
+        ("--of=1.0", True),
+        ("--of=3", True),
+        ("--of=${of}", False),
+        ("--of", False),
+        ("--on=3", False),
+    ],
+)
+def test_values_that_code_refuses(argument: str, refused: bool) -> None:
+    assert job_file('p.add_argument("--of", type=int, choices=[1, 2])').refuses(argument) is refused
+
+
+def test_imports_are_those_that_code_can_not_do_without() -> None:
+    text = """\"\"\"Usage:
+import a
+\"\"\"
+import os, common.data
+from . import near
+from .far import far
+from common import checkpoint
+from common.more import load
+try:
+    import fast
+except ImportError:
+    fast = None
+def f():
+    import late
+"""
+    found = {"os", "common.data", "lora.near", "lora.far.far", "common.checkpoint", "common.more.load"}
+    assert job_file(text, "jobs/lora/task.py").imports == found
+    assert job_file(text).imports == frozenset()
+    assert job_file("import (", "jobs/lora/task.py").imports == frozenset()
