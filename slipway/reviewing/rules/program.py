@@ -24,9 +24,10 @@ _LATER = re.compile(
 )
 """Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+): (?P<what>.+)")
+_PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+):\s(?P<what>.+)")
 _POOL = re.compile(r"nearest pool ([\w-]+)/")
-_ALIKE = ("give ", "leave ", "let ", "did you mean ")
+_ALIKE = ("give", "leave", "let", "did")
+"""First words of remedies that leaving out an edit makes needless."""
 _LONGEST, _MOST_LINES = 600, 8
 _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 """Words of a fault from which its reader learns nothing, and the end of one that only says so."""
@@ -88,7 +89,8 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
     )
     others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]
     named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said or _goes(edit, fault.what)]
-    named = named or [edit for edit in others if edit.after and edit.after != edit.before and edit.after in said]
+    # A machine, a region or a team; a number or a word may stand there by chance.
+    named = named or [edit for edit in others if "-" in edit.after and edit.after in re.findall(r"[\w-]+", said)]
     return tuple(named or others * (alone and not entries))
 
 
