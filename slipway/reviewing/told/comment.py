@@ -27,8 +27,8 @@ _MOST_TITLES, _MOST_ITEMS = 6, 15
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
 _SAME, _CALM = "no change: ", {"ok", "none", "as before", "nothing drawn"}
 _SINCE = (
-    "this comes once it is merged and deployed, for jobs that are submitted then; no job that runs is changed or ended, "
-    "unless a line says otherwise"
+    "this comes once it is merged and deployed, for jobs that are submitted then; no job that runs is changed or "
+    "ended, unless a line says otherwise"
 )
 
 

@@ -138,7 +138,7 @@ CASES = (
             stops(
                 "submitter-gone",
                 TEAM,
-                "can't submit any more, except as a member of another listed group: nor can they cancel jobs or read results",
+                "except as a member of another listed group: nor can they cancel jobs or read results",
             ),
         ),
         given=(
