@@ -33,20 +33,15 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 runs, read = _runs(new, change.new), sorted(secrets_read(change.new, new.account))
                 details, subject = _quoted((*runs, *read)), Subject("trainer", name)
                 values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account}
-                values |= {"runs": runs, "read": _named_secrets(read), "grade": None if runs else Grade.NOTE}
+                values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
             runs = _runs(trainer, change.new)
-            yield by_row(
-                "trainer-added" if new else "trainer-gone",
-                Subject("trainer", name),
-                trainer=called(trainer),
-                name=name,
-                who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
-                members=_names(trainer.submitters),
-                details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
-            )
+            values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
+            values["who"] = f"Jobs of {_names(runs)}" if runs else "Templates that choose it"
+            values["details"] = (f"account `{trainer.account}`", *_quoted(trainer.submitters))
+            yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
 
 def listing(facts: Facts, member: str) -> list[str]:
@@ -81,7 +76,7 @@ def submitting_as(facts: Facts, account: str) -> str:
 
 def secrets(catalog: Catalog, *accounts: str) -> str:
     """Return `secret `hf-token``, which jobs of these accounts read; empty where none do."""
-    return _named_secrets(frozenset().union(*(secrets_read(catalog, account) for account in accounts)))
+    return named_secrets(frozenset().union(*(secrets_read(catalog, account) for account in accounts)))
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
@@ -120,7 +115,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
         if member in stay and member not in old.submitters:
             known = (each.account for each in _trainers(change.before).values() if member in each.submitters)
             before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
-            read = _named_secrets(secrets_read(change.new, new.account) - before)
+            read = named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
             details = (f"account `{new.account}`",)
             values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
@@ -151,7 +146,7 @@ def _listed_at(trainer: TrainerFacts, facts: Facts, other: Facts, member: str) -
     return own if trainer.name else field_of(facts, other, member) or own
 
 
-def _named_secrets(some: Collection[str]) -> str:
+def named_secrets(some: Collection[str]) -> str:
     return f"secret{'s' * (len(some) > 1)} {_names(sorted(some))}" if some else ""
 
 

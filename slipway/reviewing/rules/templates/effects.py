@@ -31,7 +31,7 @@ from slipway.reviewing.change.usual import (
     way,
 )
 from slipway.reviewing.consequence import IT
-from slipway.reviewing.rules.resources.trainers import called, secrets_read, submitters_of, trainer_of
+from slipway.reviewing.rules.resources.trainers import called, named_secrets, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
@@ -228,7 +228,7 @@ def account(difference: Difference) -> Effect:
         old=old,
         address=addresses[1],
         secrets=join(f"`{name}`" for name in own if name in unread),
-        more=named(f"`{name}`" for name in sorted(more)),
+        more=named_secrets(more),
         people="".join(f"; {named(some)} {may}" for some, may in moves if some),
     )
 

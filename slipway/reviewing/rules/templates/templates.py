@@ -25,7 +25,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.resources.trainers import submitters_of
+from slipway.reviewing.rules.resources.trainers import trainer_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
@@ -79,9 +79,11 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     full = len(run) > 1
     grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
     so = "" if template.change.first else facts(*brings, *run)
-    after = template.change.after
-    may = {member for offer in template.new.offers for member in submitters_of(after, account_of(offer))}
-    who = "" if may >= {*after.people} else named(f"`{member}`" for member in sorted(may)) or "Nobody"
+    trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
+    may = {member for trainer in trainers if trainer for member in trainer.submitters}
+    # Who may act as an account that is no trainer is not known.
+    every = None in trainers or may >= {*template.change.after.people}
+    who = "" if every else named(f"`{member}`" for member in sorted(may)) or "Nobody"
     yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade)
 
 
