@@ -8,6 +8,7 @@ import pytest
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.entries import Entry
 from tests.review.case import Case, Edit, h100, stack, template
+from tests.review.edits import SCRIPT
 from tests.review.play import play
 
 DISK = "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }"
@@ -168,7 +169,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
 }
 SESSIONS = stack("  slipway:policy:\n", "  slipway:sessions: { max: 8h }\n  slipway:policy:\n")
 GIVEN: dict[str, tuple[Edit, ...]] = {
-    **{f"SessionsEntry.{key}": (SESSIONS,) for key in ("max", "pools")},
+    **{f"SessionsEntry.{key}": (SESSIONS, *SCRIPT) for key in ("max", "pools")},
     **{f"AgentsEntry.{key}": (AGENTS,) for key in ("perDay", "machines")},
     **{f"BudgetEntry.{key}": (BUDGET,) for key in ("stack", "teams", "users", "enforce")},
     "AcceleratorEntry.type": T4,

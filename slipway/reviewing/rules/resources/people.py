@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
@@ -26,6 +26,12 @@ from slipway.reviewing.rules.resources.trainers import any_of, budgets_of, field
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named, sent_by
 
+_SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
+    "code": ("code-on", "code-off"),
+    "board": ("board-on", "board-off"),
+    "shell": ("shell-on", "shell-off"),
+    "notify": ("notify-on", "notify-off"),
+}
 _FOR, _ANY = " for up to ", " as long as any job"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
@@ -39,7 +45,8 @@ def people(change: Change) -> Iterator[Consequence]:
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
         if (was or False) != (now or False):
-            row = cast("RowName", f"{key}-{'moved' if was and now else 'on' if now else 'off'}")
+            on, off = _SWITCHES[key]
+            row: RowName = "notify-moved" if was and now else on if now else off
             names = [secret_in(str(side)) or str(side) for side in (now or was, was)]
             if now and names[0] == names[1]:  # By another version.
                 names = [str(side).partition("/secrets/")[2] for side in (now, was)]
