@@ -1,6 +1,7 @@
 """Arguments of a job's command: values, places and names."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
+from tests.review.checkout import BASE
 from tests.review.edits import INPUT, PRINTS, RANK, TASK
 
 READS = Edit(
@@ -66,6 +67,22 @@ CASES = (
             Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
         ),
         never=("what the code makes of it",),
+    ),
+    Case(
+        "A new template gives its code an argument that this does not know",
+        (
+            stack("    - evals\n", "    - evals\n    - deep\n"),
+            Edit(
+                "templates/deep.py",
+                new=(BASE / "templates/tune.py")
+                .read_text("utf-8")
+                .replace('name="tune"', 'name="deep"')
+                .replace('"--folds=${folds}"', '"--folds=${folds}", "--deep=9"'),
+            ),
+        ),
+        (stops("start-fails", "deep", "given `--deep`", "`jobs/tune/task.py` does not know"),),
+        may=("template-added",),
+        given=(Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),),
     ),
     Case(
         "An argument goes, which the code then takes by its default",

@@ -70,7 +70,7 @@ def _lost(template: TemplateChange) -> set[str]:
     files, tops = template.change.files, folders(template.new)
     seen, lost = set[str](), set[str]()
     ways = [file.removeprefix("jobs/")[:-3].replace("/", ".") for _, file, _ in started(template.new)]
-    while files.removed and ways:
+    while files.removed and files.code and ways:
         name = ways.pop()
         if name in seen or name.partition(".")[0] not in tops:
             continue
