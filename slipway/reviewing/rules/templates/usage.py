@@ -127,7 +127,7 @@ class TemplateChange:
         edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
         keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key))
         edit = next((each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]), None)
-        return replace(part, field=edit.key, edits=(edit,)) if edit else part
+        return replace(part, field=part.field or edit.key, edits=(edit, *part.edits)) if edit else part
 
     @property
     def pipeline_edited(self) -> bool:
