@@ -120,7 +120,7 @@ CASES = (
         (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters", "they may do all that"),),
         given=(trainer(BEN), LORA_TUNES),
         may=("submitter-added", "team-added"),
-        never=("another trainer's templates read the secret",),
+        never=("another trainer's templates read that",),
     ),
     Case(
         "One who may submit as both loses the trainer",
