@@ -148,8 +148,13 @@ class Line:
         return f"{self._says(self.card.phrase)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
 
     @property
+    def clause(self) -> str:
+        """What a title has of it."""
+        return named(self.card.lead.phrase, self.names)
+
+    @property
     def below_title(self) -> str:
-        """What follows a title that has its stacks and its first phrase."""
+        """What follows a title that has its stacks and its clause."""
         return self._says(self.card.phrase).removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
 
     @property

@@ -77,8 +77,11 @@ def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
             unread.setdefault(gap, []).append(review.stack)
     table = [] if _is_quiet(reviews, lines) else [_table(reviews)]
     refused = any(review.refused for review in reviews)
-    items = [_item(line, line.told if place else line.below_title) for place, line in enumerate(lines.opened)]
-    parts = [f"### {text(headline(reviews, lines))}", *table, "\n".join(filter(None, items))]
+    title = headline(reviews, lines)
+    # Of a title of two things nobody knows which one a line goes on from.
+    whole = any(line.clause in title for line in lines.opened[1:2])
+    items = [_item(line, line.told if place or whole else line.below_title) for place, line in enumerate(lines.opened)]
+    parts = [f"### {text(title)}", *table, "\n".join(filter(None, items))]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]

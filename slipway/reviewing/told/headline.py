@@ -8,7 +8,6 @@ from decimal import Decimal
 from slipway.base.formatting import counted, few, first_lines
 from slipway.model.findings.finding import Grade, Shown
 from slipway.model.prices import NOTABLE
-from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
@@ -43,9 +42,9 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
     """Return the first clause, the second where there is room for it, and the number of the others."""
     lead, grade = alike[0].card.lead, alike[0].card.grade
     if lead.refuses or lead.of.failed:
-        return named(lead.phrase, alike[0].names)
+        return alike[0].clause
     for most in (2, 1):
-        clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
+        clauses = [line.clause for line in alike[:most]]
         if others := alike[most:]:
             blocks = grade is Grade.BLOCKING
             clauses.append(

@@ -54,10 +54,13 @@ def test_the_table_is_folded_where_it_has_no_news() -> None:
 
 def test_the_first_line_goes_on_from_the_title() -> None:
     some = (goes("x", so="it is empty", details=("why",)), goes("y", does="goes too", so="it is full"))
-    assert seen(comment([replace(QUIET, consequences=some)])).splitlines()[3:5] == [
+    milder = (some[0], replace(some[1], grade=Grade.WARNING))
+    assert seen(comment([replace(QUIET, consequences=milder)])).splitlines()[3:5] == [
         "- ⛔ it is empty",
-        "- ⛔ `y` goes too: it is full",
+        "- ⚠ `y` goes too: it is full",
     ]
+    # Of a title of two things nobody would know which one it goes on from.
+    assert "- ⛔ `x` goes: it is empty" in seen(comment([replace(QUIET, consequences=some)]))
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
     assert "- ⛔ by `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
