@@ -65,8 +65,8 @@ class Objection:
     mandatory: bool
 
 
-REFUSED = "until this is mended, all goes on as deployed, and no later change comes either"
-WHEN_MENDED = f"{REFUSED}; what else is told here comes only then"
+REFUSED = "until this is mended, it and later changes wait, and all goes on as deployed"
+WHEN_MENDED = f"{REFUSED}, whatever else is told"
 """The reason why a refused preview is incomplete."""
 
 

@@ -18,7 +18,8 @@ from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
 LONGEST, ROOM = 42, 84
-"""The words of an open line, and of all of them."""
+"""The words of an open line, and of all of them. Of a refused deployment the refusal has all its words, and what would
+come beside it about half."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
@@ -198,10 +199,15 @@ def arranged(reviews: Sequence[Review]) -> Lines:
     first, others = (
         [line for line in lines if not all(part.in_table for part in line.card.parts)] for lines in (grave, mine)
     )
-    opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
+    refused = any(review.refused for review in reviews)
+    opened = (first or [*grave, *others] or mine or every)[: 4 if refused else MOST_OPEN]
     folded = tuple(line for line in every if line not in opened)
-    room = min(LONGEST, ROOM // max(len(opened), 1))
-    return Lines(tuple(Line(tuple(replace(card, room=room) for card in line.cards)) for line in opened), folded)
+    room = min(LONGEST, ROOM // max(len(opened), 1, 7 * refused))
+
+    def placed(card: Card) -> Card:
+        return replace(card, room=LONGEST if card.lead.refuses or card.lead.of.failed else room)
+
+    return Lines(tuple(Line(tuple(map(placed, line.cards))) for line in opened), folded)
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:

@@ -138,7 +138,7 @@ def _folded_cards(reviews: Sequence[Review], lines: Lines, details: int) -> str:
         if length > LIMIT:  # A shorter form is taken, whatever follows.
             break
     more = [line for line in lines.folded if line.card.opens]
-    counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for information"))
+    counts = ((len(more), "more to look at"), (len(lines.folded) - len(more), "more for information"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
     return folded(summary, "\n\n".join(shown))
 

@@ -78,7 +78,7 @@ def test_what_is_grave_is_never_called_for_knowing_nor_left_out_first() -> None:
     many = [goes(f"x{n}", does=f"goes for {n}", details=("why " * 90,) * 9) for n in range(12)]
     notes = [goes(f"y{n}", grade=Grade.NOTE, does=f"comes for {n}") for n in range(9)]
     told = comment([replace(QUIET, consequences=(*many, *notes))])
-    assert "5 more · 9 more for information" in told
+    assert "5 more to look at · 9 more for information" in told
     long = tuple(replace(part, details=("why " * 2000,) * 100) for part in many)
     cut = comment([replace(QUIET, consequences=(*long, *notes), plan=("create " * 900,) * 99)])
     assert len(cut) <= LIMIT and all(f"goes for {n}" in cut for n in range(12))
