@@ -83,13 +83,14 @@ def _told(subject: Subject, *, refuses: bool, pack: str = "", level: str = "", *
 
 
 def policy_in_words(change: Change) -> str:
-    """Return `ok`, `2 broken` for mandatory rules, `2 not followed` for advisory ones alone; `none` without rules."""
+    """Return `ok`, `2 broken` for two mandatory rules, `2 not followed` for advisory ones alone; `none` without any."""
     packs = [objection.grade for objection in _of_packs(change)]
     if Side.AFTER in change.unknown:
         return "unknown"
     if not packs and not any(change.after.policy.get(level) for level in LEVELS):
         return "none"
-    broken = [*packs, *(breach.grade for breach in _violations(change)[1].values())]
+    ours = {(breach.subject.name, breach.grade) for breach in _violations(change)[1].values()}
+    broken = [*packs, *(grade for _, grade in ours)]
     mandatory = broken.count(Grade.BLOCKING)
     return f"{mandatory} broken" if mandatory else f"{len(broken)} not followed" if broken else "ok"
 

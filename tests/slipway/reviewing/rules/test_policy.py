@@ -45,6 +45,11 @@ def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: 
     assert policy_in_words(change(facts(), facts(), preview=Preview(objections=of))) == words
 
 
+def test_the_table_counts_a_rule_once_that_is_broken_at_several_places() -> None:
+    broken = replace(facts(cluster("a"), cluster("b")), policy={MANDATORY: {"machines": ["g2-*"]}})
+    assert policy_in_words(change(facts(), broken)) == "1 broken"
+
+
 def test_slipway_s_own_pack_says_what_the_facts_say_already() -> None:
     own = Preview(objections=(replace(BROKEN, pack="slipway"),))
     assert list(policy(change(facts(), facts(), preview=own))) == []
