@@ -133,7 +133,7 @@ SCRIPT = (
         'TEMPLATE = JobTemplate(name="script", summary="a command", code=CODE, code_flag=True,\n'
         '    worker_pools=(WorkerPool("script", "n1-standard-8", Disk("pd-ssd", 100), args=ARGS),),\n'
         '    parameters=(Parameter("command", str, default="python a.py", command=True),),\n'
-        '    capacity_types=("pool", "spot"), timeout_s=3600)\n',
+        '    capacity_types=("pool", "spot"), timeout_s=172800)\n',
     ),
 )
 SESSIONS = (stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from slipway.authoring.policy.rules import crowd
@@ -11,14 +12,14 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.catalog.lookup import usual_offers
+from slipway.google.catalog.lookup import groups_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, secret_in, usual_values
+from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -32,7 +33,7 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
-_FOR, _ANY = " for up to ", " as long as any job"
+_FOR = " for up to "
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -59,9 +60,9 @@ def people(change: Change) -> Iterator[Consequence]:
     other = any_of([each for each in now if each.startswith("group:") and each in change.after.people])
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
         team = name.removeprefix("group:").partition("@")[0] if name.startswith("group:") else ""
-        told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other, "team": team}
+        told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other * (not team), "team": team}
         told |= {"edits": (Edit("urgent", ", ".join(was), ", ".join(now)),)}
-        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if other else None)
+        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if told["other"] else None)
         yield by_row(row, Subject("urgent", name), grade=grade, **told)
     for member in access(change):
         if member.was and not member.stays:
@@ -77,11 +78,14 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
     if (before == after and after.pools is None) or not any(map(_for_sessions, (change.old, change.new))):
         return
-    fitting = [_fitting(*side) for side in zip(listed, (change.old, change.new), strict=True)]
+    # A session ends with its job at the latest.
+    longest = timedelta(seconds=max(map(timeout_of, _for_sessions(change.new)), default=604800))
+    ends = [min(side.max or longest, longest) for side in listed]
+    shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
+    fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
-        ends = fitting[0].max != fitting[1].max
-        was, becomes = (f"{side}{_ANY * (ends and side.max is None and side.pools != ())}" for side in fitting)
+        was, becomes = map(str, fitting)
         # Pools of the same names, of a cluster that takes the place of another.
         back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()
         names, then = (({pool.partition("/")[2] for pool in side.pools or ()}, side.max) for side in listed)
@@ -159,7 +163,8 @@ def _added(member: AccessChange) -> Consequence:
     alone = member.member not in change.after.submitters
     told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "opens": accounts}
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
-    told["spent"] = budgets_of(change.new, member.member, *accounts)
+    told["spent"], limits = budgets_of(change.new, member.member, *accounts), change.new.budget
+    told["free"] = who and limits and limits.stack is None and not groups_of(change.new, [member.member])
     told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
     told["field"] = field_of(change.after, change.before, member.member)
     who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT
