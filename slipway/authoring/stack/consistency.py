@@ -216,9 +216,7 @@ def _teams(config: DocumentPart) -> None:
         most = _most_machines(config["slipway:persistentResources"][cluster])
         for _, share in part.items():
             if most is not None and (share.of(int) or 0) > most:
-                share.wrong(
-                    f"{cluster} has {counted(most, 'machine')} at most", f"{most} or less, or raise its maximum"
-                )
+                share.wrong(f"{cluster} has {counted(most, 'machine')} at most", f"{most} or less")
     by_team = (config["slipway:budget"]["teams"], *(part for _, part in shares))
     for name, part in (each for parts in by_team for each in parts.items()) if teams else ():
         if name not in (*teams, *groups):
