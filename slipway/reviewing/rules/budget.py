@@ -75,7 +75,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         # A team's limit may be here or in its entry.
         told |= {"declared": whose == "teams" and name in declared, "whole": not name and change.new.clusters}
         # A team that is none any more, whose label templates keep.
-        told |= {"gone": name if name in gone else "", "teams": join(f"`{team}`" for team in sorted(teams))}
+        told |= {"gone": name * (name in gone), "name": name, "teams": join(f"`{team}`" for team in sorted(teams))}
         row = row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else "")
         who = f"{whose.removesuffix('s').title()} {name}" if name else "The stack"
         grade = Grade.BLOCKING if freed else Grade.WARNING if stops else milder
@@ -99,14 +99,12 @@ def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Conseque
     """Find pools that newly spend an enforced budget by themselves, so that nothing can be sent at the month's end."""
     before, idle = _part(costs.idle.before, old.stack), _part(costs.idle.after, new.stack)
     if new.enforce and idle > 1 and not (old.enforce and before > 1):
-        hourly = float(costs.idle.after.known)
         yield by_row(
             "budget-share",
             Subject("budget", "share"),
             share=percent(idle),
             day=day if (day := int(_DAYS / idle) + 1) <= _SHORTEST else 0,
-            daily=usd(hourly * 24),
-            enough=usd(hourly * HOURS_OF_A_MONTH),
+            enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH),
         )
 
 

@@ -199,7 +199,7 @@ CASES = (
     Case(
         "A limit of a team that the stack's other budgets have",
         (stack("teams: { vision: 8000 }", "teams: { vision: 800 }"),),
-        (hurts("budget-changed", "vision", "$800 a month instead of $8,000"),),
+        (hurts("budget-changed", "vision", "$800 a month instead of $8,000", "so far counts"),),
         given=(
             stack(
                 "  slipway:policy:\n",
@@ -241,6 +241,7 @@ CASES = (
             ),
         ),
         (tells("budget-changed", "budget teams.nlp", "may spend $300 a month"),),
+        never=("so far counts",),
     ),
     Case(
         "A team gets a budget that its jobs count for",

@@ -95,7 +95,15 @@ CASES = (
     Case(
         "The checkpoint goes to the machine's own disk",
         (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
-        (stops("code-changed", "lora", "find no checkpoint any more", "outlives the machine", "paid a second time"),),
+        (
+            stops(
+                "code-changed",
+                "lora",
+                "find no checkpoint any more",
+                "outlives the machine",
+                "or makes room for another",
+            ),
+        ),
         given=(SAVES_CHECKPOINT, PLACE),
         accident="checkpoints on the disk of a Spot machine",
     ),

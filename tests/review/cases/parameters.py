@@ -33,7 +33,7 @@ CASES = (
         ),
         may=("run-cost",),
         world=BUSY,
-        never=("can't use Spot any more",),
+        never=("can't use Spot any more", "to run as before"),
     ),
     Case(
         "The workers go: the scheduler is to do it all",
@@ -95,7 +95,7 @@ CASES = (
     Case(
         "A bound beyond the pool: who else waits",
         (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=20"),),
-        (tells("bounds-widened", "tune", "up to 20"),),
+        (tells("bounds-widened", "tune", "up to 20", "more machines than `cpu/workers` can have never runs there"),),
         world=BUSY,
         accident="one study that held a shared pool for a night",
     ),
@@ -103,7 +103,7 @@ CASES = (
         "A bound up to the whole pool, for more trials at once than a study has by default",
         (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=16"),),
         (tells("bounds-widened", "tune", "up to 16"),),
-        never=("can't start",),
+        never=("can't start", "never runs there"),
         world=BUSY,
         accident="one study that held a shared pool for a night",
     ),

@@ -78,7 +78,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for an hour",
         (h100("createWithin: 1h"),),
-        (tells("cluster-protection", "h100", "at most 1 h for machines", "instead of"),),
+        (tells("cluster-protection", "h100", "machines for at most 1 h", "instead of"),),
         never=("killed",),
     ),
 )

@@ -135,7 +135,7 @@ CASES = (
         ),
         (
             tells("season-changed", "a100", "out of season since 2026-01-10", "it is not made"),
-            tells("cluster-protection", "h100", "waits at most 1 h"),
+            tells("cluster-protection", "h100", "seeks machines for at most 1 h"),
         ),
         given=(h100("from: 2026-12-20"),),
         never=("is made later", "from then on", "all else and fails"),

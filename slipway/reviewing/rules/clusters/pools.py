@@ -157,7 +157,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             place,
             templates=named(map("`{}`".format, needs_of)),
             most=max(needs_of.values()),
-            machine=pool.machine,
             min=pool.min,
             grows=dollars(growth),
             dearer=with_month(growth),

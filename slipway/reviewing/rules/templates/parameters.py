@@ -18,10 +18,11 @@ from slipway.model.catalog.template import OF_TEAM, Offer, Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, machine_types, rounds, takes, usual_values
+from slipway.reviewing.change.usual import costs, largest, machine_types, rounds, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
+from slipway.reviewing.rules.words import named
 
 _TEXT = re.compile(r"'[^']*'")
 """A text of a request that is written as Python's."""
@@ -103,6 +104,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
             has=has,
             had=had,
             so=why,
+            stays=not new.refusal(was.default),
             used=template.used.giving(former, lambda value: value == was.default),
             edits=(Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name)),),
             grade=grade,
@@ -139,20 +141,23 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
     narrowed, widened = _limits(old, new)
     if narrowed:
+        # Only what is allowed already can be given before this is deployed.
+        stay = [shown(choice) for choice in new.choices if not old.refusal(choice)]
         refused = template.used.giving(old.name, lambda value: value is not None and bool(new.refusal(value)))
-        given = [job.parameters.get(old.name) for job in refused.jobs if job.parameters]
-        values = list(dict.fromkeys(shown(value, new.name) for value in given if value is not None))
+        values = list(dict.fromkeys(shown((job.parameters or {})[old.name], new.name) for job in refused.jobs))
         yield _tells(
             template,
             "bounds-narrowed",
             new.name,
             values=join(narrowed, "or"),
-            allowed=join(map(shown, new.choices), "or") or new.bounds or "another value",
+            allowed=join(stay, "or") or (not widened and new.bounds) or "another value",
             details=[f"will be refused, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
     if widened:
-        yield _tells(template, "bounds-widened", new.name, values=join(widened))
+        places = [(each.name, pool) for each in template.becomes.clusters.values() for pool in each.pools]
+        beyond = [f"`{of}/{pool.name}`" for of, pool in places if largest(template.new, of, pool.name) > pool.max]
+        yield _tells(template, "bounds-widened", new.name, values=join(widened), pools=named(beyond))
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

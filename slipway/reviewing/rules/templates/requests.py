@@ -176,7 +176,7 @@ def _sides(difference: Difference) -> tuple[str, str]:
     old, new = (list(side) if isinstance(side, tuple) else [] for side in (before, after))
     gone, came = [text for text in old if text not in new], [text for text in new if text not in old]
     gone, came = (gone, came) if gone or came else (old, new)
-    return _listed(gone, came), _listed(came, gone)
+    return _listed(gone, came) or "…" * bool(old), _listed(came, gone) or "…" * bool(new)
 
 
 def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
