@@ -215,7 +215,7 @@ def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> No
 
 def test_the_cost_of_a_usual_run_is_told_once() -> None:
     (cost,) = (part for part in play(CASES["A smaller disk for the weights"]).consequences if part.kind == "run-cost")
-    assert "A usual run" in cost.sentence and "on Spot" in cost.sentence
+    assert "A default run" in cost.sentence and "on Spot" in cost.sentence
     ways = [line.split(",")[0].split("/h ")[1] for line in map(str, cost.details)]
     assert [way.split(" →")[0] for way in ways] == ["by flex-start", "on demand"]
 

@@ -294,10 +294,10 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, Sides]]:
         where = " on machines of its own"
     before = offers_by_label(old, new.kind)
     first = [next(iter(side), None) for side in usual]
-    pairs = [("A usual run", where, first[0], first[1])]
+    pairs = [("A default run", where, first[0], first[1])]
     for label, offer in offers_by_label(new).items():
         if first == [before.get(label), offer]:
-            continue  # The usual run is told first.
+            continue  # The default run is told first.
         kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
         pairs.append(("A run", f"{whose([offer], new)}{kind}", before.get(label), offer))
     for what, where, former, latter in pairs:

@@ -68,7 +68,7 @@ CASES = (
         (Edit("jobs/common/data.py"),),
         (stops("start-fails", "digits", "for want of `common.data`", "still imports"),),
         given=USES_COMMON,
-        never=("read its lines", "whether runs still end"),
+        never=("read its lines", "whether runs end"),
         accident="a helper deleted with the one job that was seen to use it",
     ),
     Case(
@@ -110,7 +110,7 @@ CASES = (
     Case(
         "The checkpoint goes to the machine's own disk, beside a file that reads from a bucket",
         (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
-        (stops("code-changed", "lora", "no line names the job's own output any more", "paid a second time"),),
+        (stops("code-changed", "lora", "no longer names the job's own output", "paid a second time"),),
         given=(SAVES_CHECKPOINT, PLACE, SHARDS),
         never=("find no checkpoint", "outlives the machine"),
         accident="checkpoints on the disk of a Spot machine",

@@ -134,7 +134,7 @@ CASES = (
         ),
         world=BUSY,
         accident="a value that many jobs share, edited for one of them",
-        never=("A usual run",),
+        never=("A default run",),
     ),
     Case(
         "A team's own machine for a key goes, and its jobs run on half of it, as everybody's",

@@ -166,7 +166,7 @@ CASES = (
         (template("lora", "default=16, min=1, max=256", "default=128, min=128, max=256"),),
         (
             stops("bounds-narrowed", "lora parameter rank", "ada 2"),
-            hurts("default-changed", "rank", "16", "128", "results may differ"),
+            hurts("default-changed", "rank", "16", "128"),
         ),
         world=LATELY,
     ),
@@ -238,8 +238,8 @@ CASES = (
     Case(
         "Another default for precision, which says nothing of memory and time",
         (template("lora", 'default="bf16"', 'default="fp32"'),),
-        (hurts("default-changed", "precision", "`fp32` instead of `bf16`", "results may differ"),),
-        never=("memory and", "suffice", "timeout"),
+        (hurts("default-changed", "precision", "`fp32` instead of `bf16`"),),
+        never=("memory and", "suffice", "timeout", "results may differ"),
         accident="a default of half precision, with losses that were no numbers",
     ),
     Case(
@@ -322,6 +322,6 @@ CASES = (
         (template("lora", CLOSED, ON_A100.replace('"flex-start", "on-demand"', '"flex-start",')),),
         (tells("bounds-widened", "lora", "model=27b", "may be submitted", "by flex-start"),),
         given=(LARGE_CLOSED,),
-        never=("are not offered", "where nothing before it can start"),
+        never=("are not offered", "can also use"),
     ),
 )

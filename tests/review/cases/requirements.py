@@ -152,7 +152,7 @@ CASES = (
             "requirements-changed",
             "lora",
             "wheels.acme.example/simple/",
-            "whoever can publish",
+            "whoever publishes there can run code",
             "they run as `trainer`",
         ),
     ),
@@ -216,7 +216,7 @@ CASES = (
         (Edit(LORA_REQUIREMENTS, f"--extra-index-url {CUDA}\n", ""),),
         (stops("requirements-changed", "lora", "what only the others have is not found"),),
         given=(Edit(LORA_REQUIREMENTS, "torch==2.4.1", f"--extra-index-url {CUDA}\ntorch==2.4.1"),),
-        never=("whoever can publish there",),
+        never=("whoever publishes there",),
         accident="a package of a private name that a stranger had published",
     ),
     Case(

@@ -45,7 +45,7 @@ CASES = (
     Case(
         "A person of a contractor's domain may submit",
         (added("user:kim@contractor.example"),),
-        (hurts("submitter-added", "user:kim@contractor.example"),),
+        (hurts("submitter-added", "user:kim@contractor.example", "read results", "code of theirs can delete results"),),
         accident="access for a contractor, never taken back",
     ),
     Case(
@@ -68,7 +68,7 @@ CASES = (
                     "submitter-added",
                     "group:students@acme.example",
                     "as trainer `tuning`",
-                    "can read secret `hf-token`",
+                    "and read secret `hf-token`",
                 ),
                 "spend the budget of team `vision`",
             ),
@@ -86,7 +86,7 @@ CASES = (
             stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:mira@acme.example\n"),
             stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - user:mira@acme.example\n\n"),
         ),
-        (stops("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "can read secret `hf-token`"),),
+        (stops("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "and read secret `hf-token`"),),
         given=(trainer(TEAM), LORA_TUNES),
         accident="a newcomer whose second right nobody was told",
     ),

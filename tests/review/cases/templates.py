@@ -26,7 +26,10 @@ CASES = (
             stack("    - evals\n", "    - judge\n"),
             Edit(
                 "templates/judge.py",
-                new=(BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="judge"'),
+                new=(BASE / "templates/evals.py")
+                .read_text()
+                .replace('name="evals"', 'name="judge"')
+                .replace("batch", "size"),
             ),
             Edit("templates/evals.py"),
         ),
@@ -34,7 +37,7 @@ CASES = (
             stops(
                 "template-gone",
                 "evals",
-                "called `judge`",
+                "called `judge` from now on, its `batch` is `size`",
                 "and its files",
             ),
         ),

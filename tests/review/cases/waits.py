@@ -1,7 +1,16 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
 from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, silent, stack, stops, tells, template
-from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
+from tests.review.edits import (
+    ALLOWED,
+    IN_BOTH,
+    LARGER_SHAPE,
+    OTHER_REGIONS,
+    SEVERAL,
+    SPOT_ALONE,
+    VERSION_TYPE,
+    WITH_BOTH,
+)
 from tests.review.engine import PROJECT, creates
 
 HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
@@ -329,13 +338,27 @@ CASES = (
     Case(
         "The machines of last resort come before better ones",
         (template("lora", f"{LARGER_SHAPE}, {SEVERAL}", f"{SEVERAL}, {LARGER_SHAPE}"),),
-        (hurts("offer-order", "lora", "try `g2-standard-24` before `a2-ultragpu-1g`"),),
+        (stops("offer-order", "lora", "try `g2-standard-24` before `a2-ultragpu-1g`", "fails on"),),
         given=WITH_BOTH,
+    ),
+    Case(
+        "The machines of last resort, which had Spot alone, become a template's first",
+        (
+            template("lora", '"a2-highgpu-1g"', '"g2-standard-24"'),
+            template(
+                "lora", SPOT_ALONE, SPOT_ALONE.replace("g2-standard-24", "a2-highgpu-1g").replace(', ("spot",)', "")
+            ),
+        ),
+        (stops("offer-order", "lora", "try `g2-standard-24` before `a2-highgpu-1g`", "fills 40 GB", "fails on 24 GB"),),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
+        may=("offer-added", "run-cost"),
+        never=("before machines on demand", "before Spot", "list machines on demand after"),
+        accident="jobs that ran out of memory on the first machine that was free",
     ),
     Case(
         "The machines of a template and of its shape change places",
         (template("lora", f"{LARGER_SHAPE}, {SEVERAL}", f"{SEVERAL}, {LARGER_SHAPE}"),),
-        (hurts("offer-order", "lora", "try `g2-standard-24` before `a2-ultragpu-1g`", "keep the order"),),
+        (stops("offer-order", "lora", "try `g2-standard-24` before `a2-ultragpu-1g`", "keep the order"),),
         given=WITH_BOTH,
         never=("submit with `--capacity", "field='capacity_types'"),
     ),

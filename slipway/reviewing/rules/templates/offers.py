@@ -37,7 +37,7 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import RowName
-from slipway.reviewing.rules.templates.shapes import shapes_added, shapes_gone
+from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of
@@ -299,7 +299,8 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
     so = facts(unproven(offer, template), f"they cost {cost(offer, template.becomes)}", ends_at(template, offer, after))
     rivals = [each for each in after.values() if compete(each, offer)]
-    if rivals[1:] and rivals[0] is offer:
+    had = {each.capacity_type for each in before.values() if compete(each, offer)}
+    if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
         then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
         how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
@@ -357,19 +358,11 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             then = after[overtaken[0]]
             sooner = [after[each] for each in later[: later.index(overtaken[0])] if compete(after[each], then)]
             ends = "" if sooner[1:] else ends_at(template, offer, after)
-            shapes = offer.shape != then.shape
+            shapes, less = offer.shape != then.shape, less_memory(offer, [then])
             *ways, last = _apart(*sooner, then)
             names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)
-            sooner = [replace(each, shape="") for each in sooner] if shapes else sooner
-            yield _tells(
-                template,
-                "offer-order",
-                offer,
-                part="order",
-                way=names[0],
-                next=names[1],
-                type=then.capacity_type,
-                shapes=shapes,
-                so=facts(f"they cost {costs(sooner, template.becomes)}", ends),
-            )
+            told: dict[str, Any] = {"way": names[0], "next": names[1], "type": then.capacity_type, "shapes": shapes}
+            # What another shape costs that is the first now, is told as a default run's cost.
+            told["so"] = less if shapes else facts(f"they cost {costs(sooner, template.becomes)}", ends)
+            yield _tells(template, "offer-order", offer, part="order", grade=Grade.BLOCKING if less else None, **told)
             return

@@ -135,7 +135,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     # Other parameters may make more of them, too.
     had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
     longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {template.limit} each"
-    return None, facts(more, longer if had != has else "") or "results may differ"
+    return None, facts(more, longer if had != has else "")
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

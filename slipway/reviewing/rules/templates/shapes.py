@@ -27,7 +27,7 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
             after[label] for label in places[: places.index(labels[0])] if compete(after[label], after[labels[0]])
         ]
         if offers and earlier:
-            less = _less_memory(offers[0], earlier)
+            less = less_memory(offers[0], earlier)
             prices = costs([replace(offer, shape="") for offer in offers], template.becomes)
             told = template.tells(
                 "shape-added",
@@ -81,7 +81,7 @@ def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:
             yield tuple(labels)
 
 
-def _less_memory(offer: Offer, earlier: list[Offer]) -> str:
+def less_memory(offer: Offer, earlier: list[Offer]) -> str:
     """Return that the GPUs of an offer have less memory than those of all before it, or that it alone has none."""
     memory, least = _gpu_memory(offer), min(map(_gpu_memory, earlier))
     if least and not memory:

@@ -8,6 +8,7 @@ from typing import cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import KINDS, PIPELINE
@@ -30,7 +31,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, shrunk
-from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
+from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults, renames
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
@@ -42,9 +43,9 @@ def templates(change: Change) -> Iterator[Consequence]:
     for name, template in before.items():
         if name not in change.new.templates:
             gone = TemplateChange(change, template, template)
-            added = (new for new_name, new in change.new.templates.items() if new_name not in before)
-            other = next((new for new in added if _shape(new) == _shape(template)), None)
-            yield gone.tells("template-gone", used=gone.used, other=other.name if other else "")
+            other = _twin(template, change.old, change.new)
+            renamed = join(f"`{was}` is `{now}`" for was, now in renames(template, other or template).items())
+            yield gone.tells("template-gone", used=gone.used, other=other.name if other else "", renamed=renamed)
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -62,9 +63,16 @@ def templates(change: Change) -> Iterator[Consequence]:
             yield from map(pair.by_key, part(pair))
 
 
+def _twin(template: Template, own: Catalog, others: Catalog) -> Template | None:
+    """Return the template that it is called on the other side alone."""
+    alone = (each for name, each in others.templates.items() if name not in own.templates)
+    return next((each for each in alone if _shape(each) == _shape(template)), None)
+
+
 def _shape(template: Template) -> tuple[object, ...]:
-    """Return what a template keeps under another name."""
-    return (*map(machine_types, template.offers), template.parameters, folders(template))
+    """Return what a template keeps under another name, where its parameters may have others too."""
+    parameters = sorted(str(replace(each, name="", help="")) for each in template.parameters)
+    return (*map(machine_types, template.offers), *parameters, folders(template))
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
@@ -77,7 +85,8 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
             if name in pools and count == pools[name].max:
                 run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
     full = len(run) > 1
-    grade = Grade.BLOCKING if brings else Grade.WARNING if full or any(map(is_dear, can)) else None
+    costly = full or (any(map(is_dear, can)) and not _twin(template.new, template.becomes, template.was))
+    grade = Grade.BLOCKING if brings else Grade.WARNING if costly else None
     so = "" if template.change.first else facts(*brings, *run)
     trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
     may = {member for trainer in trainers if trainer for member in trainer.submitters}
