@@ -148,7 +148,7 @@ def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
 def _nothing_public(subject: DeclaredStack) -> Iterator[Breach]:
     for member in subject.facts.people:
         if member in _EVERYBODY or crowd(member):
-            yield f"submitter {member}", "it names nobody; name people or a group"
+            yield f"submitter {member}", "it stands for a crowd; name people or a group"
 
 
 def _roles(subject: DeclaredStack) -> Iterator[Breach]:

@@ -105,11 +105,7 @@ def way(offer: Offer) -> str:
     noun = _NOUNS.get(offer.capacity_type, offer.capacity_type)
     if offer.capacity_type == POOL:
         noun = f"pool `{offer.cluster or offer.dormant}`" if offer.cluster or offer.dormant else "a pool"
-    return f"{noun}{_with_shape(offer)}"
-
-
-def _with_shape(offer: Offer) -> str:
-    return f" with `{offer.shape}`" if offer.shape else ""
+    return f"{noun}{f' with `{offer.shape}`' if offer.shape else ''}"
 
 
 def whole_way(offer: Offer, catalog: Catalog) -> str:
@@ -125,7 +121,7 @@ def is_dear(offer: Offer) -> bool:
 
 def by(offer: Offer) -> str:
     """Return the way to run, as an adverb: `on Spot`, `by flex-start`."""
-    words = {ON_DEMAND: f"on demand{_with_shape(offer)}", FLEX_START: f"by {way(offer)}"}
+    words = {ON_DEMAND: way(offer).removeprefix("machines "), FLEX_START: f"by {way(offer)}"}
     return words.get(offer.capacity_type, f"on {way(offer)}")
 
 

@@ -92,6 +92,20 @@ CASES = (
         accident="GPUs that were paid for and idle",
     ),
     Case(
+        "Jobs take two GPUs instead of one",
+        (template("evals", "accelerator_count=1", "accelerator_count=2"),),
+        (hurts("machines-changed", "evals", "2 T4 GPUs instead of 1", "room for fewer such jobs"),),
+        may=("run-cost",),
+        given=(
+            template(
+                "evals",
+                'Disk("pd-ssd", 100), args',
+                'Disk("pd-ssd", 100), accelerator="NVIDIA_TESLA_T4", accelerator_count=1, args',
+            ),
+        ),
+        accident="a quota that was taken by half as many jobs",
+    ),
+    Case(
         "Jobs on machines of their own get a GPU of which no list has the price",
         (
             template(

@@ -77,7 +77,7 @@ CASES = (
         "The whole domain may submit, which a rule of the stack refuses",
         (stack("group:ml@acme.example", "domain:acme.example"),),
         (
-            stops("policy-violated", "nothingPublic", "it names nobody"),
+            stops("policy-violated", "nothingPublic", "a crowd"),
             stops("domain-access", "domain:acme.example", "Everybody with an account in acme.example"),
         ),
         may=("submitter-gone",),

@@ -33,7 +33,6 @@ _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "shell": ("shell-on", "shell-off"),
     "notify": ("notify-on", "notify-off"),
 }
-_FOR = " for up to "
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -85,19 +84,18 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
-        was, becomes = map(str, fitting)
+        # A place that stays is told once.
+        was, becomes, place = map(str, (*fitting, replace(fitting[1], max=None)))
         # Pools of the same names, of a cluster that takes the place of another.
         back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()
         names, then = (({pool.partition("/")[2] for pool in side.pools or ()}, side.max) for side in listed)
-        # A place that stays is told once.
-        place = str(replace(fitting[1], max=None))
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
             grade=Grade.BLOCKING if nowhere else Grade.NOTE if names == then and not back else None,
-            before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(_FOR).strip(),
+            before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(" for up to "),
             after=becomes,
             edited=before != after,
             back=back,
