@@ -31,7 +31,7 @@ THIS_STACK = "none: name one in submit_op(catalog=...)"
 _AMOUNT = re.compile(r"(\d+\.?\d*)(\w*)")
 _UNITS = {"": 1.0, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _UNITS |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
-_FAMILIES = ("e2", "n1", "m1")
+_FAMILIES = ("e2", "n1", "n2", "m1")
 _MOST_COMPARED = 100
 """The runs of tasks up to which those at once are told apart, quickly; of more, all may be."""
 

@@ -160,6 +160,7 @@ def test_tasks_of_a_graph_inside_come_after_what_the_graph_comes_after() -> None
         ({}, "e2-standard-4"),
         ({"resourceCpuLimit": "6", "resourceMemoryLimit": "8G"}, "e2-standard-8"),
         ({"resourceCpuLimit": "500m", "resourceMemoryLimit": "20Gi"}, "e2-highmem-4"),
+        ({"resourceCpuLimit": "16", "resourceMemoryLimit": "240G"}, "n2-highmem-32"),
         (GPU, "n1-standard-4"),
         ({"accelerator": {"resourceType": "NVIDIA_L4", "resourceCount": "1"}}, "g2-standard-4"),
         ({"resourceCpuLimit": "{{$.inputs.parameters['cpu']}}"}, "e2-standard-4"),
