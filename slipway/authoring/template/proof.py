@@ -310,10 +310,13 @@ def _no_pool(
     theirs = template.teams[team].all_pools if team and isinstance(template, StackTemplate) else ()
     asked = {pool.machine for pool in theirs if pool.role in {mismatch.role for mismatch in nearest}}
     keyed = machines(here.teams[team].machines) if team else {}
+    outside = (
+        f" outside team {join([*template.teams])}" if isinstance(template, StackTemplate) and template.teams else ""
+    )
     own = [key for key, entry in keyed.items() if entry.machine in asked]
     return NoPoolError(
         f"template {template.name} fits no pool of {here.origin.whole('this')}"
-        f"{f' on the machines of team {team}' if team else ''}",
+        f"{f' on the machines of team {team}' if team else outside}",
         why="\n".join(_needs(nearest)),
         fix=fix,
         of_team=(team, own[0]) if own else None,
