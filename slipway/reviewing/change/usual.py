@@ -163,7 +163,8 @@ def cost(offer: Offer, catalog: Catalog) -> str:
             return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
         return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
-        return "Vertex AI's fee on top of the reservation"
+        dates = (each.dates for each in catalog.reservations.values() if each.path in str(offer.request) and each.ends)
+        return f"Vertex AI's fee on top of the reservation{next((f', {each} alone' for each in dates), '')}"
     return f"{_dollars(offer.price_per_hour)} {by(offer)}"
 
 

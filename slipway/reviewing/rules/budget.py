@@ -65,8 +65,8 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         # Nobody of a new team could spend more before.
         fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
         stops = now and (now <= was / 2 if was is not None else refuses and name and not fresh)
-        # A user is only warned.
-        milder = Grade.NOTE if user and was is not None and (now is None or now > was) else None
+        # A user is only warned, and what grows by less than its double is no slip.
+        milder = Grade.NOTE if was and ((user and (now or was) >= was) or was < (now or 0) < 2 * was) else None
         gone = change.old.teams.keys() - change.new.teams.keys() if whose == "teams" else ()
         told: dict[str, Any] = {"key": key, "before": edit.before, "after": edit.after, "edits": [edit], "user": user}
         told |= {"refuses": refuses, "freed": freed, "left": "" if name else left, "enforced": new.enforce}

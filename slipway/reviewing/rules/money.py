@@ -208,6 +208,9 @@ def _dated(change: Change) -> Iterator[Consequence]:
         if new.dates != old.dates and not shut:
             over = new.ends is not None and new.ends <= change.now
             told: dict[str, Any] = {"last": last_part(path), "dates": new.dates, "over": over, "before": old.dates}
+            bounds = {new.begins, new.ends} - {old.begins, old.ends, None}
+            less = path in reservations(change.new) and not all(old.closed(at) for at in bounds if at)
+            told["grade"] = Grade.WARNING if less else None
             yield by_row("reservation-dates", Subject("reservation", path), **told)
 
 

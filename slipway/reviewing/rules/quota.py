@@ -74,7 +74,8 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
         most = Draw(line.ceiling, line.limit, others)
         draw = QuotaDraw(
-            line=line,
+            # What is tight beside an old generation alone suffices once that is gone.
+            line=replace(line, state="ok") if line.state == "tight" and not most.short else line,
             was=was,
             old=use.old.get(line.metric, 0),
             most=most,

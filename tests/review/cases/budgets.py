@@ -162,8 +162,20 @@ CASES = (
     Case(
         "A team's first budget is larger than the stack's",
         (stack("stack: 80000,", "stack: 80000, teams: { ml: 90000 },"),),
-        (hurts("budget-changed", "teams.ml", "the stack's $80,000 holds before"),),
+        (hurts("budget-changed", "teams.ml", "within the stack's $80,000"),),
         given=(BUDGETED,),
+    ),
+    Case(
+        "A team may spend a little more, and the stack's budget is less than that",
+        (stack("teams: { ml: 90000 }", "teams: { ml: 99000 }"),),
+        (tells("budget-changed", "teams.ml", "within the stack's $80,000"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:budget: { stack: 80000, teams: { ml: 90000 }, enforce: true }\n  slipway:policy:\n",
+            ),
+        ),
+        never=("are refused",),
     ),
     Case(
         "A stack's first budget is enforced: that is told once",

@@ -179,6 +179,15 @@ CASES = (
         accident="jobs on Spot while a reservation was paid",
     ),
     Case(
+        "A reservation of the coming month has too few machines for a usual job of its template",
+        (stack("machines: 2, from", "machines: 1, from"),),
+        (
+            stops("offer-gone", "lora", "it holds 1", "too few for one such job or another here"),
+            tells("used-later", "", "2 → 1"),
+        ),
+        given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
+    ),
+    Case(
         "Of a reservation fewer machines come, and they go earlier",
         (stack("machines: 2, until: 2027-01-10", "machines: 1, until: 2027-01-03"),),
         (
@@ -189,7 +198,12 @@ CASES = (
                 "it holds 1",
                 "too few for one such job or another here, and stays paid",
             ),
-            tells("reservation-dates", "bought", "until 2027-01-03, not until 2027-01-10"),
+            hurts(
+                "reservation-dates",
+                "bought",
+                "no submission takes its machines",
+                "until 2027-01-03, not until 2027-01-10",
+            ),
         ),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, until: 2027-01-10 }")),
         world=World(jobs=(RESERVED,)),

@@ -17,7 +17,14 @@ CASES = (
     Case(
         "A study judges by a metric that its code does not report",
         (template("tune", 'Metric("accuracy")', 'Metric("f1")'),),
-        (stops("study-changed", "tune", "`f1, maximized` instead of `accuracy, maximized`", "paid and has no result"),),
+        (
+            stops(
+                "study-changed",
+                "tune",
+                "`f1, maximized` instead of `accuracy, maximized`",
+                "does not report that has no result",
+            ),
+        ),
         given=(REPORTS,),
         accident="a study whose trials reported another metric",
     ),

@@ -81,8 +81,10 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
     """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out now."""
-    was, becomes, now = template.was.reservations, template.becomes.reservations, template.change.now
+    was, becomes, today = template.was.reservations, template.becomes.reservations, template.change.now
     for path, listed in becomes.items() if was != becomes else ():
+        # One that is still to come counts as it begins.
+        now = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
             failed, fails = (_breaks(offer, template.new, side, now) for side in (was, becomes))
             if fails and not failed:

@@ -125,7 +125,8 @@ class TemplateChange:
         """Return a consequence with the edit of the stack file's key for machines that it comes from."""
         types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
         edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
-        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key))
+        own = f"templates/{self.new.name.replace('-', '_')}.py"  # Edited, it may ask for the same by itself.
+        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key) and own not in self.change.files.touched)
         edit = next((each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]), None)
         return replace(part, field=part.field or edit.key, edits=(edit, *part.edits)) if edit else part
 
