@@ -12,7 +12,7 @@ CASES = (
     Case(
         "Another secret, which the jobs' account may not be able to read",
         (template("lora", '"hf-token"', '"hf-token-shared"'),),
-        (stops("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
+        (stops("secrets-changed", "lora", "where code sends `HF_TOKEN`, it sends that secret", "hf-token-shared"),),
         world=BUSY,
     ),
     Case(

@@ -138,7 +138,7 @@ CASES = (
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}] }}", f"vision: {{ submitters: [{TEAM}] }}"),),
-        (stops("trainer-access-gone", BEN, "can't submit `digits`", "slipway:teams.vision.submitters"),),
+        (stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),),
         given=(
             trainer(BEN),
             LORA_TUNES,
@@ -147,6 +147,7 @@ CASES = (
                 f"  slipway:teams: {{ vision: {{ submitters: [{TEAM}, {BEN}] }} }}\n  slipway:policy:\n",
             ),
         ),
+        world=World(jobs=(Job("tune-9", "tune", "ben", "pool", state="SUCCEEDED", hours=2),)),
         never=("slipway:workspace.submitters", "unless in"),
         accident="a person taken off one list of two",
     ),

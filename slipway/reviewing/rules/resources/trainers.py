@@ -128,12 +128,10 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             own = {
                 name for name, each in every if any(member in submitters_of(change.after, of) for of in _accounts(each))
             }
-            values |= {
-                "list": field,
-                "left": any_of(new.submitters),
-                "days": DAYS,
-                "sent": counted(len(sent), "submission"),
-            }
+            # Those that it used come first.
+            runs.sort(key=lambda name: not sent_by(member, change.jobs_by_template.get(name, ())))
+            values |= {"list": field, "left": any_of(new.submitters), "days": DAYS, "templates": _names(runs)}
+            values |= {"sent": counted(len(sent), "submission")}
             values |= {"other": any_of(others, [each for each in others if each not in stay]), "some": sent}
             subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
             stays = [f"may still submit {_names(sorted(own))}"] if own else []
