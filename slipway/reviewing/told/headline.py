@@ -35,7 +35,8 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     every = (*lines.opened, *lines.folded)
     alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
     alike = [line for line in alike if line.card is first or not line.card.lead.in_table]
-    return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
+    words = _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money))
+    return start + words + money * ("with nothing running" not in words)
 
 
 def _clauses(alike: Sequence[Line], room: int) -> str:

@@ -106,6 +106,9 @@ def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
     of_two = headline([costs("dev", "1"), costs("prod", "2", gone("a"))])
     assert of_two == "⛔ prod: Submissions of `a` are refused · +$1.5k a month"
     assert headline([costs("dev", "1", gone("a")), costs("prod", "2", gone("a"))]).endswith(" · +$2.2k a month")
+    asks = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
+    told = headline([costs("prod", "1", replace(asks, grade=Grade.BLOCKING))])
+    assert told == "⛔ prod: The stack costs $730 more with nothing running", "once"
 
 
 def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
