@@ -54,6 +54,10 @@ def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(distinct(some), key=lambda job: (job.start_time or job.create_time or _NEVER, job.name))
 
 
+def its_id(id_: str) -> str:
+    return say("cluster-id", id=id_)
+
+
 def machines(groups: Iterable[MachineGroup]) -> str:
     """Return 1 `a3-highgpu-8g` and 2 `n1-standard-8`; machines that differ in their disk alone are counted together."""
     counts = Counter[str]()

@@ -23,7 +23,7 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_o
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, jobs, machines, named
+from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
@@ -176,11 +176,11 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     if dormant and old and new is None and dormant.why == "idle":
         yield say("fate-idle")
     if group == "revived" and new:
-        yield say("cluster-id", id=new.id)
+        yield its_id(new.id)
     elif group == "beside" and old:
         yield f"`{old.id}` {_end(cluster)}"
     elif only := new if old is None else old if new is None else None:
-        yield from (say("cluster-id", id=only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
+        yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, season=bool(new.season.begins))
     if group == "in-place":

@@ -84,7 +84,7 @@ def image(difference: Difference) -> Effect:
         return follows("image-gone", old=_last(str(difference.before)))
     if difference.before is None:
         launched = all(map(Launched.of, containers(difference.offers)))
-        return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
+        return follows("image-new", launched=launched, new=_last(str(difference.after)))
     (was_at, was, tag), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
     moving = ("", "latest")
     rows: Mapping[RowName, object] = {
