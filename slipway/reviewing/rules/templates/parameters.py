@@ -141,8 +141,6 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
     narrowed, widened = _limits(old, new)
     if narrowed:
-        # Only what is allowed already can be given before this is deployed.
-        stay = [shown(choice) for choice in new.choices if not old.refusal(choice)]
         refused = template.used.giving(old.name, lambda value: value is not None and bool(new.refusal(value)))
         values = list(dict.fromkeys(shown((job.parameters or {})[old.name], new.name) for job in refused.jobs))
         yield _tells(
@@ -150,7 +148,6 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             "bounds-narrowed",
             new.name,
             values=join(narrowed, "or"),
-            allowed=join(stay, "or") or (not widened and new.bounds) or "another value",
             details=[f"will be refused, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
