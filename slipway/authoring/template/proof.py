@@ -122,6 +122,8 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
         alike.setdefault(_apart(error)[1], {}).setdefault(lack, []).append(error)
     if errors:
         noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
+        if all(names := [_apart(error)[0] for error in errors]):
+            noun = f"template{'s' * (len({*names}) > 1)} {join(dict.fromkeys(names))}"
         every = [some for by_reason in alike.values() for some in by_reason.values()]
         raise ConfigError(
             f"{noun} can't be deployed" if len(alike) > 1 else _what(errors),

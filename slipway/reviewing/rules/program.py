@@ -88,16 +88,13 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
         *(f"slipway:persistentResources.{name}." for name in _POOL.findall(fault.why)),
     )
     others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]
-    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said or _goes(edit, fault.what)]
+    # An entry that goes, which the fault misses, is named by its own name.
+    words = re.findall(r"[\w-]+", fault.what)
+    gone = [edit.key for edit in others if not edit.after and edit.key.partition(".")[2].partition(".")[0] in words]
+    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said or edit.key in gone]
     # A machine, a region or a team; a number or a word may stand there by chance.
     named = named or [edit for edit in others if "-" in edit.after and edit.after in re.findall(r"[\w-]+", said)]
     return tuple(named or others * (alone and not entries))
-
-
-def _goes(edit: Edit, what: str) -> bool:
-    """Tell whether an entry goes that a fault misses."""
-    _, _, name = edit.key.partition(".")
-    return not edit.after and name.split(".")[0] in re.findall(r"[\w-]+", what)
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:

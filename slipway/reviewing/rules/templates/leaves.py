@@ -61,13 +61,8 @@ class Machines:
     @property
     def gpu_memory(self) -> int:
         """GB of all GPUs of a machine; 0 where there are none, or the size is unknown."""
-        return int(self.gpu_count) * self.one_gpu if self.gpu_count.isdigit() else 0
-
-    @property
-    def one_gpu(self) -> int:
-        """GB of a GPU, likewise."""
         known = next((row.gpu_memory_gb for row in all_accelerators() if row.name == self.gpu), None)
-        return known or 0
+        return int(self.gpu_count) * (known or 0) if self.gpu_count.isdigit() else 0
 
 
 Leaf = str | tuple[str, ...] | Machines

@@ -167,6 +167,8 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     with pytest.raises(ConfigError, match=r"^templates can't be deployed") as told:
         refuse([beside, errors[0]])
     assert "odd.py can't be loaded: line 1" in told.value.why and "template dask-digits fits no pool" in told.value.why
+    with pytest.raises(ConfigError, match=r"^templates dask-digits and other can't be deployed"):
+        refuse([errors[0], refused(cluster(HEAD, pool(type=NEAR[0])), name="other")])
 
 
 def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alone() -> None:  # N2 W8
