@@ -208,7 +208,6 @@ def test_a_bound_is_told_with_all_its_digits() -> None:  # N5
     narrower = replace(LORA, parameters=(replace(tokens, max=1_234_567),))
     told = only(replace(LORA, parameters=(tokens,)), narrower)
     assert "above 1234567 (it was 2500000) are refused" in told.sentence
-    assert told.instead.startswith("let `tokens` be at most 1234567 in")
     assert narrower.parameters[0].refusal(2_000_000) == "is above max 1234567"
 
 
