@@ -151,7 +151,7 @@ CASES = (
         stops(
             "requirements-changed",
             "lora",
-            "wheels.acme.example/simple/",
+            "take packages from `https://wheels.acme.example/simple/` too",
             "whoever publishes there can run code",
             "they run as `trainer`",
         ),

@@ -174,11 +174,12 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
 
 def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     before, after = (indexes(side.requirements) for side in (template.old, template.new))
-    values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
-    told: dict[str, Any] = {"before": values[0], "after": values[1], "fewer": {*after} < {*before}, "field": field}
+    more = [index for index in after if index not in before] if {*before} < {*after} else ()
+    values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after, more)]
+    told: dict[str, Any] = dict(zip(("before", "after", "more"), values, strict=True), fewer={*after} < {*before})
     accounts = {account_of(offer).partition("@")[0] for offer in template.new.offers}
     runs = [f"they run as {shown(account)}" for account in sorted(accounts) if account]
-    return template.tells("requirements-index", part="index", details=runs, **told)
+    return template.tells("requirements-index", part="index", details=runs, field=field, **told)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
