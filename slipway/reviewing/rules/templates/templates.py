@@ -84,8 +84,7 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
         for name, count in takes(offer, usual_values(template.new)).items():
             if name in pools and count == pools[name].max:
                 run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
-    full = len(run) > 1
-    costly = full or (any(map(is_dear, can)) and not _twin(template.new, template.becomes, template.was))
+    costly = len(run) > 1 or (any(map(is_dear, can)) and not _twin(template.new, template.becomes, template.was))
     grade = Grade.BLOCKING if brings else Grade.WARNING if costly else None
     so = "" if template.change.first else facts(*brings, *run)
     trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
