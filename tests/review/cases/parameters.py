@@ -119,14 +119,18 @@ CASES = (
         accident="a default a hundred times as large",
     ),
     Case(
-        "A parameter gets another name under a running sweep that sets it",
+        "A parameter gets another name, default and flag under a running sweep that sets it",
         (
-            template("lora", RANK, RANK.replace('"rank"', '"lora_rank"')),
-            template("lora", '"--rank=${rank}"', '"--rank=${lora_rank}"'),
+            template("lora", RANK, RANK.replace('"rank", int, default=16', '"lora_rank", int, default=32')),
+            template("lora", '"--rank=${rank}"', '"--lora-rank=${lora_rank}"'),
         ),
-        (stops("parameter-renamed | parameter-gone", "lora parameter rank", "ada", "lora_rank"),),
-        may=("parameter-added",),
+        (
+            stops("parameter-renamed", "lora parameter rank", "ada", "set `lora_rank` in place of `rank`"),
+            hurts("default-changed", "lora parameter lora_rank", "`32` instead of `16`"),
+            hurts("arguments-changed", "lora", "with `--lora-rank=${lora_rank}`"),
+        ),
         world=LATELY,
+        never=("--lora-rank=32", "leave `rank` out", "may set `lora_rank`"),
         accident="a renamed input that broke every caller",
     ),
     Case(

@@ -56,8 +56,8 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
-    """Return new names by old ones, for parameters that differ only in the name, or fill the same places of requests,
-    without any other such pair."""
+    """Return new names by old ones, for parameters that differ only in the name (or the default too, of equal bounds
+    and place in requests), or fill the same places of requests, without any other such pair."""
     known = {each.name for each in old.parameters} & {each.name for each in new.parameters}
     gone, added = ([each for each in side.parameters if each.name not in known] for side in (old, new))
     pairs = [(was, now) for was in gone for now in added if was.type == now.type and _alike(old, was, new, now)]
@@ -68,10 +68,12 @@ def renames(old: Template, new: Template) -> Mapping[str, str]:
 def _alike(old: Template, was: Parameter, new: Template, now: Parameter) -> bool:
     texts = [_TEXT.findall(str([offer.request for offer in side.offers])) for side in (old, new)]
     marks = [placeholder(each.name) for each in (was, now)]
-    places = [
-        {text.replace(mark, "") for text in side if mark in text} for side, mark in zip(texts, marks, strict=True)
-    ]
-    return replace(was, name="", help="") == replace(now, name="", help="") or (places[0] == places[1] != set())
+    pairs = [*zip(texts, marks, strict=True)]
+    places = [{text.replace(mark, "") for text in side if mark in text} for side, mark in pairs]
+    at = [[n for n, text in enumerate(side) if mark in text] for side, mark in pairs]
+    default = now.default if at[0] == at[1] != [] and (was.choices or was.max is not None) else was.default
+    alike = replace(was, name="", help="", default=default) == replace(now, name="", help="")
+    return alike or (places[0] == places[1] != set())
 
 
 def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Consequence:
