@@ -66,7 +66,7 @@ class Card:
     def phrase(self) -> str:
         """The parts that the line has room for, with `{it}` for the thing's name: those as bad as the first one, then
         what it comes to, then others."""
-        lead, also, left = self.lead, "", 0
+        lead, also = self.lead, ""
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             pronoun = "it" if part.who == IT else "they"
             same = part.called == lead.called
@@ -81,9 +81,7 @@ class Card:
                 continue
             if _words(f"{before}{also} {more}") <= self.room:
                 also = f"{also}; {more}"
-            else:
-                left += part.grade is Grade.BLOCKING
-        return f"{self._begun(also)}{also}{f'; {left} more to approve' if left else ''}"
+        return f"{self._begun(also)}{also}"
 
     def _begun(self, also: str) -> str:
         """Return the first part with as many of its facts as there is room for before the others. The first facts are

@@ -170,7 +170,8 @@ def _row(review: Review) -> tuple[str, ...]:
     # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
         # Amounts have columns of their own; limits of the stack file have none.
-        if (part.section is not Section.MONEY or part.field) and part.subject.what != "preview":
+        limit = part.field or part.subject.what == "budget"
+        if (part.section is not Section.MONEY or limit) and part.subject.what != "preview":
             kind, name = part.thing
             label = name if kind in ("cluster", "template") else part.section.value
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)

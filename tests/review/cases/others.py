@@ -180,7 +180,7 @@ CASES = (
         (
             stops("no-offer-left", "lora", "there is no quota for it"),
             hurts("quota-short-at-most", "custom_model_training_nvidia_a100_80gb_gpus"),
-            hurts("machines-changed", "lora", "on `a2-ultragpu-1g` instead of `a2-highgpu-1g`"),
+            hurts("machines-changed", "lora", "ask for `a2-ultragpu-1g` instead of `a2-highgpu-1g`"),
         ),
         may=("run-cost", "offer-unavailable", "quota-short-at-most"),
         world=World(limits={"nvidia_a100_80gb_gpus": 0, "preemptible_nvidia_a100_80gb_gpus": 0}),

@@ -206,7 +206,7 @@ CASES = (
     Case(
         "Jobs count for a team that has a budget",
         (more("evals", 'labels={"team": "vision"}'),),
-        (tells("request-changed", "evals label team", "they spend the $900 a month of team `vision`"),),
+        (tells("request-changed", "evals label team", "team `vision` may spend $900 a month"),),
         never=("no team of that name",),
         given=(stack("  slipway:policy:\n", "  slipway:budget: { teams: { vision: 900 } }\n  slipway:policy:\n"),),
     ),
@@ -282,7 +282,11 @@ CASES = (
     Case(
         "A template's label goes, and with it a team's machines and budget",
         (template("lora", '    labels={"team": "vision"},\n', ""),),
-        (hurts("request-changed", "lora label team", "can't use `h100` any more", "unless `--team vision`"),),
+        (
+            hurts(
+                "request-changed", "lora label team", "and those (model=27b) can't use `h100`", "unless `--team vision`"
+            ),
+        ),
         given=(
             stack(POLICY, VISION.replace("[cpu]", "[h100], budget: 900") + POLICY),
             template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),

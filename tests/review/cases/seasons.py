@@ -48,6 +48,7 @@ CASES = (
                 "on Spot",
             ),
         ),
+        never=("from then on",),
         world=BUSY,
     ),
     Case(

@@ -83,10 +83,10 @@ CASES = (
     Case(
         "A study judges by its loss, which its code reports from now on, and takes the highest for the best",
         (template("tune", METRIC, '(Metric("log_loss"),)'), Edit(REPORTS.file, '"accuracy"', '"log_loss"')),
-        (hurts("study-changed", "tune study", "`log_loss, maximized`", "not known: whether the edited code reports"),),
+        (hurts("study-changed", "tune study", "`log_loss, maximized`", "does not report that is paid"),),
         may=("code-changed",),
         given=(REPORTS,),
-        never=("first have the code report it",),
+        never=("first have the code report it", "not known: whether the edited code"),
         accident="a search that maximized its loss",
     ),
     silent(

@@ -63,7 +63,7 @@ CASES = (
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
         (
             stops("offer-unavailable", "tune", "(team demand)", "nor run at all", "there is no quota for it"),
-            hurts("machines-changed", "tune", "would run on `n1-highmem-16`"),
+            hurts("machines-changed", "tune", "ask for `n1-highmem-16`"),
         ),
         given=(
             stack(POLICY, "  slipway:machines: { small: n1-standard-8 }\n" + POLICY),

@@ -81,15 +81,11 @@ def resources(change: Change) -> Iterator[Consequence]:
 
 def _told(touched: Touched) -> bool:
     """Tell whether another rule reports it. A package that is kept for jobs concerns nobody: it stays unchanged."""
-    if _is_package(touched):
+    if touched.type == OBJECT and touched.parent == TEMPLATE:
         return touched.fate is not Fate.DELETED
     of_quota = touched.type.startswith(_QUOTA) and touched.parent.startswith(OURS)
     of_ours = of_quota or (touched.type == OBJECT and touched.parent in (CATALOG, WORKSPACE))
     return of_ours or touched.type.startswith(_TOLD) or form(touched.type) is not None
-
-
-def _is_package(touched: Touched) -> bool:
-    return touched.type == OBJECT and touched.parent == TEMPLATE
 
 
 def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequence]:

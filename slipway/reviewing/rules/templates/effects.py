@@ -29,6 +29,7 @@ from slipway.reviewing.change.usual import (
     usual_values,
     variables,
     way,
+    whose,
 )
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, named_secrets, secrets_read, submitters_of, trainer_of
@@ -56,7 +57,8 @@ def machines(difference: Difference) -> Effect:
         counts = [f"{_count(side, difference)} " if new.count != old.count else "" for side in (new, old)]
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
-        does = f"{'' if runs else 'would '}run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
+        verb = "ask for" if not runs else "run on" if new.type != old.type else "run with"
+        does = f"{verb} {' instead of '.join(whole)}"
         row: RowName = "machine-other"
         if bool(old.gpu) != bool(new.gpu):
             row = "gpu-gone" if old.gpu else "gpu-new"
@@ -311,6 +313,7 @@ def team(difference: Difference) -> Effect:
         new=new,
         old=old,
         lost=join(dict.fromkeys(f"`{offer.cluster}`" for offer in lost)),
+        case=whose(lost, template.new),
         costs=costs(rest, catalog),
         unknown=new and new not in {*catalog.teams, *limits, *groups},
         becomes=f"team `{counts}`" if counts else "no team",

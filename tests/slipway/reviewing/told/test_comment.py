@@ -52,6 +52,15 @@ def test_the_table_is_folded_where_it_has_no_news() -> None:
     assert "| stack |" in seen(comment([ROLLS]))
 
 
+def test_the_table_names_a_limit_that_has_no_column_of_its_own() -> None:
+    limit = consequence(
+        "budget-changed", Subject("budget", "teams.vision"), "may spend $275 a month", who="Team vision"
+    )
+    assert "| dev | money |" in comment([replace(QUIET, consequences=(limit,))])
+    cost = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
+    assert "| dev | – |" in comment([replace(QUIET, consequences=(cost,))])
+
+
 def test_the_first_line_goes_on_from_the_title() -> None:
     some = (goes("x", so="it is empty", details=("why",)), goes("y", does="goes too", so="it is full"))
     milder = (some[0], replace(some[1], grade=Grade.WARNING))
