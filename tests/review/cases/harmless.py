@@ -70,6 +70,23 @@ CASES = (
     silent("A comment of the stack file", stack("# The stack that the corpus edits:", "# Ours:")),
     silent("Templates in another order", stack("    - lora\n    - digits\n", "    - digits\n    - lora\n")),
     silent("A text of the stack file stands in quotes", stack("trainer: trainer\n", 'trainer: "trainer"\n')),
+    silent(
+        "Submitters stand in another order",
+        stack(
+            "      - group:ml@acme.example\n      - user:ada@acme.example\n",
+            "      - user:ada@acme.example\n      - group:ml@acme.example\n",
+        ),
+        accident="a list of members that was made anew for its order",
+    ),
+    silent(
+        "A pool's entry is written over several lines",
+        stack(
+            "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n",
+            "        head:\n          replicas: 2\n          machine: n1-standard-4\n"
+            "          disk: { sizeGb: 100, type: pd-ssd }\n",
+        ),
+        accident="a formatter whose edit was taken for another cluster",
+    ),
     silent("Another person is asked about quota", stack("platform@acme.example", "machines@acme.example")),
     silent("A default is not written down any more", stack("      replacement: rollover\n", "")),
     silent(
