@@ -156,7 +156,7 @@ def _card(card: Card, details: int) -> str:
 
 def _item(line: Line, told: str) -> str:
     field = code(short(line.field, _LONGEST_NAME)) if line.field else ""
-    where = f" ({field})" if told and field else f"by {field}" * bool(field)
+    where = f" ({field})" if told and field else f"in {field}" * bool(field)
     return f"- {line.sign} {_shown(told)}{where}" if told or field else ""
 
 

@@ -72,7 +72,7 @@ def test_the_first_line_goes_on_from_the_title() -> None:
     assert "- ⛔ `x` goes: it is empty" in seen(comment([replace(QUIET, consequences=some)]))
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
-    assert "- ⛔ by `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
+    assert "- ⛔ in `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
 
 
 def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
