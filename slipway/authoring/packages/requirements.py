@@ -48,7 +48,9 @@ def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | N
         raise ConfigError(
             f"{name}: {without[0]!r} has no hash, and others have one",
             why="pip takes hashes of all packages or of none, and has none for a repository's commit",
-            fix="without any: uv export --no-hashes, or poetry export --without-hashes",
+            fix="without any: uv export --no-hashes, or poetry export --without-hashes"
+            if "://" in without[0]
+            else "give it its version and hash, as uv pip compile --generate-hashes does",
         )
     return lines
 

@@ -347,7 +347,7 @@ def test_hashes_and_constraints_are_left_to_the_launcher(sources: Path) -> None:
         ("numpy @ file:///home/conda/feedstock_root/x", "of this machine", "pip list --format=freeze"),
         ("six @ file:///home/ada/six", "of this machine", "put that code into the job's folder"),
         (f"six==1 {HASH}\nx @ git+https://h/x@1", "has no hash, and others have one", "poetry export --without-hashes"),
-        (f"idna\nsix==1 {HASH}", "'idna' has no hash", "uv export --no-hashes"),
+        (f"idna\nsix==1 {HASH}", "'idna' has no hash", "version and hash, as uv pip compile --generate-hashes"),
     ],
 )
 def test_a_requirement_that_no_job_can_install_is_told_with_a_way(
