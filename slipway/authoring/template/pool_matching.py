@@ -33,7 +33,9 @@ class PoolMismatch:
 
     def __str__(self) -> str:
         """Return `worker pool chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
-        return f"{self.noun} {self.role} needs {self.lack}".replace("task task", "task")
+        # Tasks that need the same have no name of their own.
+        called = self.role if self.role == self.noun else f"{self.noun} {self.role}"
+        return f"{called} needs {self.lack}"
 
     @property
     def lack(self) -> str:

@@ -66,7 +66,7 @@ class NoPoolError(ConfigError):
 _FILE = Origin("")
 _PLURAL = {"fits": "fit", "runs": "run", "names": "name", "would": "would"}
 _OF_TEMPLATE = re.compile(rf"template ([\w-]+) ((?:{'|'.join(_PLURAL)}) .+)", re.DOTALL)
-"""What is told of several templates at once."""
+"""Errors that are told of several templates at once."""
 
 
 @dataclass(frozen=True)

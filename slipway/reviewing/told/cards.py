@@ -148,12 +148,12 @@ class Line:
 
     @property
     def clause(self) -> str:
-        """What a title has of it."""
+        """Its first phrase, which a title has."""
         return named(self.card.lead.phrase, self.names)
 
     @property
     def below_title(self) -> str:
-        """What follows a title that has its stacks and its clause."""
+        """The rest of it, below a title that has its stacks and its clause."""
         return self._says(self.card.phrase).removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
 
     @property

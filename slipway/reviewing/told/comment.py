@@ -60,8 +60,10 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
         stacks = few(text(review.stack) for review in reviews)
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
     lines = arranged(reviews)
-    opened = _opened(reviews, lines)
-    for below in _forms(reviews, lines):
+    table = _table(reviews)
+    folds = _is_quiet(reviews) and bool(_cards(lines))
+    opened = _opened(reviews, lines, "" if folds else table)
+    for below in _forms(reviews, lines, table if folds else ""):
         body = "\n\n".join(filter(None, (*opened, *below)))
         whole = f"{mark(place.folder)}\n{body}\n{end}"
         if len(whole) <= LIMIT:
@@ -70,18 +72,17 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     return f"{mark(place.folder)}\n### {first}\n\nToo much for a comment: `slipway review` prints it.\n"
 
 
-def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
+def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     unread: dict[tuple[str, str], list[str]] = {}
     for review in reviews:
         for gap in review.gaps:
             unread.setdefault(gap, []).append(review.stack)
-    table = [] if _is_quiet(reviews, lines) else [_table(reviews)]
     refused = any(review.refused for review in reviews)
     title = headline(reviews, lines)
     # Of a title of two things nobody knows which one a line goes on from.
     whole = any(line.clause in title for line in lines.opened[1:2])
     items = [_item(line, line.told if place or whole else line.below_title) for place, line in enumerate(lines.opened)]
-    parts = [f"### {text(title)}", *table, "\n".join(filter(None, items))]
+    parts = [f"### {text(title)}", table, "\n".join(filter(None, items))]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]
@@ -92,14 +93,14 @@ def _table(reviews: Sequence[Review]) -> str:
     return "\n".join((rows[0], f"|{'---|' * len(_HEADS)}", *rows[1:]))
 
 
-def _is_quiet(reviews: Sequence[Review], lines: Lines) -> bool:
-    """Tell whether the table has no news for a card that it could stand above, folded."""
+def _is_quiet(reviews: Sequence[Review]) -> bool:
+    """Tell whether the table of a single stack has no news."""
     (_, _, money, *states), *others = map(_row, reviews)
-    return money.startswith(_SAME) and {*states} <= _CALM and not others and bool(_cards(lines))
+    return money.startswith(_SAME) and {*states} <= _CALM and not others
 
 
-def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
-    """Yield the parts below the open lines, from the longest form to the shortest."""
+def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list[str]]:
+    """Yield the parts below the open lines, from the longest form to the shortest. `table`: where it is folded."""
     standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
     remarks = f"{counted(len(standing), 'remark')} that this change did not cause"
     beside = [folded(remarks, "\n".join(standing))] if standing else []
@@ -110,10 +111,10 @@ def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
     planned = [(f"plan of {text(review.stack)}", review.plan) for review in reviews if review.plan]
     if planned:
         plans = (folded(f"{of}: {counted(len(plan), 'step')}", block("\n".join(plan))) for of, plan in planned)
-        yield [_folded_cards(reviews, lines, 100), *beside, *plans]
+        yield [_folded_cards(lines, 100, table), *beside, *plans]
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 4, 0):
-        yield [_folded_cards(reviews, lines, details), *beside, *no_plan]
+        yield [_folded_cards(lines, details, table), *beside, *no_plan]
     others = [_item(line, line.told) for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
     yield ["\n".join((*first_lines(others, _MOST_ITEMS), no_cards)), *no_plan]
@@ -125,13 +126,13 @@ def _cards(lines: Lines) -> list[Card]:
     return [card for card in lines.cards if card.more or card not in opened]
 
 
-def _folded_cards(reviews: Sequence[Review], lines: Lines, details: int) -> str:
+def _folded_cards(lines: Lines, details: int, table: str) -> str:
     cards = _cards(lines)
     if not cards:
         return ""
     titles = list(dict.fromkeys(card.title for card in cards))
     some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_lines(titles, _MOST_TITLES))
-    shown, length = [_table(reviews)] if _is_quiet(reviews, lines) else [], 0
+    shown, length = [table] if table else [], 0
     for card in cards:
         shown.append(_card(card, details))
         length += len(shown[-1])

@@ -109,6 +109,8 @@ def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
     asks = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
     told = headline([costs("prod", "1", replace(asks, grade=Grade.BLOCKING))])
     assert told == "⛔ prod: The stack costs $730 more with nothing running", "once"
+    both = headline([costs("prod", "1", gone("a"), replace(asks, grade=Grade.BLOCKING))])
+    assert both == "⛔ prod: Submissions of `a` are refused · The stack costs $730 more with nothing running"
 
 
 def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
