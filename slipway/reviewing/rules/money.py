@@ -183,7 +183,7 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     less = new is None or new.within(old)
     # An allowance that is a little lower stops no agent.
     mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2
-    told: dict[str, Any] = {"before": before, "after": after, "less": less, "had": old}
+    told: dict[str, Any] = {"before": before, "after": after, "less": less}
     edits = (Edit("agents", before, after),)
     yield by_row("agents-may-spend", Subject("agents"), edits=edits, grade=Grade.NOTE if mild else None, **told)
 

@@ -20,11 +20,7 @@ CASES = (
     Case(
         "A cluster's protection is dropped",
         (stack("replacement: protect", ROLLOVER),),
-        (
-            hurts(
-                "cluster-protection", "cluster h100", "may be edited and taken out", "both paid", "put `protect` back"
-            ),
-        ),
+        (hurts("cluster-protection", "cluster h100", "may be edited and taken out", "both paid"),),
         given=(PROTECT,),
         world=BUSY,
     ),
@@ -72,7 +68,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for longer than its workflow runs",
         (h100("createWithin: 6h"),),
-        (hurts("cluster-protection", "h100", "6 h", "ends after 3 h", "others' deployments wait", "`2h` or less"),),
+        (hurts("cluster-protection", "h100", "6 h", "ends after 3 h", "others' deployments wait"),),
         accident="a deployment cut off by its runner's limit",
     ),
     Case(

@@ -17,7 +17,6 @@ from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -55,7 +54,6 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if found := machines(of.minimum_machines(new)):
         how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new)}
         yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
-    yield of_cluster("image-cache-empty", name)
     lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
     short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
     # Without quota for the new one there are no two.
@@ -102,13 +100,6 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
-
-
-def standing_alternatives(change: Change) -> Iterator[str]:
-    for cluster in change.new.clusters.values():
-        if cluster.alternative:
-            number, region = cluster.alternative, cluster.region
-            yield say("stands-as-alternative", name=cluster.name, number=number, region=region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

@@ -159,7 +159,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             most=max(needs_of.values()),
             min=pool.min,
             grows=dollars(growth),
-            dearer=with_month(growth),
             filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
             edits=_both(was, pool) if was.min != pool.min else (),
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",

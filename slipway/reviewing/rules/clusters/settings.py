@@ -96,7 +96,6 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             costs=of.costs(new) if paid else "",
             why=_reason(new) if dated else "",
             lost=_lost(new, alone, away) if harms and dated else "",
-            alone=alone,
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),

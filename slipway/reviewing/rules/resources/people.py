@@ -104,8 +104,6 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
     if usual[1].pools == () not in (usual[0].pools, fitting[1].pools):
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), pools=named(after.pools or (), "or"))
-    if idle := [pool for pool in after.pools or () if pool not in (*(fitting[1].pools or ()), *(before.pools or ()))]:
-        yield by_row("sessions-unfit", Subject("workspace", "pools of sessions"), pools=named(idle, "or"))
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:

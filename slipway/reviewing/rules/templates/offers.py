@@ -160,9 +160,6 @@ def _last_shape(offer: Offer, after: Offers) -> str:
 
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
-    former = was.cluster or was.dormant
-    if former and (offer.cluster or offer.dormant) not in (former, ""):
-        yield _tells(template, "offer-moved", offer, cluster=former, part=old)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
@@ -196,8 +193,6 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
             at_once=full and now is None,
             now=words[1],
             before=words[0],
-            type=offer.capacity_type,
-            seconds=before or 0,
             so=after_wait(offer, after, template.becomes),
             stays=offer.wait and not any(each.wait for each in earlier if compete(each, was)),
             key=key,
@@ -306,11 +301,10 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
         how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
-        return _tells(template, "offer-added-first", offer, **how, type=then.capacity_type, so=so, grade=free)
+        return _tells(template, "offer-added-first", offer, **how, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-    instead = "leave it out, or name another with `--capacity`" * dear
-    return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
+    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None)
 
 
 def _apart(*offers: Offer) -> list[str]:

@@ -36,8 +36,6 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
                 shape=offers[0].shape,
                 earlier=join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or"),
                 so=facts(prices, less),
-                instead="let the code choose its device and batch by `$SLIPWAY_GPU_MEMORY_GB`, or leave it out"
-                * bool(less),
                 grade=Grade.WARNING if less else None,
             )
             yield told, labels

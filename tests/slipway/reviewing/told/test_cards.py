@@ -20,7 +20,7 @@ MADE = consequence(
     "cluster-new-generation", H100, "must be made", who="A second {it}", so="it can't change", edits=[WHY]
 )
 PAID = consequence("generations-overlap", H100, "both are paid", who="", instead="revert: it is free")
-SLOW = consequence("image-cache-empty", H100, "start slower", who="Its first jobs")
+SLOW = consequence("jobs-finish-on-old", H100, "start slower", who="Its first jobs")
 SLOWER = consequence("timeout-changed", LORA, "are ended after 1 h", who="Jobs of {it}")
 
 
