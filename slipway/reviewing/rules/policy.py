@@ -97,7 +97,7 @@ def policy_in_words(change: Change) -> str:
 
 def standing_violations(change: Change) -> Iterator[str]:
     before, after = _violations(change)
-    yield from (breach.sentence for key, breach in after.items() if key in before)
+    yield from (breach.sentence for key, breach in before.items() if key in after)
 
 
 @once

@@ -52,6 +52,13 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "A campaign that is to come loses six weeks of its cluster",
+        (stack("until: 2027-02-15", "until: 2027-01-05"),),
+        (hurts("season-changed", "h100 until", "until 2027-01-05", "instead of 2027-02-15"),),
+        given=(h100("from: 2026-12-20", "until: 2027-02-15"),),
+        accident="a season cut short before it began",
+    ),
+    Case(
         "A cluster that ends in a month keeps another machine until then",
         (stack("min: 2, max: 4", "min: 3, max: 4"),),
         (hurts("idle-cost", "stack"),),

@@ -85,6 +85,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= _DEAR))
         soon = bool(harms and key == "until" and value and value - change.now < _SOON)
+        warns = paid or harms or (asleep and key == "until" and was and value and value < was)
         # What is made anew now by the new word is told of its fate.
         settled = key == "replacement" and old.id != new.id
         yield of_cluster(
@@ -99,7 +100,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else Grade.NOTE if settled else Grade.WARNING if paid or harms else None,
+            grade=Grade.BLOCKING if soon else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
 

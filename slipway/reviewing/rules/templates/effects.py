@@ -38,7 +38,7 @@ from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import flag
-from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
+from slipway.reviewing.rules.words import MOST_NAMED, exact_span, jobs, named, owned
 
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
@@ -270,19 +270,19 @@ def timeout(difference: Difference) -> Effect:
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         grade = Grade.NOTE if new < 2 * old else None
-        values: dict[str, Any] = {"trials": trials, "pools": join(held), "new": span(new), "old": span(old)}
+        values: dict[str, Any] = {"trials": trials, "pools": join(held), "new": exact_span(new), "old": exact_span(old)}
         values["own"] = any(offer.capacity_type != POOL for offer in difference.offers)
         return follows("timeout-longer", grade=grade, **values)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
     ended, runs = ([job for job in longer if job.ended is side] for side in (True, False))
-    known, limit = any(job.ended and job.start_time for job in used), span(old) if old else "it without a limit"
+    known, limit = any(job.ended and job.start_time for job in used), exact_span(old) if old else "it without a limit"
     return follows(
         "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
         details=(*jobs(ended, now), *(f"{line}, keeps {limit}" for line in jobs(runs, now))),
-        ends=f"{span(new)} instead of {span(old)}" if old else span(new),
+        ends=f"{exact_span(new)} instead of {exact_span(old)}" if old else exact_span(new),
         longer=owned(longer, "") if longer else "",
         known=known,
         trials=trials,

@@ -160,6 +160,9 @@ def _last_shape(offer: Offer, after: Offers) -> str:
 
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
+    former = was.cluster or was.dormant
+    if former and (offer.cluster or offer.dormant) not in (former, ""):
+        yield _tells(template, "offer-moved", offer, cluster=former, part=old)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
