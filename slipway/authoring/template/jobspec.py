@@ -8,9 +8,9 @@ from typing import Any
 
 from slipway.authoring.template.case import Case
 from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.template_error import TemplateError
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool, places
 from slipway.base import codec
-from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, meant
 from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVATION
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
@@ -58,8 +58,10 @@ class CompileContext:
         if template.trainer in self.trainers:
             return self.trainers[template.trainer]
         known = f", which has {join(self.trainers)}" if self.trainers else ""
-        raise ConfigError(
-            f"template {template.name} runs as trainer {template.trainer}, which stack {self.stack} does not have",
+        raise TemplateError(
+            template.name,
+            ("runs", "run"),
+            f"as trainer {template.trainer}, which stack {self.stack} does not have",
             why="without it jobs have no account",
             # Of another one jobs would read other secrets: it is named where that is a slip of the pen.
             fix=meant(

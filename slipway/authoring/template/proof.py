@@ -6,7 +6,6 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +15,7 @@ from slipway.authoring.template.case import Case, cases
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
+from slipway.authoring.template.template_error import TemplateError
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, TaskPool
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
@@ -51,22 +51,19 @@ class Placement:
         return " ".join(word for word in (self.capacity_type, where, self.qualifier) if word)
 
 
-class NoPoolError(ConfigError):
+class NoPoolError(TemplateError):
     """A template that fits no pool. `of_team`: the team, with the key of its machine, that does not fit; else None.
     `lack`: the reason as it is told of several templates."""
 
     def __init__(
-        self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None = None, lack: str = ""
+        self, template: str, where: str, *, why: str, fix: str, of_team: tuple[str, str] | None = None, lack: str = ""
     ) -> None:
-        super().__init__(what, why=why, fix=fix)
+        super().__init__(template, ("fits", "fit"), f"no pool{where}", why=why, fix=fix)
         self.of_team = of_team
         self.lack = lack or why
 
 
 _FILE = Origin("")
-_PLURAL = {"fits": "fit", "runs": "run", "names": "name", "would": "would"}
-_OF_TEMPLATE = re.compile(rf"template ([\w-]+) ((?:{'|'.join(_PLURAL)}) .+)", re.DOTALL)
-"""Errors that are told of several templates at once."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +116,11 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
     alike: dict[str, dict[str, list[SlipwayError]]] = {}
     for error in errors:
         lack = error.lack if isinstance(error, NoPoolError) else error.why
-        alike.setdefault(_apart(error)[1], {}).setdefault(lack, []).append(error)
+        alike.setdefault(_does(error), {}).setdefault(lack, []).append(error)
     if errors:
         noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
-        if all(names := [_apart(error)[0] for error in errors]):
-            noun = f"template{'s' * (len({*names}) > 1)} {join(dict.fromkeys(names))}"
+        if all(isinstance(error, TemplateError) for error in errors):
+            noun = _templates(errors)
         every = [some for by_reason in alike.values() for some in by_reason.values()]
         raise ConfigError(
             f"{noun} can't be deployed" if len(alike) > 1 else _what(errors),
@@ -132,26 +129,28 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
         )
 
 
-def _apart(error: SlipwayError) -> tuple[str, str]:
-    """Return a template's name and what is wrong with it; no name where others of its kind are not told together."""
-    told = _OF_TEMPLATE.fullmatch(error.what)
-    return (told[1], told[2]) if told else ("", error.what)
+def _does(error: SlipwayError) -> str:
+    """Return what is wrong, by which several are told together."""
+    return error.of_several if isinstance(error, TemplateError) else error.what
+
+
+def _templates(errors: Iterable[SlipwayError]) -> str:
+    """Return `templates lora and digits`."""
+    names = list(dict.fromkeys(error.template for error in errors if isinstance(error, TemplateError)))
+    return f"template{'s' * (len(names) > 1)} {join(names)}"
 
 
 def _what(alike: Sequence[SlipwayError]) -> str:
     """Return `templates lora and digits fit no pool`."""
-    (first, does), names = _apart(alike[0]), [_apart(error)[0] for error in alike]
-    verb, _, rest = does.partition(" ")
-    return f"templates {join(names)} {_PLURAL[verb]} {rest}" if first and names[1:] else alike[0].what
+    first, *others = alike
+    return f"{_templates(alike)} {_does(first)}" if others and isinstance(first, TemplateError) else first.what
 
 
 def _whose(some: Sequence[SlipwayError], alike: Mapping[str, Mapping[str, object]]) -> str:
     """Return what a reason is of, where there are others."""
-    name, does = _apart(some[0])
-    if len(alike) > 1 or not name:
+    if len(alike) > 1 or not isinstance(some[0], TemplateError):
         return f"{_what(some)}: "
-    names = [_apart(error)[0] for error in some]
-    return f"template{'s' * (len(names) > 1)} {join(names)}: " if len(alike[does]) > 1 else ""
+    return f"{_templates(some)}: " if len(alike[_does(some[0])]) > 1 else ""
 
 
 def _why(alike: Sequence[SlipwayError]) -> str:
@@ -159,8 +158,9 @@ def _why(alike: Sequence[SlipwayError]) -> str:
 
 
 def _fix(error: SlipwayError, alike: Sequence[SlipwayError]) -> str:
-    name, _ = _apart(error)
-    return error.fix.replace(f"templates/{file_of(name)}", "them") if name and alike[1:] else error.fix
+    if isinstance(error, TemplateError) and alike[1:]:
+        return error.fix.replace(f"templates/{file_of(error.template)}", "them")
+    return error.fix
 
 
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
@@ -281,7 +281,8 @@ def _no_pool(
     if not refused:
         clusters = here.origin.key("slipway:persistentResources")
         return NoPoolError(
-            f"template {template.name} fits no pool: the stack has no cluster{f' for team {team}' if team else ''}",
+            template.name,
+            f": the stack has no cluster{f' for team {team}' if team else ''}",
             why="its capacity type 'pool' needs one",
             fix=f"declare one ({clusters}), or take 'pool' out of capacity_types in {file}",
         )
@@ -295,7 +296,7 @@ def _no_pool(
     if all(has == "none" for *_, has, _ in unlike):
         fix = f"take the {fields} out of {file}, or add a pool like it to a cluster"
     if not cluster.adopted:
-        anew = "which makes the cluster anew where it is deployed with others"
+        anew = "which makes the cluster anew unless it is deployed so"
         fix = f"give {pools} the template's {fields}, {anew}; or {fix}"
     roles = [mismatch.role for mismatch in nearest]
     # A pool that another worker pool takes can't have this one's machines as well.
@@ -317,8 +318,8 @@ def _no_pool(
     )
     own = [key for key, entry in keyed.items() if entry.machine in asked]
     return NoPoolError(
-        f"template {template.name} fits no pool of {here.origin.whole('this')}"
-        f"{f' on the machines of team {team}' if team else outside}",
+        template.name,
+        f" of {here.origin.whole('this')}{f' on the machines of team {team}' if team else outside}",
         why="\n".join(_needs(nearest)),
         fix=fix,
         of_team=(team, own[0]) if own else None,
@@ -348,7 +349,8 @@ def _closed_to(template: JobTemplate, team: str, here: StackResources) -> Config
         if owners and team not in owners and pools:
             listed = [here.origin.key(f"slipway:teams.{name}.clusters") for name in (team, *owners)]
             return NoPoolError(
-                f"template {template.name} fits no pool that team {team} may use",
+                template.name,
+                f" that team {team} may use",
                 why=f"the pool that fits, {cluster.name}/{pools[0].name}, takes jobs of team {join(owners)} alone",
                 fix=f"list {cluster.name} under {listed[0]} too, or leave it out of {join(listed[1:])}",
             )

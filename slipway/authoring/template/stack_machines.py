@@ -12,6 +12,7 @@ from slipway.authoring.stack.stack import Stack, machines
 from slipway.authoring.template.declaration import Shape, Variant
 from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.proof import StackResources
+from slipway.authoring.template.template_error import TemplateError
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, meant
@@ -43,8 +44,10 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
     here = (stack.region, *stack.other_regions)
     if elsewhere := [region for region in template.regions if region not in here]:
         listed = join([*stack.regions, *elsewhere])
-        raise ConfigError(
-            f"template {template.name} names {join(elsewhere)}, where stack {stack.name} has no bucket for its jobs",
+        raise TemplateError(
+            template.name,
+            ("names", "name"),
+            f"{join(elsewhere)}, where stack {stack.name} has no bucket for its jobs",
             why=f"jobs write their output in their own region; the stack is in {join(here)}",
             fix=f"list it, which makes one: {stack.origin.key('slipway:regions')}: [{listed.replace(' and ', ', ')}]",
         )
@@ -54,8 +57,10 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
         there = next((pool.machine.type for cluster in stack.clusters for pool in cluster.pools), "n1-standard-8")
         declared = stack.origin.key("slipway:machines")
         declare = f"declare it: {declared}: {{{lacking[0]}: {there}}}"
-        raise ConfigError(
-            f"template {template.name} names machine {names}, which stack {stack.name} does not have",
+        raise TemplateError(
+            template.name,
+            ("names", "name"),
+            f"machine {names}, which stack {stack.name} does not have",
             why=f"a machine without a hyphen is a key under {declared}, and {known}",
             fix=meant(lacking[0], (*stack.machines, *machine_types()), declare),
         )

@@ -13,6 +13,7 @@ from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import Placement, prove
 from slipway.authoring.template.stack_machines import on_stack, resources_of
+from slipway.authoring.template.template_error import TemplateError
 from slipway.authoring.template.worker_pool import Code, Image, Package, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import last_part
@@ -221,8 +222,10 @@ def _require_fitting_images(
     """Refuse prebuilt images that can't run on their GPUs. Folders of one's own may bring another framework."""
     pools = (pool for offer in offers for pool in offer.worker_pools)
     if not template.code_flag and (why := dict.fromkeys(misfits(pools, requirements))):
-        raise ConfigError(
-            f"template {template.name} would fail on its machines",
+        raise TemplateError(
+            template.name,
+            ("would", "would"),
+            "fail on its machines",
             why="\n".join(why),
             fix="name a newer framework in the code's requirements.txt, or run an image that has one: code=Image(…)",
         )
