@@ -35,12 +35,12 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     every = (*lines.opened, *lines.folded)
     alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
     alike = [line for line in alike if line.card is first or not line.card.lead.in_table]
-    words = _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money))
-    return start + words + money * ("with nothing running" not in words)
+    return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money), money)
 
 
-def _clauses(alike: Sequence[Line], room: int) -> str:
-    """Return the first clause, the second where there is room for it, and the number of the others."""
+def _clauses(alike: Sequence[Line], room: int, money: str) -> str:
+    """Return the first clause, the second where there is room for it, the number of the others, and `money` where no
+    clause has it."""
     lead, grade = alike[0].card.lead, alike[0].card.grade
     if lead.refuses or lead.of.failed:
         return alike[0].clause
@@ -54,7 +54,7 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
         words = " · ".join(clauses)
         if len(words.replace("`", "")) <= room:
             break
-    return words
+    return words + money * all(line.card.lead.of.shown is not Shown.IN_TABLE for line in alike[:most])
 
 
 def _money(reviews: Sequence[Review], first: Card) -> str:
