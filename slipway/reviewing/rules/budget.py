@@ -21,10 +21,6 @@ from slipway.reviewing.rules.money import Money, money
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
-_DAYS = HOURS_OF_A_MONTH / 24
-_SHORTEST = 28
-"""The days that every month has."""
-
 
 def budgets(change: Change) -> Iterator[Consequence]:
     old, new = change.old.budget or Budget(), change.new.budget or Budget()
@@ -103,7 +99,7 @@ def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Conseque
             "budget-share",
             Subject("budget", "share"),
             share=percent(idle),
-            day=day if (day := int(_DAYS / idle) + 1) <= _SHORTEST else 0,
+            day=int(HOURS_OF_A_MONTH / 24 / idle) + 1,
             enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH),
         )
 

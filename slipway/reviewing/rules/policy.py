@@ -41,9 +41,11 @@ def policy(change: Change) -> Iterator[Consequence]:
             yield by_row("policy-edited", Subject("policy", rule), edits=(edit,), key=rule, was=edit.before, now=now)
     # What lacks quota tells it.
     short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
-    for key, breach in after.items():
-        if key not in before and (breach.grade is Grade.BLOCKING or breach.subject.part not in short):
-            yield _breach(breach, change)
+    fresh = [breach for key, breach in after.items() if key not in before]
+    fresh = [breach for breach in fresh if breach.grade is Grade.BLOCKING or breach.subject.part not in short]
+    for alike in grouped(fresh, lambda breach: (breach.subject.name, breach.grade)).values():
+        # One line stands for all of them.
+        yield from (_breach(breach, change, len(alike) * bool(alike[1:])) for breach in alike)
     strict = _broken(replace(change.after, policy=change.before.policy))
     told = {breach.subject.name for breach in after.values()}
     let_in = {each.subject.name: each.sentence for key, each in strict.items() if key not in before}
@@ -69,17 +71,17 @@ def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values
     return by_row(row, Subject("policy", key, kind), edits=edits, before=before, after=after, **values)
 
 
-def _breach(breach: Finding, change: Change) -> Consequence:
+def _breach(breach: Finding, change: Change, times: int) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     was, now = (_settings(side.policy, key) for side in (change.before, change.after))
     field, level = "" if was == now else breach.field, MANDATORY if refuses else ADVISORY
-    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field)
+    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field, times=times)
 
 
-def _told(subject: Subject, *, refuses: bool, pack: str = "", level: str = "", **values: Any) -> Consequence:
-    kind = "" if refuses else "policy-advice"
-    return by_row("policy-violated", subject, as_kind=kind, refuses=refuses, pack=pack, level=level, **values)
+def _told(subject: Subject, *, refuses: bool, **values: Any) -> Consequence:
+    values = {"refuses": refuses, "pack": "", "level": "", "times": 0, **values}
+    return by_row("policy-violated", subject, as_kind="" if refuses else "policy-advice", **values)
 
 
 def policy_in_words(change: Change) -> str:

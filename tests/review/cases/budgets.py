@@ -97,9 +97,8 @@ CASES = (
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "149000")),),
         (
             tells("budget-changed", "budget stack", "may spend $149,000 a month"),
-            stops("budget-share", "budget share", "nothing can be sent at the end of long months"),
+            stops("budget-share", "budget share", "nothing can be sent from about day 31 of a month on"),
         ),
-        never=("of a month on",),
         accident="a limit that nobody met in February",
     ),
     Case(

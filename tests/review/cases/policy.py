@@ -161,6 +161,7 @@ CASES = (
         ),
         (
             hurts("policy-weaker", "longestTimeout", "as it was, it objects to this change", "template lora", "168 h"),
+            hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
         may=("run-cost",),

@@ -184,7 +184,7 @@ CASES = (
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
         (
-            hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` with more than"),
+            hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` that take more than"),
             tells("capacity-raised", "cpu/workers", "always keeps more"),
         ),
         may=ANEW,
@@ -238,7 +238,7 @@ CASES = (
             hurts(
                 "capacity-lower-maximum",
                 "cpu/workers",
-                "Jobs of `digits` with more than 8 machines don't fit",
+                "Jobs of `digits` that take more than 8 machines of `cpu/workers` don't fit",
             ),
             hurts("machines-changed", "digits", "n1-standard-16"),
         ),

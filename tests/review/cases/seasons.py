@@ -164,7 +164,7 @@ CASES = (
     Case(
         "A cheap cluster stays a month longer",
         (stack("until: 2026-12-20", "until: 2027-01-20"),),
-        (tells("season-changed", "cpu until", "stay until 2027-01-20", "instead of 2026-12-20"),),
+        (tells("season-changed", "cpu until", "is wanted until 2027-01-20", "instead of 2026-12-20"),),
         given=(
             stack(
                 "      displayName: cpu of research\n", "      displayName: cpu of research\n      until: 2026-12-20\n"

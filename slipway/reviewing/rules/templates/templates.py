@@ -35,7 +35,7 @@ from slipway.reviewing.rules.templates.parameters import divided, parameters, pl
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.words import MOST_NAMED, named
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -91,8 +91,9 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     may = {member for trainer in trainers if trainer for member in trainer.submitters}
     # Who may act as an account that is no trainer is not known.
     every = None in trainers or may >= {*template.change.after.people}
-    who = "" if every else named(f"`{member}`" for member in sorted(may)) or "Nobody"
-    yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade)
+    members = [] if every else [f"`{member}`" for member in sorted(may)]
+    who, all_ = "" if every else named(members) or "Nobody", members[MOST_NAMED + 1 :] and members
+    yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade, details=all_)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
