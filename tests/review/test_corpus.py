@@ -25,7 +25,8 @@ from slipway.reviewing.review import Review, review
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
-from tests.review.case import Case, Named
+from tests.review.case import Case, Named, World, stack
+from tests.review.edits import NIGHTLY, trainer
 from tests.review.play import change_of, play
 from tests.review.rows import rows_of
 from tests.review.test_conditions import GROUPS
@@ -211,6 +212,26 @@ def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> No
     case = replace(CASES["Anybody on the internet may read the results"], files=("__main__.py",))
     first, second = headline((play(case),)).split(" · ")
     assert first.startswith("⛔ prod: Anybody on the internet") and second == "Code that deploys or judges is edited"
+
+
+def test_the_headline_names_the_cluster_that_goes_before_the_jobs_that_lose_it() -> None:
+    limit = stack("retireWithin: 7d\n", "retireWithin: 7d\n      idleLimit: 1h\n")
+    idle = Case("The CPU cluster goes when idle", (limit,), given=(stack("    - tune\n", ""),))
+    assert headline((play(idle),)).startswith("⚠ prod: `cpu` is idle and is deleted")
+
+
+def test_a_person_who_sent_nothing_and_may_be_in_a_group_shuts_no_gate() -> None:
+    leaves = CASES["A person who has a job running leaves the submitters"]
+    (gone,) = play(replace(leaves, world=World())).consequences
+    assert gone.grade is Grade.WARNING and "submission" not in gone.sentence
+
+
+def test_a_leaver_is_told_with_the_key_that_takes_submitting_away() -> None:
+    leaves = CASES["The account of the nightly search leaves the submitters"]
+    empty = stack(f"      submitters:\n        - {NIGHTLY}\n", "      submitters: []\n")
+    edits = (stack(f"      - {NIGHTLY}\n    catalogBucket", "    catalogBucket"), empty)
+    told = play(replace(leaves, edits=edits, given=(trainer(NIGHTLY),))).consequences
+    assert [part.field for part in told if part.row == "submitter-gone"] == ["slipway:workspace.submitters"]
 
 
 def test_the_cost_of_a_usual_run_is_told_once() -> None:

@@ -292,9 +292,9 @@ def _no_pool(
     fields, pools = (
         join(dict.fromkeys(some)) for some in ((each[0] for each in unlike), (of.nearest for of in nearest))
     )
-    fix = f"let {file} ask for the {fields} of {pools}, or add a pool like it to a cluster"
+    fix = f"let {file} ask for the {fields} of {pools}, or add the pool that it asks for to a cluster"
     if all(has == "none" for *_, has, _ in unlike):
-        fix = f"take the {fields} out of {file}, or add a pool like it to a cluster"
+        fix = f"take the {fields} out of {file}, or add the pool that it asks for to a cluster"
     if not cluster.adopted:
         anew = "which makes the cluster anew unless it is deployed so"
         fix = f"give {pools} the template's {fields}, {anew}; or {fix}"

@@ -16,6 +16,7 @@ from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
+from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
 
 
@@ -72,9 +73,15 @@ def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
         SpotNeed.of(catalog.region_of_offer(offer), group.machine, group.count)
         for template in catalog.templates.values()
         for offer in usual_offers(template)
-        if offer.capacity_type == SPOT and offer.kind in KINDS
-        for group in VertexJob.read(fill(offer.request, usual_values(template)), KINDS[offer.kind]).machines
+        if offer.capacity_type == SPOT
+        for group in machines_of(offer, template)
     )
+
+
+def machines_of(offer: Offer, template: Template) -> tuple[MachineGroup, ...]:
+    """Return the machines of a usual submission."""
+    kind = KINDS.get(offer.kind)
+    return VertexJob.read(fill(offer.request, usual_values(template)), kind).machines if kind else ()
 
 
 def timeout_of(template: Template) -> float:

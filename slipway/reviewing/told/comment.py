@@ -60,7 +60,8 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
         stacks = few(text(review.stack) for review in reviews)
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
     lines = arranged(reviews)
-    table = _table(reviews)
+    head, *rows = (f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews)))
+    table = "\n".join((head, f"|{'---|' * len(_HEADS)}", *rows))
     folds = _is_quiet(reviews) and bool(_cards(lines))
     opened = _opened(reviews, lines, "" if folds else table)
     for below in _forms(reviews, lines, table if folds else ""):
@@ -86,11 +87,6 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]
-
-
-def _table(reviews: Sequence[Review]) -> str:
-    rows = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
-    return "\n".join((rows[0], f"|{'---|' * len(_HEADS)}", *rows[1:]))
 
 
 def _is_quiet(reviews: Sequence[Review]) -> bool:

@@ -117,6 +117,16 @@ CASES = (
         accident="Spot turned into on-demand",
     ),
     Case(
+        "Spot, which somebody took behind the pool, is not taken any more, and nothing else is left",
+        (template("digits", '("pool", "spot")', '("pool",)'), template("digits", "    waits={'pool': 3600},\n", "")),
+        (stops("offer-gone", "digits spot", "they can go nowhere else", "`--capacity spot` is refused", "by ada"),),
+        world=World(jobs=(Job("digits-x", "digits", capacity_type="spot", state="SUCCEEDED", hours=50),)),
+        given=(
+            template("digits", '("pool", "spot", "on-demand")', '("pool", "spot")'),
+            template("digits", "    timeout_s=3600,\n", "    waits={'pool': 3600},\n    timeout_s=3600,\n"),
+        ),
+    ),
+    Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
         (hurts("offer-gone", "lora", "bought", "begins on 2026-12-01"),),

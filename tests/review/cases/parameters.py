@@ -12,7 +12,25 @@ ON_CPUS = (
     template("lora", '"a2-highgpu-1g", Disk("pd-ssd", 200)', '"n1-standard-8", Disk("pd-ssd", 100)'),
 )
 
+T4 = '"n1-standard-8", Disk("pd-ssd", 200), accelerator="NVIDIA_TESLA_T4", accelerator_count=1'
+
 CASES = (
+    Case(
+        "The small model is the default again: the pool for the large one stays, paid",
+        (template("lora", 'default="27b"', 'default="9b"'),),
+        (
+            hurts("default-changed", "lora", "`n1-standard-8 with 1 NVIDIA_TESLA_T4` instead of `a3-highgpu-8g`"),
+            hurts("pool-unused", "h100/workers", "No usual job goes to pool", "any more", "it costs $202.28/h"),
+        ),
+        may=("run-cost",),
+        given=(
+            template("lora", 'default="9b"', 'default="27b"'),
+            template("lora", '"a2-highgpu-1g", Disk("pd-ssd", 200)', T4),
+            template("lora", TYPES, '("spot", "on-demand")'),
+            template("lora", '    waits={"flex-start": 7200},\n', ""),
+        ),
+        never=("no template", "take it out"),
+    ),
     Case(
         "More trials at once by default, which a small study can't have",
         (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),

@@ -40,7 +40,13 @@ CASES = (
         "A minimum falls below what a template's usual submission takes",
         (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
         (
-            hurts("minimum-below-default", "cpu/workers", "`digits` and `tune`", "from 1 to 4", "that growth costs $"),
+            hurts(
+                "minimum-below-default",
+                "cpu/workers",
+                "`digits` and `tune` lack machines",
+                "from 1 to 4",
+                "that growth costs $",
+            ),
             hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
             hurts("cluster-new-generation", "cpu", "min"),
         ),

@@ -70,7 +70,7 @@ CASES = (
     Case(
         "Trials ask for machines that no pool has, and no value of theirs is at fault",
         (template("tune", '"n1-standard-8"', '"n1-highmem-8"'),),
-        (stops("preview-failed", "", "tune", "add a pool like it to a cluster"),),
+        (stops("preview-failed", "", "tune", "add the pool that it asks for to a cluster"),),
         may=("machines-changed",),
         never=("with the values of", "one short run", "would run"),
         world=World(jobs=(Job("tune-depth", "tune"),)),

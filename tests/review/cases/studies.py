@@ -31,7 +31,7 @@ CASES = (
     Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
-        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`"),),
+        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`", "see which end"),),
         accident="the worst trial was taken for the best",
     ),
     Case(

@@ -93,10 +93,24 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
-        (hurts("submitter-gone", ADA, "tune-27b-x1", "except as a member of `group:ml@acme.example`"),),
+        (
+            stops(
+                "submitter-gone",
+                ADA,
+                "tune-27b-x1",
+                "except as a member of `group:ml@acme.example`",
+                "1 submission in the last 30 days",
+            ),
+        ),
         world=BUSY,
         never=("not known: which",),
         accident="a person shut out of the work of a night",
+    ),
+    Case(
+        "A newcomer may submit all templates but that of another trainer",
+        (added("user:mira@acme.example"),),
+        (tells("submitter-added", "user:mira@acme.example", "may submit all but `lora`, cancel"),),
+        given=(trainer(NIGHTLY), LORA_TUNES),
     ),
     Case(
         "The account of the nightly search leaves the submitters",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.base.formatting import join
-from slipway.google.catalog.lookup import unused_pools
+from slipway.google.catalog.lookup import unused_pools, usual_offers
 from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import PROTECT
@@ -120,19 +120,24 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
     refused = any(map(misfits, new.templates.values()))
-    for place in () if unknown else sorted(_idle(new) - idle):
-        pool = pools[place]
+    left = _idle(new)
+    others = _idle(new, usual=True) - _idle(change.old, usual=True) - left - idle
+    # Of a team's, usual submissions are those with `--team`, and a cluster that was not there had none.
+    there = (place for place in others & before.keys() if not new.owners(place[0]) and place[0] in change.old.clusters)
+    deserted = {place for place in there if pools[place].min}
+    for place in () if unknown else sorted((left - idle) | deserted):
+        pool, usual = pools[place], place in deserted
         # What a refused template leaves is not free before that is mended.
         if refused and pool == before.get(place):
             continue
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        every = (offer for each in new.templates.values() for offer in each.offers)
-        shut = any(barred(offer) and offer.cluster == place[0] for offer in every)
-        lost = place in before and (gpus or paid.known >= _MUCH)
+        every = (offer for each in new.templates.values() for offer in each.offers if offer.cluster == place[0])
+        lost = place in before and not usual and (gpus or paid.known >= _MUCH)
         yield _of_pool(
             "pool-unused",
             place,
-            theirs=join(f"`{team}`" for team in new.owners(place[0])) if shut else "",
+            usual=usual,
+            theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(map(barred, every)) else "",
             paid=with_month(paid),
             free=place[0] not in protected,
             grade=Grade.BLOCKING if lost else None,
@@ -166,10 +171,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _idle(catalog: Catalog) -> frozenset[_Place]:
+def _idle(catalog: Catalog, *, usual: bool = False) -> frozenset[_Place]:
+    """Return the pools that no template fits, or none as it is submitted without parameters."""
     pools = _pools(catalog)
     templates = catalog.templates.values()
-    open_to = (replace(each, offers=tuple(offer for offer in each.offers if not barred(offer))) for each in templates)
+    ways = ((each, usual_offers(each) if usual else each.offers) for each in templates)
+    open_to = (replace(each, offers=tuple(offer for offer in some if not barred(offer))) for each, some in ways)
     unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}

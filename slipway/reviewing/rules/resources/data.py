@@ -13,16 +13,7 @@ from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS, Rule
 from slipway.deploying.engine.grants import form, grants
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.deploying.engine.preview import EngineStep
-from slipway.deploying.engine.touched import (
-    ACCOUNT,
-    BUCKET,
-    CLUSTER_TYPE,
-    OBJECT,
-    Fate,
-    Touched,
-    differences,
-    top,
-)
+from slipway.deploying.engine.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.google.live import Unknown
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import BOARD, HISTORY
@@ -68,6 +59,7 @@ def buckets(change: Change) -> Iterator[Consequence]:
 def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     role, name = _role(touched), touched.physical
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
+    made = _AT_ONCE if touched.fate is Fate.CREATED and not role else ()
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
     away = _away(touched, change.new.region) if touched.fate in (Fate.ADOPTED, Fate.REPLACED) else ""
     yield from fate(
@@ -76,7 +68,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         _so(touched, role, change),
         details=[
             *([away] if away else []),
-            *_as_made(touched, role),
+            *(f"it {effect.does}" for key in made for effect in BUCKET_FIELDS[key](None, touched.becomes.get(key))),
             # Its own policy stays as it is.
             *(f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)),
         ],
@@ -103,12 +95,6 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             region = elsewhere.get(touched.physical)
             return f"for what jobs in {region} write" if region else _PURPOSES[role]
     return ""
-
-
-def _as_made(touched: Touched, role: str) -> Iterator[str]:
-    """Yield what keeps, deletes or shuts a bucket of somebody's own that is made."""
-    for key in _AT_ONCE if touched.fate is Fate.CREATED and not role else ():
-        yield from (f"it {effect.does}" for effect in BUCKET_FIELDS[key](None, touched.becomes.get(key)))
 
 
 def _away(touched: Touched, region: str) -> str:

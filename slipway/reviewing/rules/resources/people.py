@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from slipway.authoring.policy.rules import crowd
-from slipway.base.formatting import join
+from slipway.base.formatting import counted, join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
@@ -17,7 +17,7 @@ from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change, lapsed
+from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
 from slipway.reviewing.consequence import IT, Consequence
@@ -146,7 +146,11 @@ def _gone(member: AccessChange) -> Consequence:
     told |= {"script": robot, "nobody": not stay, "goes_on": goes_on, "fails": named(fails), "details": details}
     told["other"] = any_of(others, [other for other in others if other not in change.before.people])
     told["field"] = field_of(change.before, change.after, member.member)
-    grade = by_domain or (Grade.WARNING if covering and kind == "user" else None)
+    # A group may not hold somebody who has used the right so far.
+    recent = (job for some in change.jobs_by_template.values() for job in some if told["other"])
+    lately = sent_by(member.member, recent)
+    told |= {"lately": lately and counted(len(lately), "submission"), "days": DAYS}
+    grade = by_domain or (Grade.WARNING if covering and kind == "user" and not lately else None)
     return by_row("submitter-gone", Subject("member", member.member), grade=grade, **told)
 
 
@@ -161,6 +165,11 @@ def _added(member: AccessChange) -> Consequence:
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
     told["spent"], limits = budgets_of(change.new, member.member, *accounts), change.new.budget
     told["free"] = who and limits and limits.stack is None and not groups_of(change.new, [member.member])
+    new, single, every = member.member, ("user:", "serviceAccount:"), change.new.templates.items()
+    # Nobody reads whether a group that may submit as a trainer holds them.
+    others = () if alone else change.after.trainers.values()
+    shut = {each.account for each in others if all(who.startswith(single) and who != new for who in each.submitters)}
+    told["barred"] = named(f"`{name}`" for name, each in every if {*map(account_of, each.offers)} <= shut)
     told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
     told["field"] = field_of(change.after, change.before, member.member)
     who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT

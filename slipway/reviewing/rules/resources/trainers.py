@@ -89,10 +89,10 @@ def called(trainer: TrainerFacts) -> str:
 
 
 def field_of(facts: Facts, other: Facts, member: str) -> str:
-    """Return the key that lists a member in one version and not in the other, a team's or a trainer's; empty for the
-    workspace's own."""
+    """Return the key that lists a member in one version alone: of a team, of the workspace, else of a trainer."""
     keys, others = (
         [f"teams.{name}" for name, team in side.catalog.teams.items() if member in team.submitters]
+        + ["workspace"] * (member in side.submitters)
         + [f"trainers.{name}" for name, trainer in side.trainers.items() if member in trainer.submitters]
         for side in (facts, other)
     )

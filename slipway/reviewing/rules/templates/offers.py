@@ -246,6 +246,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
     spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
+    # Whoever took the last way had found the others full, or had asked for it.
+    took = used.jobs and sooner and sooner == left and _refused(offer, rivals)
     return _tells(
         template,
         "offer-gone",
@@ -260,7 +262,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere or shut else None,
+        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere or shut or took else None,
     )
 
 

@@ -18,7 +18,7 @@ from slipway.model.catalog.template import OF_TEAM, Offer, Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, largest, machine_types, rounds, takes, usual_values
+from slipway.reviewing.change.usual import costs, largest, machines_of, rounds, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
@@ -121,9 +121,10 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
-    sides = [machine_types(side[0]) if side else () for side in (former, latter)]
-    if all(sides) and sides[0] != sides[1]:
-        was, machines = (join(f"`{each}`" for each in side) for side in sides)
+    pairs = ((old, former), (new, latter))
+    sides = [machines_of(some[0], side) if some else () for side, some in pairs]
+    was, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)
+    if was and machines and was != machines:
         lost = {offer.capacity_type for offer in former} - {offer.capacity_type for offer in latter}
         named = join((f"`--capacity {each}`" for each in sorted(lost)), "or")
         was_paid, paid = (side[0].price_per_hour for side in (former, latter))
@@ -131,7 +132,6 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         dearer = not paid.complete or was_paid.known < paid.known
         runs = f"{machines} instead of {was}; they cost {costs(latter, template.becomes)}"
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
-    pairs = ((old, former), (new, latter))
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
     # Other parameters may make more of them, too.

@@ -15,15 +15,7 @@ from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.labels import CODE_LABEL
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import (
-    account_of,
-    costs,
-    is_dear,
-    machine_types,
-    secrets_of,
-    takes,
-    usual_values,
-)
+from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, secrets_of, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.resources.trainers import trainer_of

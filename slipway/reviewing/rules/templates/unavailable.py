@@ -16,8 +16,6 @@ from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
 
-_ALIKE = "keep a pool that has the machines, number, disk and account they ask for"
-
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
@@ -75,7 +73,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     if barred(offer):
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
         return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)
-    return _ALIKE if offer.capacity_type == POOL else ""
+    return "keep a pool that has the machines, number, disk and account they ask for" * (offer.capacity_type == POOL)
 
 
 def why_not(offer: Offer, template: TemplateChange) -> str:
