@@ -109,6 +109,15 @@ def span_parts(seconds: float) -> tuple[str, ...]:
     return f"{round(hours / 24)}", "days"
 
 
+def exact_span(seconds: float) -> str:
+    """Return a limit of time as somebody set it, where `span` rounds: `84 h`, `4 days`, `1 h 30 min`."""
+    whole = round(seconds)
+    if whole >= 172_800 and not whole % 86_400:
+        return f"{whole // 86_400} days"
+    parts = ((whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount) or "0 s"
+
+
 def span_before(seconds: float, other: float) -> str:
     """Return a span before another one, without its unit where both have the same: the `4` of `4–9 min`."""
     amount, *unit = span_parts(seconds)

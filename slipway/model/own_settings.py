@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.base.formatting import join, span, unfit
+from slipway.base.formatting import exact_span, join, unfit
 from slipway.model.labels import SETTINGS, record, record_in, recorded, sent_value
 from slipway.model.secret import secret_version
 
@@ -48,7 +48,7 @@ class OwnSettings:
         """Return `LR=0.1, WANDB_API_KEY from secret wandb, at most 2 h, 2 retries, 4 replicas`."""
         texts = [f"{name}={value}" for name, value in self.env.items()]
         texts += [f"{name} from secret {secret}" for name, secret in self.secrets.items()]
-        texts += [f"at most {span(self.max_run)}"] if self.max_run is not None else []
+        texts += [f"at most {exact_span(self.max_run)}"] if self.max_run is not None else []
         codes = f" on exit code {join(map(str, self.retry_on), 'or')}" if self.retry_on else ""
         texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}{codes}"] if self.retries else []
         texts += [f"{self.several} replicas"] if self.several else []

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal, NamedTuple, get_args
 
 from slipway.base.codec import As
-from slipway.base.formatting import join, span
+from slipway.base.formatting import exact_span, join
 from slipway.base.installation import updating
 
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
@@ -104,7 +104,7 @@ def why_dormant(
     if why not in get_args(Reason):
         return WhyDormant(f"does not exist ({why}), for a reason that this version does not know", updating())
     if why == "idle":
-        limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
+        limit = f" after {exact_span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""
         return WhyDormant(f"was given up{when}{limit}", "a higher `generation` brings it back")
     if why == "in-place":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from slipway.base.formatting import span
+from slipway.base.formatting import exact_span, span
 from slipway.deploying.deployment.schedule import Due, dates
 from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob, last_ends
@@ -144,7 +144,7 @@ def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
     """
     if any_ended:
         return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
-    idle = f"after {span(limit.total_seconds())} without a job"
+    idle = f"after {exact_span(limit.total_seconds())} without a job"
     return replace(due, at=None, why=f"{idle} (none of the newest {RECENT} was on it; slipway schedule looks at all)")
 
 

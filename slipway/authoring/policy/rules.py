@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY, Breach, DeclaredStack, Rule, in_offers
 from slipway.base.errors import PolicyError
-from slipway.base.formatting import join
+from slipway.base.formatting import exact_span, join
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.clusters import Pool
 from slipway.model.cluster import IN_PLACE
@@ -170,9 +170,9 @@ def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
         (template, offer, seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0)
         for template, offer, request in subject.requests
     )
-    most = f"at most {hours:g} h are allowed"
+    most = f"at most {exact_span(hours * 3600)} are allowed"
     yield from in_offers(
-        (template, offer, f"may run {longest_s / 3600:g} h, {most}; {mends.get(offer.kind, 'set timeout_s')}")
+        (template, offer, f"may run {exact_span(longest_s)}, {most}; {mends.get(offer.kind, 'set timeout_s')}")
         for template, offer, longest_s in ran
         if longest_s > hours * 3600
     )

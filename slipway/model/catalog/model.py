@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, At, Else
-from slipway.base.formatting import join, span
+from slipway.base.formatting import exact_span, join
 from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -72,7 +72,7 @@ class SessionLimits:
     def __str__(self) -> str:
         """Return `on cpu/workers for up to 8 h`."""
         where = "anywhere" if self.pools is None else f"on {join(self.pools, 'or')}" if self.pools else "nowhere"
-        return f"{where} for up to {span(self.max.total_seconds())}" if self.max and self.pools != () else where
+        return f"{where} for up to {exact_span(self.max.total_seconds())}" if self.max and self.pools != () else where
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from slipway.base.formatting import join, last_part, span
+from slipway.base.formatting import join, last_part
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quotas import PREFIX
@@ -56,11 +56,6 @@ def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
 
 def its_id(id_: str) -> str:
     return say("cluster-id", id=id_)
-
-
-def exact_span(seconds: float) -> str:
-    """Return a limit of time, rounded to minutes: `1 h 30 min`, `4 days`; `84 h`, where `span` says 4 days."""
-    return span(seconds) if seconds < 172_800 or not seconds % 86_400 else f"{seconds / 3600:g} h"
 
 
 def machines(groups: Iterable[MachineGroup]) -> str:

@@ -160,7 +160,7 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "as it was, it objects to this change", "template lora", "168 h"),
+            hurts("policy-weaker", "longestTimeout", "as it was, it objects to this change", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
@@ -177,7 +177,7 @@ CASES = (
         ),
         (
             stops("policy-weaker", "longestTimeout", "only warns"),
-            hurts("policy-advice", "longestTimeout", "may run 168 h"),
+            hurts("policy-advice", "longestTimeout", "may run 7 days"),
             hurts("timeout-changed", "lora"),
         ),
         given=MANDATORY_TIMEOUT,

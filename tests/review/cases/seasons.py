@@ -88,8 +88,8 @@ CASES = (
     ),
     Case(
         "A cluster may idle for longer before it is given up",
-        (stack("idleLimit: 3d", "idleLimit: 9d"),),
-        (tells("season-changed", "h100", "no job for 9 days"),),
+        (stack("idleLimit: 3d", "idleLimit: 84h"),),
+        (tells("season-changed", "h100", "no job for 84 h"),),
         given=(h100("idleLimit: 3d"),),
         world=BUSY,
     ),

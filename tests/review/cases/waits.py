@@ -210,9 +210,9 @@ CASES = (
         accident="a timeout removed, and a job that hung for a week",
     ),
     Case(
-        "A submission waits for two days before it pays for on-demand",
-        (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 172_800}'),),
-        (hurts("fallback-wait", "lora", "flex-start", "2 h", "2 days"),),
+        "A submission waits for three days and a half before it pays for on-demand",
+        (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 302_400}'),),
+        (hurts("fallback-wait", "lora", "flex-start", "2 h", "84 h"),),
     ),
     Case(
         "A submission falls back to on-demand after a minute",

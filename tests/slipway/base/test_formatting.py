@@ -26,6 +26,11 @@ from slipway.model.prices import UNKNOWN, Bounds, Price, dollars, hourly, price_
         (formatting.span, 11520, "3 h 12 min"),
         (formatting.span, 7200, "2 h"),
         (formatting.span, 777600, "9 days"),
+        (formatting.exact_span, 0, "0 s"),
+        (formatting.exact_span, 5_400, "1 h 30 min"),
+        (formatting.exact_span, 302_400, "84 h"),
+        (formatting.exact_span, 302_520, "84 h 2 min"),
+        (formatting.exact_span, 345_600, "4 days"),
         (formatting.exact, 2.44, "2.4 s"),
         (formatting.exact, 65, "1 min 05 s"),
         (formatting.exact, 3720, "1 h 02 min"),
@@ -42,6 +47,13 @@ from slipway.model.prices import UNKNOWN, Bounds, Price, dollars, hourly, price_
 )
 def test_a_number_in_words(number: Callable[[float], str], value: float, said: str) -> None:
     assert number(value) == said
+
+
+@given(st.integers(1, 10**7))
+def test_a_limit_of_time_is_told_as_it_was_set(limit: int) -> None:
+    words = formatting.exact_span(limit).replace("days", "d").split()
+    units = zip(words[::2], words[1::2], strict=True)
+    assert sum(formatting.seconds("".join(unit)) for unit in units) == limit
 
 
 def test_a_unit_is_said_once_where_two_spans_have_no_other() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from slipway.base.formatting import span
+from slipway.base.formatting import exact_span
 from slipway.deploying.deployment import schedule
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
@@ -182,7 +182,7 @@ def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
 def within(cluster: Cluster, *, season: bool = False) -> str:
     """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
     wait = cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)
-    return say("cluster-waits", wait=span(wait.total_seconds()), season=season)
+    return say("cluster-waits", wait=exact_span(wait.total_seconds()), season=season)
 
 
 def with_month(hourly: Price) -> str:
@@ -223,7 +223,7 @@ def setting(value: Any) -> str:
     """Return a setting's value in words."""
     if isinstance(value, datetime):
         return moment_in_words(value)
-    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
+    return exact_span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 
 def ends(action: Action) -> str:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part, percent, span, usd
+from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
@@ -38,7 +38,7 @@ from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import flag
-from slipway.reviewing.rules.words import MOST_NAMED, exact_span, jobs, named, owned
+from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
@@ -240,7 +240,7 @@ def idle(difference: Difference) -> Effect:
     """Say when the launcher ends a job whose GPUs nobody uses."""
     sides = [str(leaf or "").split() for leaf in (difference.before, difference.after)]
     was, now = [(-float(side[0]), float(side[1])) if side else (0.0, inf) for side in sides]
-    old, new = (f"below {percent(float(side[0]))} for {span(float(side[1]))}" if side else "" for side in sides)
+    old, new = (f"below {percent(float(side[0]))} for {exact_span(float(side[1]))}" if side else "" for side in sides)
     sooner = any(after < before for before, after in zip(was, now, strict=True))
     without = new and not _have_gpus(difference)
     return follows("idle-ends" if sooner and not without else "idle-goes-on", old=old, new=new, without=without)

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from slipway.base.formatting import join, last_part, span
+from slipway.base.formatting import exact_span, join, last_part
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL
 from slipway.model.catalog.model import Catalog
@@ -186,7 +186,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
         endless = "not at all" if full else "for ever"
-        words = [endless if seconds is None else span(seconds) for seconds in (before, now)]
+        words = [endless if seconds is None else exact_span(seconds) for seconds in (before, now)]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         yield _tells(
             template,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import join, last_part
+from slipway.base.formatting import exact_span, join, last_part
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names, placeholder
@@ -39,7 +39,6 @@ from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 from slipway.reviewing.rules.templates.waits import Offers
-from slipway.reviewing.rules.words import exact_span
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"

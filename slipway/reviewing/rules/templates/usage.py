@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from slipway.base.formatting import counted, few, span
+from slipway.base.formatting import counted, exact_span, few
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
@@ -93,7 +93,7 @@ class TemplateChange:
     @property
     def limit(self) -> str:
         """The timeout of its jobs: `24 h`."""
-        return span(timeout_of(self.new))
+        return exact_span(timeout_of(self.new))
 
     @cached_property
     def code(self) -> tuple[JobFile, ...]:

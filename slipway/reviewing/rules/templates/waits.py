@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from slipway.base.formatting import span
+from slipway.base.formatting import exact_span
 from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
@@ -50,5 +50,5 @@ def ends_at(template: TemplateChange, offer: Offer, after: Offers) -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
     if seconds is not None and (offer.capacity_type == FLEX_START or rest_of(offer, after)):
-        return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
+        return f"they wait at most {exact_span(seconds)}, {after_wait(offer, after, template.becomes)}"
     return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""

@@ -146,12 +146,12 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
         with_request("jobSpec.scheduling", {"timeout": "7200s"}),
         "template lora (spot): may run 2 h, at most 1 h are allowed",
     ),
-    ("longestTimeout", 1, with_request("jobSpec.scheduling", {}), "template lora (spot): may run 168 h"),
+    ("longestTimeout", 1, with_request("jobSpec.scheduling", {}), "template lora (spot): may run 7 days"),
     (
         "longestTimeout",
         1,
         with_template(replace(LORA, offers=(replace(SPOT, kind="pipeline", request=PIPELINE),))),
-        "template lora (spot): may run 168 h, at most 1 h are allowed; a pipeline can't have a timeout: allow as much",
+        "template lora (spot): may run 7 days, at most 1 h are allowed; a pipeline can't have a timeout: allow as much",
     ),
     ("reviewedCodeOnly", True, replace(GOOD, code=True), "slipway:workspace.code is true"),
 )
