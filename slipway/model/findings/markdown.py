@@ -8,7 +8,7 @@ import re
 _CODE = re.compile(r"`([^`\n]+)`")
 _ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
 """Characters that may begin a link, an emphasis, a table's cell or a formula."""
-_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|\b(http)(?=s?:)|\b(www)(?=\.)")
+_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|(:)(?=//)|(www)(?=\.)")
 """Plain text that GitHub turns into a mention, a reference or a link."""
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
@@ -26,7 +26,8 @@ def text(sentence: str) -> str:
 def code(name: str) -> str:
     """Return a name as code, also in a table's cell, where a bar would end it."""
     plain = _flat(name).replace("`", "'").strip()
-    return f"<code>{_shown(plain)}</code>" if "|" in plain else f"`{plain}`"
+    # Without a name its two backticks would pair with others.
+    return f"<code>{_shown(plain)}</code>" if "|" in plain else f"`{plain}`" * bool(plain)
 
 
 def block(lines: str) -> str:

@@ -125,9 +125,15 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
 def _beside_base(file: str, checkout: Path) -> bool:
     """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
     is another one. A link to a place outside is not a file of it."""
-    root, path = checkout.resolve(), (checkout / file).resolve()
+    root, path = _real(checkout), _real(checkout / file)
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
 
 
 def _is_link(checkout: Path, file: str) -> bool:
-    return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))
+    path = checkout / file
+    return path.is_symlink() or _real(path) != Path(os.path.normpath(_real(checkout) / file))
+
+
+def _real(path: Path) -> Path:
+    # `Path.resolve` raises for links that lead to each other.
+    return Path(os.path.realpath(path))

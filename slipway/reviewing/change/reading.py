@@ -37,7 +37,7 @@ from slipway.reviewing.change.usual import spot_needs
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
 _WINDOWS = 6
-_UNREAD = Unknown("nothing was read", "", "")
+_UNREAD, _GONE = Unknown("nothing was read", "", ""), Unknown("it is gone", "", "")
 
 
 def change(
@@ -71,10 +71,11 @@ def change(
         sides = [side.catalog for side in (known, after) if side]
         of_coming = (metrics(side) for side in sides if side.coming)
         clusters = [cluster for side in sides for cluster in (*side.clusters.values(), *side.dormant.values())]
+        bucket = published_in(preview, known.catalog.catalog_bucket if of_several else "")
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
-            published_in(preview, known.catalog.catalog_bucket if of_several else ""),
+            bucket,
             metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
             now=now,
             ends_within=ends_within(clusters),
@@ -82,6 +83,8 @@ def change(
             elsewhere=_elsewhere(preview, known, after),
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
+        if bucket and live.catalog is None:
+            live = replace(live, catalog=_GONE)
         wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
         parts = {
             "clusters can't be read": live.clusters,
@@ -91,9 +94,9 @@ def change(
             **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
         }
         unread += tuple(f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown))
-        for bucket in touched(preview):
-            if bucket.type == BUCKET and bucket.fate is Fate.ADOPTED:
-                name = bucket.physical
+        for step in touched(preview):
+            if step.type == BUCKET and step.fate is Fate.ADOPTED:
+                name = step.physical
                 try:
                     policies[name] = connection.permissions(known.catalog.project).policy("bucket", name)
                 except CloudError as error:

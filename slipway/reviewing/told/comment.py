@@ -111,9 +111,9 @@ def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 4, 0):
         yield [_folded_cards(lines, details, table), *beside, *no_plan]
-    others = [_item(line, line.told) for line in lines.folded if line.card.opens]
+    others = [_item(line, line.told).removeprefix("- ") for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
-    yield ["\n".join((*first_lines(others, _MOST_ITEMS), no_cards)), *no_plan]
+    yield ["\n".join(f"- {item}" for item in first_lines(others, _MOST_ITEMS)), no_cards, *no_plan]
 
 
 def _cards(lines: Lines) -> list[Card]:

@@ -57,6 +57,15 @@ def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeyp
     assert [str(edit) for edit in files_of("files", "head").stacks["prod"]] == ["`a:b` 1 → 2"]
 
 
+def test_links_that_lead_to_each_other_are_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("head").mkdir()
+    Path("head/a").symlink_to("b")
+    Path("head/b").symlink_to("a")
+    Path("files").write_text("A\ta\nA\tb\n")
+    assert files_of("files", "head").links == {"a", "b"}
+
+
 def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

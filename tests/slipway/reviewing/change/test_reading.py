@@ -9,11 +9,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
-from slipway.deploying.engine.touched import CLUSTER_TYPE
+from slipway.deploying.engine.touched import CLUSTER_TYPE, OBJECT
 from slipway.google.advice import SpotNeed, SpotReport
 from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope
-from slipway.model.facts import CLUSTER, Facts
+from slipway.model.facts import CATALOG, CLUSTER, Facts
 from slipway.model.facts import STACK as STACK_KEY
 from slipway.reviewing.change import reading
 from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, offer, published, template
@@ -40,6 +40,16 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(ask
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
     reading.change(published(was, says), NOBODY, NOW, stack=STACK)
     assert [(request.project, request.region) for request in asked] == [(was.catalog.project, REGION)]
+
+
+def test_a_published_catalog_that_is_gone_makes_no_first_deployment(asked: list[LiveScope]) -> None:
+    plan = published(facts(template("lora")), facts())
+    at = Resource({"bucket": "acme-catalog", "name": "catalog.json"})
+    catalog = EngineStep("refresh", "catalog", OBJECT, "catalog", parent=CATALOG, old=at)
+    change = reading.change(replace(plan, standing={"catalog": catalog}), NOBODY, NOW, stack=STACK)
+    assert asked[0].catalog_bucket == "acme-catalog"
+    assert not change.first and "lora" in change.old.templates
+    assert change.unread[0].startswith("the published catalog can't be read (it is gone)")
 
 
 def of_two(old: tuple[Facts, Facts], new: tuple[Facts, Facts]) -> Preview:

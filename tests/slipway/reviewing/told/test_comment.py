@@ -182,14 +182,19 @@ HOSTILE = [
     "line\n# heading",
     "| cell |",
     "`a|![x](https://evil.example/p.png)`",
+    "#1ftp://evil.example/ 1www.evil.example",
 ]
 
 
 @pytest.mark.parametrize("sentence", HOSTILE)
 def test_text_from_elsewhere_is_only_shown(sentence: str) -> None:
     told = text(sentence)
-    for active in ("<img", "](", "\n", "-->", "@ada", " #1", "http:", "| "):
+    for active in ("<img", "](", "\n", "-->", "@ada", " #1", "://", "www.", "| "):
         assert active not in told
+
+
+def test_backticks_around_nothing_pair_with_no_others() -> None:
+    assert text("a ` ``@ada <b>`") == "a `@ada <b>`"
 
 
 @given(st.text(max_size=60))
