@@ -14,7 +14,7 @@ from slipway.model.season import Season
 from slipway.reviewing.consequence import consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import regraded, review
-from slipway.reviewing.rules.policy import policy, policy_in_words
+from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
 from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, pool
 
 
@@ -48,6 +48,13 @@ def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: 
 def test_the_table_counts_a_rule_once_that_is_broken_at_several_places() -> None:
     broken = replace(facts(cluster("a"), cluster("b")), policy={MANDATORY: {"machines": ["g2-*"]}})
     assert policy_in_words(change(facts(), broken)) == "1 broken"
+
+
+def test_a_rule_that_was_broken_before_keeps_its_earlier_figure() -> None:
+    """The change itself is told elsewhere: a remark that it did not cause had what it brings."""
+    few, many = (replace(facts(cluster("a", pool(low=n))), policy={ADVISORY: {"idleCost": 0.1}}) for n in (1, 2))
+    assert [*standing_violations(change(few, many))] == [*standing_violations(change(few, few))]
+    assert [*standing_violations(change(few, many))] != [*standing_violations(change(many, many))]
 
 
 def test_slipway_s_own_pack_says_what_the_facts_say_already() -> None:
