@@ -12,7 +12,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.model.prices import Price
+from slipway.model.prices import Price, bounded
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
@@ -58,9 +58,9 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         refuses = new.enforce and whose != "users"
         left, user = _in_words(new), whose == "users"
         freed = now is None and not user and old.enforce and not left
-        # Nobody of a new team could spend more before.
+        # Nobody of a new team could spend more before. A tenth less of what refuses may stop people.
         fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
-        stops = now and (now <= was / 2 if was is not None else refuses and name and not fresh)
+        stops = now and (now <= was * (0.9 if refuses else 0.5) if was is not None else refuses and name and not fresh)
         # A user is only warned, and what grows by less than its double is no slip.
         milder = Grade.NOTE if was and ((user and (now or was) >= was) or was < (now or 0) < 2 * was) else None
         gone = change.old.teams.keys() - change.new.teams.keys() if whose == "teams" else ()
@@ -100,7 +100,7 @@ def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Conseque
             Subject("budget", "share"),
             share=percent(idle),
             day=int(HOURS_OF_A_MONTH / 24 / idle) + 1,
-            enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH),
+            enough=bounded(usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH), costs.idle.after),
         )
 
 

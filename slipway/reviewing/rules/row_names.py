@@ -29,7 +29,7 @@ RowName = Literal[
     "policy-weaker", "cluster-barred", "cluster-listed", "policy-resources", "policy-edited", "review-milder",
     "review-stricter", "program-edited", "pins-changed", "stack-gone", "guard-removed", "preview-failed",
     "preview-silent", "preview-leave", "quota-check-weaker", "quota-check-stricter", "quota-requested",
-    "quota-unknown", "quota-short-now", "quota-short-in-overlap", "quota-short-at-most", "quota-asks", "quota-ask",
+    "quota-unknown", "quota-short-now", "quota-short-in-overlap", "quota-short-at-most", "quota-asks",
     "quota-increase", "quota-stands", "quota-outcome", "quota-short-for-offers", "reservation-dates", "used-later",
     "deploying-key", "capacity-found-anew", "generations-overlap", "renamed", "cluster-may-become",
     "stands-as-alternative", "cluster-adopted", "cluster-left", "taken-over", "cluster-overdue", "cleared-failed",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from slipway.base.formatting import join, last_part
 from slipway.google.jobs import VertexJob, distinct
-from slipway.google.quota.metrics import label, namespace
+from slipway.google.quota.metrics import label, namespace, request_command
 from slipway.google.quotas import PREFIX
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineGroup
@@ -80,4 +80,4 @@ def in_words(metric: str) -> str:
 
 def ask(metric: str, limit: int) -> str:
     """Return the command that asks Google for a limit."""
-    return say("quota-ask", metric=metric.removeprefix(PREFIX).replace("nvidia_", ""), limit=limit)
+    return f"`{request_command(metric.removeprefix(PREFIX).replace('nvidia_', ''), limit)}`"

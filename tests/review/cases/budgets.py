@@ -209,8 +209,8 @@ CASES = (
     ),
     Case(
         "A limit of a team that the stack's other budgets have",
-        (stack("teams: { vision: 8000 }", "teams: { vision: 800 }"),),
-        (hurts("budget-changed", "vision", "$800 a month instead of $8,000", "so far counts"),),
+        (stack("teams: { vision: 8000 }", "teams: { vision: 6000 }"),),
+        (hurts("budget-changed", "vision", "$6,000 a month instead of $8,000", "so far counts"),),
         given=(
             stack(
                 "  slipway:policy:\n",

@@ -61,7 +61,12 @@ CASES = (
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
         (
             stops("quota-short-in-overlap", "h100", "`replacement: in-place`"),
-            hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines", "--request a3_cpus=1664"),
+            hurts(
+                "quota-short-at-most",
+                "h100",
+                "can't grow beyond 2 of 8 machines",
+                "--request a3_cpus=1664 --contact EMAIL",
+            ),
         ),
         may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
         never=("ask for fewer", "5 of 8"),

@@ -186,9 +186,9 @@ def within(cluster: Cluster, *, season: bool = False) -> str:
 
 
 def with_month(hourly: Price) -> str:
-    """Return `$2.35/h, $1,719 a month`."""
-    price = "" if hourly.unknown else dollars(hourly)
-    return say("cost-a-month", price=price, month=f"{hourly.known * HOURS_OF_A_MONTH:,.0f}")
+    """Return `$2.35/h, $1,719 a month`, `… and more` where a part has no known price."""
+    price = "" if hourly.unknown else dollars(Price(hourly.known))
+    return say("cost-a-month", price=price, month=f"{hourly.known * HOURS_OF_A_MONTH:,.0f}", more=not hourly.complete)
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:

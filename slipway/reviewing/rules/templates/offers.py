@@ -242,7 +242,9 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
         alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
         ends = ends_at(template, next_[0], after) or alone * (not shut)
-        so = facts(shut, f"{where}they cost {costs(next_, template.becomes)}", ends)
+        # A wait tells what follows it.
+        priced = next_ if patience(next_[0]) is None else next_[:1]
+        so = facts(shut, f"{where}they cost {costs(priced, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
     spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
@@ -261,7 +263,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
-        asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
+        tried=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere or shut or took else None,
     )
 

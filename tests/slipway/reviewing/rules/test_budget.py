@@ -1,8 +1,12 @@
 """Limits of a budget that go, beside others of the same change."""
 
+from dataclasses import replace
+from decimal import Decimal
+
 from slipway.model.budget import Budget
+from slipway.model.prices import Price
 from slipway.reviewing.rules.budget import budgets
-from tests.slipway.reviewing.builders import change, facts
+from tests.slipway.reviewing.builders import change, cluster, facts, pool
 
 
 def test_a_team_whose_limit_goes_is_not_held_by_a_limit_of_the_stack_that_refuses_nothing() -> None:
@@ -10,3 +14,10 @@ def test_a_team_whose_limit_goes_is_not_held_by_a_limit_of_the_stack_that_refuse
     told = " / ".join(f"{each.does} {each.so}" for each in budgets(change(facts(budget=was), facts(budget=now))))
     assert "may spend without a limit of its own the stack's $80,000 a month refuses nothing" in told
     assert "up to the stack's" not in told
+
+
+def test_idle_pools_with_a_part_of_no_known_price_cost_at_least_their_sum() -> None:
+    pools = facts(cluster("t4", pool(price=Price(Decimal(1), complete=False))))
+    over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
+    (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
+    assert "idle pools cost $730 and more a month" in share.instead

@@ -3,6 +3,7 @@ no such world. # N1 # N2 # N5 # B3 # B6"""
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,12 +15,13 @@ from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAltern
 from slipway.model.catalog.withdrawal import withdrawn
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import hourly
+from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
+from slipway.reviewing.rules.clusters.cluster_change import with_month
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import clusters, retiring
 from slipway.reviewing.rules.clusters.machines import standing_alternatives
@@ -53,6 +55,15 @@ def fates(change: Change) -> dict[str, Consequence]:
     listed = [consequence for consequence in every if consequence.kind.startswith(("cluster-", "jobs-"))]
     assert len({consequence.key for consequence in listed}) == len(listed), "the same is said twice"
     return {consequence.kind: consequence for consequence in listed}
+
+
+def test_a_month_of_a_price_that_lacks_a_part_is_no_sum() -> None:
+    part = Price(Decimal("0.5"), complete=False)
+    assert with_month(part) == "$0.50/h, $365 a month and more"
+    assert (with_month(replace(part, complete=True)), with_month(UNKNOWN)) == (
+        "$0.50/h, $365 a month",
+        "an unknown amount",
+    )
 
 
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)

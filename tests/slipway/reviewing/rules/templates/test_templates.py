@@ -78,7 +78,13 @@ def test_use_that_could_not_be_read_is_not_claimed() -> None:
     assert (finding.grade, finding.details) == (BLOCKING, (unknown,))
 
 
-def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
+def test_what_follows_a_wait_is_told_once() -> None:
+    before = replace(LORA, offers=(SPOT, offer("flex-start", wait=7200.0), offer("on-demand")))
+    so = only(before, replace(before, offers=before.offers[1:])).so
+    assert "by flex-start; they wait at most 2 h, then they cost" in so and so.count("on demand") == 1
+
+
+def test_who_tried_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
     """Jobs of any generation count, queued ones too; an adopted cluster is known by the id that it has."""
 
     def lost(new: Template, *recent: VertexJob) -> tuple[str, ...]:
@@ -89,9 +95,9 @@ def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None
     before = replace(LORA, offers=(POOL, offer(cluster="spare"), SPOT))
     no_pool, no_spare = replace(LORA, offers=before.offers[1:]), replace(LORA, offers=(POOL, SPOT))
     jobs = (job("a", user="ada", on=replace(cpu, id="cpu-0badbad-2"), state="SUCCEEDED"), job("b", on=cpu))
-    two = "2 submissions by 2 people asked for pool cpu in the last 30 days (ada 1 and user-a 1)"
+    two = "2 submissions by 2 people tried pool cpu in the last 30 days (ada 1 and user-a 1)"
     assert lost(no_pool, *jobs) == (two,)
-    template = "1 submission by ci asked for pool spare in the last 30 days"
+    template = "1 submission by ci tried pool spare in the last 30 days"
     assert lost(no_spare, *jobs, job("c", on=adopted, user="ci", state="QUEUED")) == (template,)
 
 
