@@ -187,7 +187,7 @@ def reviews() -> Mapping[str, Any]:
         field="k",
         cost=1.5,
     )
-    amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)))
+    amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)), fewer=True)
     whole = Review(
         "dev",
         (cancelled, consequence("submitter-added", Subject("y"), "may submit")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -54,6 +55,9 @@ class Amount:
 
     before: Hourly
     after: Hourly
+    #: More machines without a whole price, or fewer.
+    more: bool = False
+    fewer: bool = False
 
     @property
     def difference(self) -> Decimal:
@@ -71,16 +75,13 @@ class Amount:
 
     @property
     def told(self) -> bool:
-        """Tell whether the difference holds whatever the unknown parts are: newly unknown parts have become no cheaper,
-        and formerly unknown ones no dearer."""
-        if self.before.complete == self.after.complete:
-            return bool(self.difference)
-        return self.difference > 0 if self.before.complete else self.difference < 0
+        """Tell whether the difference holds whatever the unknown parts are."""
+        return (self.difference > 0 and not self.fewer) or (self.difference < 0 and not self.more)
 
     @property
     def bounded(self) -> bool:
         """Tell whether the cost rises by at most the difference, as nobody knows all of what it was."""
-        return not self.told and self.difference > 0
+        return self.difference > 0 and self.fewer and not self.more
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,17 @@ class Money:
 
 @once
 def money(change: Change) -> Money:
-    before = [UNKNOWN if Side.BEFORE in change.unknown else _total(change.old, most=most) for most in (False, True)]
-    after = [UNKNOWN if Side.AFTER in change.unknown else _total(change.new, most=most) for most in (False, True)]
     beside = (
         cluster.held_price
         for cluster in cluster_changes(change)
         if cluster.old and cluster.retires and not (cluster.stays or cluster.in_place)
     )
-    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(beside, Price()))
+    return Money(_amount(change, most=False), _amount(change, most=True), sum(beside, Price()))
+
+
+def _amount(change: Change, *, most: bool) -> Amount:
+    (before, lacked), (after, lacks) = (_total(change, side, most=most) for side in Side)
+    return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
 def costs(change: Change) -> Iterator[Consequence]:
@@ -122,25 +126,32 @@ def costs(change: Change) -> Iterator[Consequence]:
         yield from _dated(change)
 
 
-def _total(catalog: Catalog, *, most: bool) -> Price:
-    """Return the price of all clusters that the stack has made; `most`: at the dearest time."""
+def _total(change: Change, of: Side, *, most: bool) -> tuple[Price, Counter[object]]:
+    """Return the price of all clusters that the stack has made, and the machines whose price is not whole; `most`: at
+    the dearest time."""
+    lacking: Counter[object] = Counter([of] if of in change.unknown else ())
+    if lacking:
+        return UNKNOWN, lacking
+    catalog = change.old if of is Side.BEFORE else change.new
     sides = (clusters for _, clusters in catalog.at_once) if most else (catalog.clusters.values(),)
-    sums = (sum((price(each, most=most) for each in side if not each.adopted), Price()) for side in sides)
-    return dearest(sums)
+    own = [[each for each in side if not each.adopted] for side in sides]
+    for side in own:
+        pools = [pool for each in side for pool in each.pools if not pool.price_per_hour.complete]
+        lacking |= Counter(pool.machine for pool in pools for _ in range(pool.max if most else pool.min))
+    return dearest(sum((price(each, most=most) for each in side), Price()) for side in own), lacking
 
 
 def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
-    if amount.before == amount.after:
+    if not (amount.difference or amount.more or amount.fewer):
         return
     month = abs(amount.monthly)
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
-    # A rise that is only bounded may be above the sum: a person decides.
+    # A rise that is only bounded, or not known, may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), row) if edited else None
-    asks = most is not None and float(amount.monthly) > most
+    asks = most is not None and (amount.more or float(amount.monthly) > most)
     # Nothing is deployed that is refused, whoever approves it.
     refused = change.preview is not None and change.preview.refused
-    needs = f"; above ${most:,.0f} a month it needs an approval" if most is not None else ""
     yield by_row(
         row,
         Subject("stack"),
@@ -148,8 +159,8 @@ def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bo
         bounded=amount.bounded,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        difference=signed(round(amount.after.known, 2) - round(amount.before.known, 2))
-        + (needs if asks and not refused else ""),
+        difference=signed(round(amount.after.known, 2) - round(amount.before.known, 2)),
+        needs=f"; above ${most:,.0f} a month it needs an approval" if asks and not refused else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),

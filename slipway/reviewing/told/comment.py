@@ -197,7 +197,7 @@ def _monthly(amount: Amount) -> str:
         "?" if price.unknown else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else f' {MORE}'}"
         for price in (amount.before, amount.after)
     )
-    if before == after:
+    if before == after and not (amount.more or amount.fewer):
         return after
     return _cell(f"{before} → {after}", strong=amount.steep)
 

@@ -1,5 +1,7 @@
 """Money: a stack's cost idle and at most, a run's cost, reservations that stay paid."""
 
+from dataclasses import replace
+
 from tests.review.case import CALM, LARGE, QUIET, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
 from tests.review.edits import OFFERS, RESERVED, ago
 
@@ -75,6 +77,34 @@ CASES = (
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "machines-changed", "pool-unused"),
         given=(ASKS_ABOVE, T4),
         accident="a gate that an unknown price kept open",
+    ),
+    Case(
+        "Machines whose price no list has come to a stack that already has some, and that asks above a sum",
+        (
+            stack(
+                "    cpu:\n",
+                "    b200:\n      pools:\n        workers: { machine: a4-highgpu-8g, "
+                "replicas: { min: 1, max: 2 } }\n      labels: { team: platform }\n    cpu:\n",
+            ),
+        ),
+        (
+            stops("idle-cost", "stack", "an amount that is not known", "above $50,000 a month it needs an approval"),
+            stops("most-cost", "stack", "an amount that is not known", "above $100,000 a month it needs an approval"),
+            hurts("pool-unused", "b200/workers"),
+        ),
+        may=("quota-unknown",),
+        given=(ASKS_ABOVE, T4),
+        accident="machines without a price, told as a cost that does not change",
+    ),
+    Case(
+        "Two machines whose price no list has whole become one, in a stack that asks above a sum",
+        (stack("count: 1 }, replicas: 2", "count: 1 }, replicas: 1"),),
+        (
+            stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
+            tells("idle-cost", "stack", "a month less"),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap"),
+        given=(ASKS_ABOVE, replace(T4, new=str(T4.new).replace("replicas: 1", "replicas: 2"))),
     ),
     Case(
         "Machines on demand come before the pool, at a price that the stack asks about",

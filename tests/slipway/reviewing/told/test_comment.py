@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from slipway.base.errors import ConfigError
 from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.markdown import code, text
+from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review, beside, planned, read, review, write
+from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.comment import LIMIT, MARKER, comment
 from slipway.reviewing.told.redaction import redacted
 from tests.slipway.reviewing.builders import H100, change, cluster, facts, job, kept, living, pool, template
@@ -204,3 +207,12 @@ def test_no_text_ends_a_line_a_cell_or_a_tag(sentence: str) -> None:
         assert "|" not in told
         assert "<!--" not in told.replace("`", "") or "`" in told
     assert "](" not in text(sentence.replace("`", ""))
+
+
+@pytest.mark.parametrize("unpriced", [{"more": True}, {"fewer": True}])
+def test_machines_without_a_price_are_no_cost_that_stays(unpriced: dict[str, bool]) -> None:
+    part = Price(Decimal(100), complete=False)
+    stays = Money(Amount(part, part), Amount(part, part), Price())
+    moves = Money(Amount(part, part, **unpriced), Amount(part, part, **unpriced), Price())
+    told, of_same = (comment([Review("prod", (goes(),), money=each)]) for each in (moves, stays))
+    assert "no change: " in of_same and "no change: " not in told
