@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -193,6 +195,17 @@ def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: Loca
     assert answer["policy"] == {"gcp.resourceLocations": ["in:us-locations"]}
     wrong = own_cloud.command("up", "--set", "submission_per_minute=7")
     assert wrong.returncode == 2 and "did you mean 'submissions_per_minute'?" in wrong.stderr
+
+
+def test_the_next_answer_bears_the_time_that_the_clock_was_moved_to(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+
+    def dated() -> datetime:
+        return parsedate_to_datetime(own_cloud.call("GET", "/storage/v1/b?project=local-project").headers["Date"])
+
+    before = dated()
+    own_cloud.rest("POST", "/vertex-local/clock", {"advance": 3600})
+    assert dated() - before >= timedelta(hours=1)
 
 
 def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cloud: LocalCloud) -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from email.utils import format_datetime
 from types import ModuleType
 from urllib.parse import parse_qsl, unquote
 
@@ -93,6 +94,7 @@ class _App:
         except ClientDisconnect:
             return
         response = _response(reply)
+        response.headers["date"] = format_datetime(self._world.clock.now(), usegmt=True)
         spent = 1000 * (time.monotonic() - began)
         _log.info("%s %s -> %d in %.0f ms", request.method, _shown(path), reply.status, spent)
         await response(scope, receive, send)

@@ -12,14 +12,12 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from email.utils import format_datetime
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TextIO
 
 import uvicorn
 
-from ..clock import Clock
 from ..projects import Projects
 from ..world import Loop, World, open_world
 from .app import build_app
@@ -74,10 +72,11 @@ def serve(state_folder: Path, port: int) -> None:
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            date_header=False,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=2,
         )
-        _Server(config, world.clock).run(sockets=[listener])
+        _Server(config).run(sockets=[listener])
     finally:
         for loop in [loop for each in loops.values() for loop in each]:
             loop.stop()
@@ -90,25 +89,15 @@ def serve(state_folder: Path, port: int) -> None:
 class _Server(uvicorn.Server):
     """A server that sleeps until told to end. The library's wakes ten times a second: most of an idle cloud's cost."""
 
-    def __init__(self, config: uvicorn.Config, clock: Clock) -> None:
+    def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._clock = clock
         self._told = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def main_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
-            # Each round sets the date that answers bear.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._told.wait(), 1)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Set the date of answers to the cloud's own time, which somebody may have moved ahead of the machine's."""
-        ended = await super().on_tick(counter)
-        date = format_datetime(self._clock.now(), usegmt=True).encode()
-        self.server_state.default_headers = [(b"date", date), *self.config.encoded_headers]
-        return ended
+            await self._told.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
