@@ -68,16 +68,17 @@ class Card:
         what it comes to, then others."""
         lead, also = self.lead, ""
         for part in (part for part in self.parts if part.phrase != lead.phrase):
-            pronoun = "it" if part.who == IT else "they"
             same = part.called == lead.called
-            again = pronoun if same and part.who == lead.who and part.who in _OF_ITSELF else part.who
-            again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
+            again = ("it" if part.who == IT else "they") if same and part.who == lead.who in _OF_ITSELF else part.who
+            # Other cases of a template that are hit alike are named together.
+            cases = dict.fromkeys(each.who for each in self.parts if same and each.does == part.does == lead.does)
+            who = [one if one.startswith(_NAMES) else f"{one[:1].lower()}{one[1:]}" for one in [*cases][1:] or [again]]
             # Of a cluster's pool the line may have what becomes of the cluster.
-            more = f"{again} {part.does}".strip()
+            more = f"{several(who)} {part.does}".strip()
             more = more if same else named(more, f"`{part.called}`")
             before = lead.phrase if part.grade is lead.grade else self._begun(also)
             others = not (same or lead.subject.cluster)
-            if part.grade is Grade.NOTE or others or part.does in f"{lead.phrase}{lead.end}{also}":
+            if part.grade is Grade.NOTE or others or part.does in f"{'' if cases else lead.phrase}{lead.end}{also}":
                 continue
             if _words(f"{before}{also} {more}") <= self.room:
                 also = f"{also}; {more}"
@@ -210,8 +211,7 @@ def arranged(reviews: Sequence[Review]) -> Lines:
 
 def _weight(part: Consequence) -> tuple[object, ...]:
     """Return the key that sorts the heaviest first."""
-    of = part.of
-    return -part.grade, of.rank, _ROWS.index(of.row), list(Section).index(part.section), -part.cost
+    return -part.grade, part.of.rank, _ROWS.index(part.of.row), list(Section).index(part.section), -part.cost
 
 
 def _cards(review: Review) -> Iterator[Card]:

@@ -67,9 +67,8 @@ def mend(offer: Offer, template: TemplateChange) -> str:
         return "" if others else "list another capacity type too"
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
-        first = f"ask for quota first{asked and f' ({asked})'}"
-        then = f"once it is granted, they cost {cost(offer, template.becomes)}"
-        return f"{first}: {then}; or keep machines or capacity types that have some"
+        first = f"ask for quota first{asked and f' ({asked})'}: once it is granted, they cost"
+        return f"{first} {cost(offer, template.becomes)}; or keep machines or capacity types that have some"
     if barred(offer):
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
         return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)

@@ -47,6 +47,12 @@ def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> No
     assert opened(SLOWER, again) == ["Jobs of `lora` are ended after 1 h; they run image `x`"]
 
 
+def test_other_cases_that_lose_the_same_are_named() -> None:
+    first, *others = (replace(SLOWER, who=f"Jobs of {{it}} (size={size})", so=f"they cost ${size}") for size in "123")
+    told = "; jobs of `lora` (size=2) and jobs of `lora` (size=3) are ended after 1 h"
+    assert opened(first, *others) == [f"Jobs of `lora` (size=1) are ended after 1 h: they cost $1{told}"]
+
+
 def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
     long = replace(MADE, does=" ".join(["word"] * (LONGEST - 4)), so="")
     assert opened(long, PAID) == [f"A second `h100` {long.does}"]
