@@ -34,12 +34,12 @@ def teams(change: Change) -> Iterator[Consequence]:
         # A cluster may take the place of another one, with its shares.
         moved = cluster not in change.old.clusters and after in ended
         if before != after and not moved:
-            subject, edits = Subject("cluster", cluster), (Edit("shares", before, after),)
             old, new = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
             may = change.new.owners(cluster) or old
             words: dict[str, Any] = {"before": before, "after": after, "gone": not new, "cluster": cluster}
+            words["alone"] = len(change.new.owners(cluster)) == 1
             words["lost"] = _called(team for team in sorted(old) if new and team not in new and team in may)
-            yield by_row("team-shares", subject, edits=edits, **words)
+            yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:

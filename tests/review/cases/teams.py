@@ -146,7 +146,7 @@ CASES = (
             ),
         ),
         may=("cluster-team", "cluster-team-gone"),
-        never=("jobs of speech are sent there", "have no share"),
+        never=("jobs of speech are sent there", "have no share", "while a team below its own waits"),
     ),
     Case(
         "Nobody shares a cluster by machines any more",
