@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.budget import Budget
+from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
@@ -16,8 +20,9 @@ from slipway.model.prices import Price, bounded
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.clusters.cluster_change import price
 from slipway.reviewing.rules.declared import compare, row_of
-from slipway.reviewing.rules.money import Money, money
+from slipway.reviewing.rules.money import money
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
@@ -27,7 +32,7 @@ def budgets(change: Change) -> Iterator[Consequence]:
     if not change.first:
         yield from _limits(old, new, change)
     if not change.unknown and new.stack:
-        yield from _spent_by_pools(old, new, money(change))
+        yield from _spent_by_pools(old, new, change)
 
 
 def _teams(facts: Facts) -> frozenset[str]:
@@ -91,18 +96,38 @@ def _in_words(budget: Budget) -> str:
     return told and f"{told} a month"
 
 
-def _spent_by_pools(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
-    """Find pools that newly spend an enforced budget by themselves, so that nothing can be sent at the month's end."""
-    before, idle = _part(costs.idle.before, old.stack), _part(costs.idle.after, new.stack)
-    if new.enforce and idle > 1 and not (old.enforce and before > 1):
-        yield by_row(
-            "budget-share",
-            Subject("budget", "share"),
-            share=percent(idle),
-            day=int(HOURS_OF_A_MONTH / 24 / idle) + 1,
-            enough=bounded(usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH), costs.idle.after),
-        )
+def _spent_by_pools(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
+    """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
+    can be sent at the month's end."""
+    costs = money(change).idle
+    now = [[side * HOURS_OF_A_MONTH] for side in (costs.before, costs.after)]
+    begins = (max(each.season.begins, change.now) for each in change.new.coming if each.season.begins)
+    firsts = [datetime(day.year, day.month, 1, tzinfo=UTC) for day in begins]
+    # A season that begins late in a month may spend only the next one's.
+    months = sorted({each for first in firsts for each in (first, (first + timedelta(31)).replace(day=1))})
+    of_months = ((month, [[*_by_day(change, side, month)] for side in (change.old, change.new)]) for month in months)
+    for month, days in ((None, now), *of_months):
+        before, idle = (sum(prices, Price()) for prices in days)
+        known = old.enforce and old.stack and before.known > old.stack
+        if new.enforce and new.stack and idle.known > new.stack and not known:
+            share, sums = float(idle.known) / new.stack, accumulate(price.known for price in days[1])
+            day = month and month + timedelta(sum(spent <= new.stack for spent in sums))
+            yield by_row(
+                "budget-share",
+                Subject("budget", "share"),
+                share=percent(share),
+                day=f"{day:%Y-%m-%d}" if day else f"day {int(HOURS_OF_A_MONTH / 24 / share) + 1} of a month",
+                month=f"{month:%B %Y}" if month else "",
+                enough=bounded(usd(float(idle.known)), idle),
+            )
+            return
 
 
-def _part(price: Price, limit: float | None) -> float:
-    return float(price.known) * HOURS_OF_A_MONTH / limit if limit else 0.0
+def _by_day(change: Change, catalog: Catalog, month: datetime) -> Iterator[Price]:
+    """Yield the USD that idle clusters cost on each day of a month, unless they are given up by then."""
+    clusters = [each for each in (*catalog.clusters.values(), *catalog.coming) if not each.adopted]
+    for day in range(monthrange(month.year, month.month)[1]):
+        at = month + timedelta(day)
+        there = (each for each in clusters if each.season.includes(at))
+        lasts = ((each, each.season.idle_limit or timedelta.max, each.season.begins or change.now) for each in there)
+        yield sum((price(each) * 24 for each, limit, since in lasts if at - since < limit), Price())

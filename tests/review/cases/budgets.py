@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, h100, hurts, stack, stops, tells, template
 from tests.review.edits import POLICY, workspace
 
 ASKED = stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 4\n")
 AGENTS = "  slipway:agents: { perDay: 50, machines: [n1-standard-8] }\n"
 BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enforce: true }\n  slipway:policy:\n")
+SIXTY = replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "60000"))
 LIMITED = "{ stack: 80000, enforce: true, teams: { ml: 5000, judges: 900 }, users: { bo: 100 } }"
 
 CASES = (
@@ -100,6 +101,37 @@ CASES = (
             stops("budget-share", "budget share", "nothing can be sent from about day 31 of a month on"),
         ),
         accident="a limit that nobody met in February",
+    ),
+    Case(
+        "The budget is enforced, and idle pools spend it once a declared season has come",
+        (SIXTY,),
+        (
+            tells("budget-changed", "budget stack", "may spend $60,000 a month"),
+            stops("budget-share", "budget share", "of February 2027", "from about 2027-02-13 on"),
+        ),
+        given=(h100("from: 2027-01-28", "until: 2027-02-20"),),
+        accident="a limit that was spent when a campaign began",
+    ),
+    Case(
+        "The budget is enforced, and a declared season is too short to spend it",
+        (SIXTY,),
+        (tells("budget-changed", "budget stack", "may spend $60,000 a month"),),
+        given=(h100("from: 2027-01-28", "until: 2027-02-10"),),
+    ),
+    Case(
+        "The budget is enforced, and a season to come is given up before idle machines spend it",
+        (SIXTY,),
+        (tells("budget-changed", "budget stack", "may spend $60,000 a month"),),
+        given=(h100("from: 2027-01-28", "idleLimit: 3d"),),
+    ),
+    Case(
+        "A season to come is lengthened, until idle pools alone spend the enforced budget",
+        (stack("until: 2027-02-02", "until: 2027-02-20"),),
+        (
+            tells("season-changed", "h100 until", "until 2027-02-20"),
+            stops("budget-share", "budget share", "of February 2027", "from about 2027-02-13 on"),
+        ),
+        given=(SIXTY, h100("from: 2027-01-28", "until: 2027-02-02")),
     ),
     Case(
         "The budget is less than idle pools cost with a single machine each",
