@@ -9,6 +9,7 @@ A100 = (
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
     "      labels: { team: platform }\n    cpu:\n"
 )
+H100_MIN = "slipway:persistentResources.h100.pools.workers.replicas.min"
 
 SUITE = (
     'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100)),), ("spot",)),)'
@@ -33,14 +34,14 @@ CASES = (
         "Quota is only warned of, and there is not enough for the new cluster",
         (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),
         (
-            stops("quota-short-allowed", "quota", "`mode: warn` lets the deployment go on"),
-            hurts("cluster-new-generation", "h100"),
+            stops("quota-short-allowed", "quota", "where jobs go on", "`mode: warn` lets", H100_MIN),
+            hurts("cluster-new-generation", "h100", "can't be made", "takes jobs until the new one is there"),
             hurts("idle-cost", "stack"),
         ),
         may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),
         world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 24}),
         given=(stack("mode: enforce", "mode: warn"),),
-        never=("refused",),
+        never=("refused", "may finish on the old", "is deleted when", "`max` at 3"),
     ),
     Case(
         "More machines than the quota has are always there, and the rest is asked for",

@@ -73,10 +73,13 @@ class ClusterChange:
         return self.old_in_cloud is not None and self.old_in_cloud.failed
 
     @property
+    def made(self) -> bool:
+        return self.new is not None and not (self.stays or self.new_in_cloud)
+
+    @property
     def is_replaced(self) -> bool:
         """Tell whether a new one is made while the old one holds machines."""
-        holds = self.old is not None and not (self.gone or self.failed)
-        return holds and self.new is not None and not (self.stays or self.new_in_cloud)
+        return self.made and self.old is not None and not (self.gone or self.failed)
 
     @property
     def in_place(self) -> bool:

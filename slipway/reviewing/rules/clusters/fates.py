@@ -22,6 +22,7 @@ from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
+from slipway.reviewing.rules.quota import held_up
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
 
@@ -66,7 +67,11 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 **_values(cluster, listed, change),
             )
         yield from _needed(cluster, change)
-        if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
+        if (
+            cluster.jobs
+            and cluster.retires
+            and not (cluster.stays or cluster.in_place or cluster.name in held_up(change))
+        ):
             goes: Mapping[str, Any] = {"removed": group == "removed", "revived": group == "revived"}
             yield of_cluster("jobs-finish-on-old", cluster.name, details=jobs(cluster.jobs, change.now), **goes)
     yield from new_machines(listed, change)
@@ -131,7 +136,8 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "keys": named(dict.fromkeys(keys)),
         "wasted": _wasted(cluster),
         "followed": cluster.new_in_cloud or not cluster.retires,
-        "end": _end(cluster),
+        "held": cluster.name in held_up(change),
+        "end": _end(cluster, change),
         "busy": cluster.jobs and cluster.retires,
         "failed": cluster.failed,
         "there": cluster.new_in_cloud,
@@ -158,12 +164,13 @@ def _brief(edit: Edit) -> Edit:
     return Edit(edit.key, *(short(side, 24) for side in sides))
 
 
-def _end(cluster: ClusterChange) -> str:
+def _end(cluster: ClusterChange, change: Change) -> str:
     """Return the end of the old cluster, after its name: `is deleted when … has ended`."""
     return say(
         "fate-end",
         gone=cluster.gone,
         failed=cluster.failed,
+        held=cluster.name in held_up(change),
         retires=of.ends(cluster.retires) if cluster.retires else "",
         busy=bool(cluster.jobs),
         read=cluster.read,
@@ -178,7 +185,7 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     if group == "revived" and new:
         yield its_id(new.id)
     elif group == "beside" and old:
-        yield f"`{old.id}` {_end(cluster)}"
+        yield f"`{old.id}` {_end(cluster, change)}"
     elif only := new if old is None else old if new is None else None:
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":

@@ -17,6 +17,7 @@ from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
+from slipway.reviewing.rules.quota import held_up
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
@@ -55,10 +56,8 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if found := machines(of.minimum_machines(new)):
         how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new)}
         yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
-    lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
-    short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
     # Without quota for the new one there are no two.
-    if cluster.held and not (cluster.in_place or short):
+    if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade = None if cluster.retires or cluster.scarce else Grade.NOTE
         until = have_ended(cluster.jobs, "") if cluster.jobs else ""
         how = {"briefly": not cluster.retires, "until": until, "held": dollars(cluster.held_price)}
