@@ -6,8 +6,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from itertools import permutations
 
 from slipway.authoring.stack.secrets import looks_secret
+from slipway.base.formatting import counted
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
@@ -19,7 +21,7 @@ _SAVES = re.compile(
 )
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
-_LONGEST = 100
+_LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
@@ -55,18 +57,21 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     old, new = before.splitlines(), after.splitlines()
     blocks = SequenceMatcher(None, old, new).get_opcodes()
     return tuple(
-        Edit(f"{file}:{start + 1}", _lines(old[first:last]), _lines(new[start:end]))
+        Edit(f"{file}:{start + 1}", *(_lines(*sides) for sides in permutations((old[first:last], new[start:end]))))
         for what, first, last, start, end in blocks
         if what != "equal" and any(line.strip() for line in (*old[first:last], *new[start:end]))
     )
 
 
-def _lines(lines: list[str]) -> str:
+def _lines(lines: list[str], beside: list[str]) -> str:
     pairs = (match for line in lines for match in _ASSIGNED.finditer(line[:_WIDEST]))
     if any(looks_secret(match[2] or match[3], match[1]) for match in pairs):
         return HIDDEN
-    told = [line.strip() for line in lines if not line.lstrip().startswith("#")] or [line.strip() for line in lines]
-    return bare(" ⏎ ".join(told), longest=_LONGEST)
+    stripped = ([line.strip() for line in some if line.strip()] for some in (lines, beside))
+    text, other = (_BREAK.join([line for line in some if line[0] != "#"] or some) for some in stripped)
+    told = bare(text, longest=_LONGEST, beside=other)
+    left = text.count(_BREAK) - told.count(_BREAK)
+    return told if told == HIDDEN or not left else f"{told} and {counted(left, 'more lines')}"
 
 
 def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[str]]:

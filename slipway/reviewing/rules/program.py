@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slipway.base.errors import Fault
-from slipway.base.formatting import short
+from slipway.base.formatting import counted, short
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
@@ -56,6 +56,8 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
+        lines = [edit for file in edited for edit in files.lines.get(file, ())]
+        more = len(lines) - _MOST_LINES
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
             "program-edited",
@@ -63,8 +65,11 @@ def _edited(files: Files) -> Iterator[Consequence]:
             unsure=unsure,
             sure=not all(map(may_be_imported, edited)),
             files=named(names),
-            edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
-            details=names if len(names) > 1 else (),
+            edits=lines[:_MOST_LINES],
+            details=(
+                *(names if len(names) > 1 else ()),
+                *([f"and {counted(more, 'more places')} in these files"] * (more > 0)),
+            ),
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import few, join, last_part
+from slipway.base.formatting import counted, few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
@@ -113,7 +113,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         edits=lines[:_MOST_LINES],
         details=[
             *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
-            *([f"and {more} more places in these files"] if more > 0 else []),
+            *([f"and {counted(more, 'more places')} in these files"] if more > 0 else []),
         ],
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING
-from slipway.reviewing.change.programs import forgetting, job_file, same_program
+from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -46,6 +46,14 @@ def test_comments_docstrings_and_form_are_no_other_code(before: str, after: str,
 )
 def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lost: set[str]) -> None:
     assert forgetting({"jobs/lora/task.py": (before, after)}) == ({"jobs/lora/task.py": lost} if lost else {})
+
+
+def test_of_long_lines_what_differs_is_shown_and_what_is_left_out_is_counted() -> None:
+    long = f"bucket({', '.join(f'option_{n}=True' for n in range(60))}"
+    (edit,) = edited_lines("a.py", f"{long})\n", f"{long}, delete_after=90)\n")
+    assert edit.before.startswith("…") and "delete_after=90" in str(edit) and str(edit).count("…") == 2
+    (edit,) = edited_lines("a.py", "", "\n# Why.\n" + "first(1)\n\n" * 60)
+    assert edit.after.startswith("first(1) ⏎ first(1)") and edit.after.endswith("… and 23 more lines")
 
 
 @pytest.mark.parametrize(
