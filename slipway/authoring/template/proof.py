@@ -296,8 +296,7 @@ def _no_pool(
     if all(has == "none" for *_, has, _ in unlike):
         fix = f"take the {fields} out of {file}, or add the pool that it asks for to a cluster"
     if not cluster.adopted:
-        anew = "which makes the cluster anew unless it is deployed so"
-        fix = f"give {pools} the template's {fields}, {anew}; or {fix}"
+        fix = f"give {pools} the template's {fields} (a cluster that runs with others is then made anew); or {fix}"
     roles = [mismatch.role for mismatch in nearest]
     # A pool that another worker pool takes can't have this one's machines as well.
     if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(roles):

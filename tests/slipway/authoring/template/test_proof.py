@@ -63,7 +63,7 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     assert line.count(" needs ") == line.count(" has ") == 1
     field = row.partition(" ")[0]
     assert error.fix.startswith(
-        f"give cpu/workers the template's {field}, which makes the cluster anew unless it is deployed so; or"
+        f"give cpu/workers the template's {field} (a cluster that runs with others is then made anew); or"
     )
     assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
