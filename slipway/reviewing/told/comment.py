@@ -80,9 +80,9 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
             unread.setdefault(gap, []).append(review.stack)
     refused = any(review.refused for review in reviews)
     title = headline(reviews, lines)
-    # Of a title of two things nobody knows which one a line goes on from.
-    whole = any(line.clause in title for line in lines.opened[1:2])
-    items = [_item(line, line.told if place or whole else line.below_title) for place, line in enumerate(lines.opened)]
+    # Of a title of two things each line names the one that it goes on from.
+    two = any(line.clause in title and line.card.stacks == lines.opened[0].card.stacks for line in lines.opened[1:2])
+    items = [_below_title(line, two) if at <= two else _item(line, line.told) for at, line in enumerate(lines.opened)]
     parts = [f"### {text(title)}", table, "\n".join(filter(None, items))]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
@@ -151,10 +151,19 @@ def _card(card: Card, details: int) -> str:
     return "\n".join(rows)
 
 
-def _item(line: Line, told: str) -> str:
-    field = code(short(line.field, _LONGEST_NAME)) if line.field else ""
+def _below_title(line: Line, named: bool) -> str:
+    """Return the line without its clause, and with the sign of what is left of it."""
+    lead, *others = line.card.parts
+    told, first = line.below_title, line.named(lead.end.lstrip(":; ").partition("; ")[0])
+    left = [] if first and told.startswith(first) else [part.grade for part in others if line.named(part.does) in told]
+    names = line.names if named and told and lead.subject.name and line.names not in told else ""
+    return _item(line, told, SIGNS[max(left, default=line.card.grade)], names)
+
+
+def _item(line: Line, told: str, sign: str = "", names: str = "") -> str:
+    field = code(short(line.field, _LONGEST_NAME)) if line.field else _shown(names)
     where = f" ({field})" if told and field else f"in {field}" * bool(field)
-    return f"- {line.sign} {_shown(told)}{where}" if told or field else ""
+    return f"- {sign or line.sign} {_shown(told)}{where}" if told or field else ""
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:

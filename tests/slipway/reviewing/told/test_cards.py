@@ -127,6 +127,10 @@ def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
     long_named = [replace(gone(f"{'t' * 50}{n}"), does=f"go {n}") for n in range(4)]
     assert headline([of(*long_named)]).endswith(" · 3 more to approve")
     long = replace(gone("a"), does="are refused " + "for a long reason " * 5)
+    wider = [
+        consequence("bounds-widened", Subject("template", name), f"may have `{n}`") for name in "abc" for n in "mn"
+    ]
+    assert headline([of(*wider)]) == "• prod: `a` may have `m` · `b` may have `m` · 4 more changes"
     assert headline([of(long, SLOWER)]) == f"⛔ prod: {long.phrase.replace('{it}', '`a`')}"
 
 

@@ -71,8 +71,20 @@ def test_the_first_line_goes_on_from_the_title() -> None:
         "- ⛔ it is empty",
         "- ⚠ `y` goes too: it is full",
     ]
-    # Of a title of two things nobody would know which one it goes on from.
-    assert "- ⛔ `x` goes: it is empty" in seen(comment([replace(QUIET, consequences=some)]))
+    # Of a title of two things each line names its own.
+    both = seen(comment([replace(QUIET, consequences=some)]))
+    assert both.splitlines()[1:] == [
+        "### ⛔ dev: `x` goes · `y` goes too",
+        "",
+        "- ⛔ it is empty (`x`)",
+        "- ⛔ it is full (`y`)",
+        "",
+    ]
+
+
+def test_the_first_line_has_the_sign_of_what_it_tells() -> None:
+    milder = replace(goes("x", does="is read"), grade=Grade.WARNING)
+    assert "\n- ⚠ it is read\n" in seen(comment([replace(QUIET, consequences=(goes("x"), milder))]))
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
     assert "- ⛔ in `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
