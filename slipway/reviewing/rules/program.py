@@ -68,7 +68,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
             edits=lines[:_MOST_LINES],
             details=(
                 *(names if len(names) > 1 else ()),
-                *([f"and {counted(more, 'more places')} in these files"] * (more > 0)),
+                *([f"and {counted(more, 'more places')}"] * (more > 0)),
             ),
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
