@@ -48,7 +48,7 @@ CASES = (
     Case(
         "Another version of the framework",
         (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.5.0"),),
-        (hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0"),),
+        (hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0", "installs it beside `peft==0.13.0`"),),
         may=("code-changed",),
         world=BUSY,
         accident="a minor version that changed the numbers",

@@ -157,6 +157,7 @@ def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0] or "none",
             after=lines[1],
+            beside=few(f"`{_shown(line)}`" for name, line in after.items() if "==" in line and name not in names),
             moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
             open=any("==" not in after.get(name, "") for name in alike),
             saves=template.new.checkpoints,
