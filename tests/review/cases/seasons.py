@@ -81,6 +81,30 @@ CASES = (
         accident="a trial's end that came before its last job's",
     ),
     Case(
+        "A campaign that is to come begins two weeks sooner, and its end moves as far the other way",
+        (stack("from: 2026-12-20", "from: 2026-12-06"), stack("until: 2027-01-15", "until: 2027-01-29")),
+        (
+            tells("season-changed", "h100 until", "28 days more cost $135,934 with nothing running, up to $271,868"),
+            tells("season-changed", "h100 from", "from 2026-12-06 on", "instead of 2026-12-20"),
+        ),
+        given=(h100("from: 2026-12-20", "until: 2027-01-15"),),
+        accident="a bill that a change of dates did not tell",
+    ),
+    Case(
+        "A campaign that is to come begins sooner",
+        (stack("from: 2026-12-20", "from: 2026-12-15"),),
+        (tells("season-changed", "h100 from", "5 days more cost $24,274 with nothing running"),),
+        given=(h100("from: 2026-12-20", "until: 2027-01-15"),),
+        accident="a bill that a change of dates did not tell",
+    ),
+    Case(
+        "A campaign that is to come is put off by a month: it is no longer than it was",
+        (stack("from: 2026-12-20", "from: 2027-01-20"), stack("until: 2027-01-15", "until: 2027-02-15")),
+        (tells("season-changed", "h100 until", "2027-02-15"), tells("season-changed", "h100 from", "2027-01-20")),
+        given=(h100("from: 2026-12-20", "until: 2027-01-15"),),
+        never=("more cost",),
+    ),
+    Case(
         "A cluster has no end any more",
         (stack("      until: 2026-12-20\n", ""),),
         (hurts("season-changed", "h100", "is not deleted on a date any more", "$147,666 a month"),),
@@ -175,7 +199,7 @@ CASES = (
     Case(
         "A cluster stays over the holidays, paid with nobody there",
         (stack("until: 2026-12-18", "until: 2027-01-11"),),
-        (hurts("season-changed", "h100", "$147,666 a month"),),
+        (hurts("season-changed", "h100", "24 days more cost $116,515 with nothing running"),),
         given=(h100("until: 2026-12-18"),),
         world=BUSY,
         accident="idle machines over a holiday",

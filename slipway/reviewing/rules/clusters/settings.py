@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
-from slipway.base.formatting import join
+from slipway.base.formatting import exact_span, join, usd
 from slipway.deploying.deployment.schedule import prepared
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -14,7 +15,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import dollars
+from slipway.model.prices import bounded, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
@@ -72,6 +73,8 @@ def settings(change: Change) -> Iterator[Consequence]:
 def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
     """Yield the settings that differ, but for dates by which the cluster comes or goes at once: its fate has them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
+    # Of both dates the first one tells what the season costs more.
+    told = "until" if old.season.ends != new.season.ends else "from"
     for key, was, value in compare(_by_key(old), _by_key(new)):
         dated = key in of.DATED
         if (was_asleep != asleep or _both_past(key, was, value, change.now)) if dated else old.adopted or new.adopted:
@@ -94,7 +97,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             part=key,
             value=of.setting(value),
             before=of.setting(was),
-            costs=of.costs(new) if paid else "",
+            costs=(_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else ""),
             why=_reason(new) if dated else "",
             lost=_lost(new, alone, away) if harms and dated else "",
             harms=harms,
@@ -109,6 +112,19 @@ def _both_past(key: str, was: Any, value: Any, now: datetime) -> bool:
     """Tell whether both dates have passed; a cluster without a beginning is wanted, as one whose has passed."""
     dates = (was, value) if key in ("from", "until") else ()
     return bool(dates) and all(date <= now if date else key == "from" for date in dates)
+
+
+def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
+    """Return what the time costs by which a season is longer, of a cluster that nothing else ends."""
+    dates = [(max(each.season.begins or now, now), each.season.ends) for each in (old, new)]
+    was, becomes = (max(ends - begins, timedelta(0)) if ends else None for begins, ends in dates)
+    waits = isinstance(new, DormantCluster) and (new.lacks or not new.comes)
+    if was is None or becomes is None or becomes <= was or waits or new.season.idle_limit:
+        return ""
+    more = (becomes - was).total_seconds()
+    idle, most = (price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
+    sums = [bounded(usd(float(each.known)), each) if each.known else "" for each in (idle, most)]
+    return say("season-longer", more=exact_span(more), idle=sums[0], most=most != idle and sums[1])
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:
