@@ -1,5 +1,7 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
+from dataclasses import replace
+
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does, updates
@@ -14,6 +16,7 @@ QUEUED = World(
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
 OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
+OTHERS = more("tune", 'inputs={"corpus": "gs://acme-corpora/wiki", "reports": "gs://acme-reports/tune"}')
 
 CASES = (
     Case(
@@ -83,10 +86,32 @@ CASES = (
     Case(
         "A template without secrets moves to the trainer that reads the token",
         (more("tune", 'trainer="tuning"'),),
-        (hurts("account-changed", "tune", "its code may also read secret `hf-token`"),),
+        (hurts("account-changed", "tune", "its code may read secret `hf-token` from now on"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",
+    ),
+    Case(
+        "A template with inputs in buckets of others moves to the trainer that reads the token",
+        (more("tune", 'trainer="tuning"'),),
+        (
+            stops(
+                "account-changed",
+                "tune",
+                "not known: whether that may use `gs://acme-corpora/wiki` and `gs://acme-reports/tune`",
+                "its code may read secret `hf-token` from now on",
+            ),
+        ),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS),
+        never=("may also read",),
+        accident="a nightly run whose new account could not read its data",
+    ),
+    Case(
+        "The same, where the new account's jobs use both buckets already",
+        (more("tune", 'trainer="tuning"'),),
+        (hurts("account-changed", "tune", "its code may read secret `hf-token` from now on"),),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS, replace(OTHERS, file="templates/lora.py")),
+        never=("acme-corpora",),
     ),
     Case(
         "A template with an account of its own moves to a new trainer of one person",

@@ -73,8 +73,9 @@ def settings(change: Change) -> Iterator[Consequence]:
 def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
     """Yield the settings that differ, but for dates by which the cluster comes or goes at once: its fate has them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
-    # Of both dates the first one tells what the season costs more.
-    told = "until" if old.season.ends != new.season.ends else "from"
+    ends = [each.season.ends for each in (old, new)]
+    # One of both dates tells what the season costs more.
+    told = "until" if ends[0] and ends[1] and ends[0] < ends[1] else "from"
     for key, was, value in compare(_by_key(old), _by_key(new)):
         dated = key in of.DATED
         if (was_asleep != asleep or _both_past(key, was, value, change.now)) if dated else old.adopted or new.adopted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -13,6 +14,7 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
+from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
@@ -41,6 +43,7 @@ from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
+_PLACE = re.compile(r"((?:gs://|/gcs/)([a-z0-9][\w.-]+)[^\s'\"|,;)]*)")
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
 
@@ -203,6 +206,7 @@ def unlaunched(difference: Difference) -> Effect:
 
 def account(difference: Difference) -> Effect:
     change, own = difference.template.change, dict.fromkeys(secrets_of(difference.offers))
+    usual = usual_values(difference.template.new)
     leaves = zip((difference.before, difference.after), (change.old, change.new), strict=True)
     addresses = [address_of(str(leaf or ""), catalog) for leaf, catalog in leaves]
     was, becomes = map(trainer_of, (change.before, change.after), addresses)
@@ -215,10 +219,14 @@ def account(difference: Difference) -> Effect:
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
     unread = own.keys() - secrets_read(change.old, addresses[1])
+    every = (offer for template in change.old.templates.values() for offer in template.offers)
+    known = _places(each for each in every if account_of(each) == addresses[1])
+    asked = _places(replace(each, request=fill(each.request, usual)) for each in difference.offers)
+    places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
     row: RowName = "account-new" if fresh else "account-unknown"
     if unread and becomes and not becomes.name:
         row = "account-common"
-    elif was and becomes and not unread:
+    elif was and becomes and not (unread or places):
         row = "account-more"
     sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
@@ -231,9 +239,15 @@ def account(difference: Difference) -> Effect:
         old=old,
         address=addresses[1],
         secrets=join(f"`{name}`" for name in own if name in unread),
+        places=named(map(shown, sorted(places))),
         more=named_secrets(more),
         people="".join(f"; {named(some)} {may}" for some, may in moves if some),
     )
+
+
+def _places(offers: Iterable[Offer]) -> Mapping[str, str]:
+    """Return the places in Cloud Storage that requests name, by their buckets."""
+    return {bucket: place for offer in offers for place, bucket in _PLACE.findall(str(offer.request))}
 
 
 def idle(difference: Difference) -> Effect:
