@@ -215,10 +215,25 @@ Way = tuple[Template, Offer, Sequence[Offer]]
 
 
 def ways_without(catalog: Catalog, name: str) -> Iterator[Way]:
+    """Yield the ways of a cluster, also of a dormant one."""
     for template in catalog.templates.values():
-        ways = [offer for offer in template.offers if offer.available and offer.kind == template.kind]
-        for offer in (each for each in ways if each.cluster == name):
-            yield template, offer, [each for each in ways if each.cluster != name and compete(each, offer)]
+        ways = [each for each in template.offers if each.kind == template.kind]
+        there = [each for each in ways if (each.cluster == name and each.available) or each.dormant == name]
+        for offer in there:
+            yield (
+                template,
+                offer,
+                [each for each in ways if each.available and each not in there and compete(each, offer)],
+            )
+
+
+def takes_sessions_alone(ways: Iterable[Way], catalog: Catalog) -> bool:
+    """Tell whether sessions may run on the cluster of these ways, and nowhere else."""
+    # Needed only where a cluster goes or is closed: importing it costs time.
+    from slipway.authoring.packages.packing import runs_any_folder
+
+    names = {pool.partition("/")[0] for pool in (catalog.sessions and catalog.sessions.pools) or ()}
+    return any(names == {offer.cluster or offer.dormant} and runs_any_folder(template) for template, offer, _ in ways)
 
 
 def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.google.catalog.lookup import teams_of
-from slipway.model.catalog.model import SessionLimits
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import Way, account_of, ends_of, ways_without, whose
+from slipway.reviewing.change.usual import Way, account_of, ends_of, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import by_row
@@ -41,7 +40,8 @@ def teams(change: Change) -> Iterator[Consequence]:
             words["lost"] = _called(team for team in sorted(old) if new and team not in new and team in may)
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
-    for cluster in change.new.clusters.keys() & change.old.clusters.keys():
+    coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
+    for cluster in (change.new.clusters.keys() & change.old.clusters.keys()) | coming:
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
             continue  # What a template's own label changes is told of the template.
         was, now = (_users(facts, cluster) & stay for facts in sides)
@@ -72,23 +72,19 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
 def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str) -> Iterator[Consequence]:
     """Yield that members can't send jobs to a cluster, which takes these ways with `--team` alone, and the templates
     for which it was the only one."""
-    # Needed only where a cluster is closed: importing it costs time.
-    from slipway.authoring.packages.packing import runs_any_folder
-
-    cluster, limits = ways[0][1].cluster, change.new.sessions or SessionLimits()
+    cluster = ways[0][1].cluster or ways[0][1].dormant
     owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
     ends = [*ends_of((way for way in ways if way[2]), change.new), ""]
-    words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster}
+    words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "waits": ways[0][1].dormant}
     words["shut"] = named(f"`{name}`" for name in sorted({way[0].name for way in ways}))
-    alone = {pool.partition("/")[0] for pool in limits.pools or ()} == {cluster}
-    words["sessions"] = alone and any(runs_any_folder(way[0]) for way in ways)
+    words["sessions"] = takes_sessions_alone(ways, change.new)
     sharing = (change.new.shares or {}).get(cluster, {})
     words["void"] = named(f"`{each}`" for each in sorted(sharing) if each not in change.new.owners(cluster))
     grade = Grade.BLOCKING if words["sessions"] else None
     details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster)
     words |= {"who": named(details), "elsewhere": ends[0]}
     yield by_row("cluster-team-closed", subject, details=[*details, *ends[1:-1]], grade=grade, **words)
-    for template, offer, *_ in (way for way in ways if not way[2]):
+    for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):
             told, words["part"] = TemplateChange(change, template, template), f"cluster {cluster}{case}"

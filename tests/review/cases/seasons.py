@@ -1,7 +1,7 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
 from tests.review.case import BUSY, STACK, Case, Edit, h100, hurts, stack, stops, tells, template
-from tests.review.edits import ANEW, H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, VISION, ago
+from tests.review.edits import ANEW, H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, SESSIONS, VISION, ago
 
 LIVES = "retireWithin: 2w\n"
 OVER = "    a100: { pools: { workers: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-01-10 }\n"
@@ -35,6 +35,14 @@ CASES = (
         (h100("idleLimit: 3d"),),
         (hurts("season-changed | cluster-protection", "h100", "idleLimit", "only an edit of its entry"),),
         world=BUSY,
+    ),
+    Case(
+        "The only cluster of sessions is to be given up when nobody used it for three days",
+        (stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      idleLimit: 3d\n"),),
+        (hurts("season-changed", "cpu idleLimit", "only an edit of its entry", "no session can start"),),
+        given=SESSIONS,
+        world=BUSY,
+        accident="a bench that was gone in the morning, and every session with it",
     ),
     Case(
         "A cluster with a job on it gets an end in a month",

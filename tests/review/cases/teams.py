@@ -1,6 +1,6 @@
 """Teams: their clusters, and their shares of machines."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, template
+from tests.review.case import BUSY, Case, Job, World, h100, hurts, stack, stops, template
 from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
 
 CASES = (
@@ -35,6 +35,24 @@ CASES = (
         ),
         may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
         accident="a cluster given to whom used it most, and everybody's sessions with it",
+    ),
+    Case(
+        "A cluster that is to come becomes a team's",
+        (stack("clusters: []", "clusters: [h100]"),),
+        (
+            hurts(
+                "cluster-team",
+                "cluster h100",
+                f"`{TEAM}`",
+                "can't send jobs of `lora` to `h100` once it is there",
+                "without it, jobs of `lora` (model=27b) cost",
+            ),
+        ),
+        given=(
+            h100("from: 2026-12-20"),
+            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], clusters: [] }} }}\n{POLICY}"),
+        ),
+        accident="machines of a season that a team had to itself, as the others found when it came",
     ),
     Case(
         "A team's cluster is another team's, for whoever says so",

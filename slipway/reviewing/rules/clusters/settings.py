@@ -19,7 +19,7 @@ from slipway.model.prices import bounded, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import ends_of, ways_without, whose
+from slipway.reviewing.change.usual import ends_of, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
@@ -100,7 +100,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             before=of.setting(was),
             costs=(_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else ""),
             why=_reason(new) if dated else "",
-            lost=_lost(new, alone, away) if harms and dated else "",
+            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if harms and dated else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
@@ -128,10 +128,10 @@ def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
     return say("season-longer", more=exact_span(more), idle=sums[0], most=most != idle and sums[1])
 
 
-def _lost(cluster: Cluster, alone: str, away: Sequence[str]) -> str:
+def _lost(cluster: Cluster, alone: str, away: Sequence[str], sessions: bool) -> str:
     held = machines(of.minimum_machines(cluster))
     saved, scarce = dollars(price(cluster)) if held else "", held if of.scarce(cluster) else ""
-    return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]))
+    return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]), sessions=sessions)
 
 
 def _by_key(cluster: Cluster) -> dict[str, Any]:
