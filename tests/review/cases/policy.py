@@ -160,7 +160,7 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "as it was, it objects to this change", "template lora", "7 days"),
+            hurts("policy-weaker", "longestTimeout", "this change breaks it as it was", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
@@ -200,7 +200,7 @@ CASES = (
             stops(
                 "policy-weaker",
                 "regions",
-                "as it was, it objects to this change",
+                "this change breaks it as it was",
                 "cluster h100 (alternative 1)",
             ),
         ),

@@ -175,8 +175,11 @@ def _sides(difference: Difference) -> tuple[str, str]:
         return _side(before, after, name), _side(after, before, name)
     old, new = (list(side) if isinstance(side, tuple) else [] for side in (before, after))
     gone, came = [text for text in old if text not in new], [text for text in new if text not in old]
-    gone, came = (gone, came) if gone or came else (old, new)
-    return _listed(gone, came) or "…" * bool(old), _listed(came, gone) or "…" * bool(new)
+    if not (gone or came):
+        return _listed(old, new), _listed(new, old)
+    # Beside those that stay, what is added took no other's place.
+    rest = "…" * bool(old and new and not (gone and came))
+    return f"{rest} {_listed(gone, came)}".strip(), f"{rest} {_listed(came, gone)}".strip()
 
 
 def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
