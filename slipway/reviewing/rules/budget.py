@@ -111,12 +111,13 @@ def _spent_by_pools(old: Budget, new: Budget, change: Change) -> Iterator[Conseq
         known = old.enforce and old.stack and before.known > old.stack
         if new.enforce and new.stack and idle.known > new.stack and not known:
             share, sums = float(idle.known) / new.stack, accumulate(price.known for price in days[1])
-            day = month and month + timedelta(sum(spent <= new.stack for spent in sums))
+            date = month and month + timedelta(sum(spent <= new.stack for spent in sums))
             yield by_row(
                 "budget-share",
                 Subject("budget", "share"),
                 share=percent(share),
-                day=f"{day:%Y-%m-%d}" if day else f"day {int(HOURS_OF_A_MONTH / 24 / share) + 1} of a month",
+                date=f"{date:%Y-%m-%d}" if date else "",
+                day=int(HOURS_OF_A_MONTH / 24 / share) + 1,
                 month=f"{month:%B %Y}" if month else "",
                 enough=bounded(usd(float(idle.known)), idle),
             )
