@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slipway.base.errors import Fault
-from slipway.base.formatting import counted, short
+from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+):\s(?P<what>.+)")
 _POOL = re.compile(r"nearest pool ([\w-]+)/")
 _ALIKE = ("give", "leave", "let", "did")
 """First words of remedies that leaving out an edit makes needless."""
-_LONGEST, _MOST_LINES = 600, 8
+_LONGEST = 600
 _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 """Words of a fault from which its reader learns nothing, and the end of one that only says so."""
 
@@ -56,8 +56,6 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        lines = [edit for file in edited for edit in files.lines.get(file, ())]
-        more = len(lines) - _MOST_LINES
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
             "program-edited",
@@ -65,11 +63,8 @@ def _edited(files: Files) -> Iterator[Consequence]:
             unsure=unsure,
             sure=not all(map(may_be_imported, edited)),
             files=named(names),
-            edits=lines[:_MOST_LINES],
-            details=(
-                *(names if len(names) > 1 else ()),
-                *([f"and {counted(more, 'more places')}"] * (more > 0)),
-            ),
+            edits=[edit for file in edited for edit in files.lines.get(file, ())],
+            details=names if len(names) > 1 else (),
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:

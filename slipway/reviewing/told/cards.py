@@ -139,12 +139,9 @@ class Line:
     def sign(self) -> str:
         return SIGNS[self.card.grade]
 
-    def named(self, phrase: str) -> str:
-        return named(phrase, self.names)
-
     def _says(self, phrase: str) -> str:
         stacks = join(f"`{stack}`" for stack in self.card.stacks)
-        return f"{stacks and f'{stacks}: '}{self.named(phrase)}"
+        return f"{stacks and f'{stacks}: '}{named(phrase, self.names)}"
 
     @property
     def told(self) -> str:
@@ -153,7 +150,7 @@ class Line:
     @property
     def clause(self) -> str:
         """Its first phrase, which a title has."""
-        return self.named(self.card.lead.phrase)
+        return named(self.card.lead.phrase, self.names)
 
     @property
     def below_title(self) -> str:

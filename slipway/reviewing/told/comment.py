@@ -11,6 +11,7 @@ from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE
+from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
@@ -48,8 +49,8 @@ class Place:
 
 def mark(folder: str) -> str:
     """Return the mark of a comment: each of several projects in a repository has its own."""
-    named = re.sub(r"[^\w./ -]", "?", folder.removeprefix("./").strip("/"))
-    return f"{_MARKED} of {named} -->" if named not in ("", ".") else MARKER
+    place = re.sub(r"[^\w./ -]", "?", folder.removeprefix("./").strip("/"))
+    return f"{_MARKED} of {place} -->" if place not in ("", ".") else MARKER
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
@@ -109,7 +110,7 @@ def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list
         plans = (folded(f"{of}: {counted(len(plan), 'step')}", block("\n".join(plan))) for of, plan in planned)
         yield [_folded_cards(lines, 100, table), *beside, *plans]
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
-    for details in (100, 4, 0):
+    for details in (100, 12, 4, 0):
         yield [_folded_cards(lines, details, table), *beside, *no_plan]
     others = [_item(line, line.told).removeprefix("- ") for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
@@ -151,12 +152,13 @@ def _card(card: Card, details: int) -> str:
     return "\n".join(rows)
 
 
-def _below_title(line: Line, named: bool) -> str:
+def _below_title(line: Line, beside: bool) -> str:
     """Return the line without its clause, and with the sign of what is left of it."""
     lead, *others = line.card.parts
-    told, first = line.below_title, line.named(lead.end.lstrip(":; ").partition("; ")[0])
-    left = [] if first and told.startswith(first) else [part.grade for part in others if line.named(part.does) in told]
-    names = line.names if named and told and lead.subject.name and line.names not in told else ""
+    told, end = line.below_title, lead.end.lstrip(":; ").partition("; ")[0]
+    own = end and told.startswith(named(end, line.names))
+    left = [part.grade for part in others if not own and named(part.does, line.names) in told]
+    names = line.names if beside and told and lead.subject.name and line.names not in told else ""
     return _item(line, told, SIGNS[max(left, default=line.card.grade)], names)
 
 

@@ -47,10 +47,9 @@ def _clauses(alike: Sequence[Line], room: int, money: str) -> str:
     for most in (2, 1):
         clauses = [line.clause for line in alike[:most]]
         if others := alike[most:]:
-            notes = [[part for card in line.cards for part in card.parts if not part.in_table] for line in alike]
-            # A line has the other warnings of its thing, and of its notes the first alone.
-            silent = sum(map(len, notes)) - sum(len(line.cards) for line in alike[:most])
-            more = silent if grade is Grade.NOTE else len(others)
+            more, notes = len(others), [part for line in alike for card in line.cards for part in card.parts]
+            if grade is Grade.NOTE:  # Of its notes a line has the first alone.
+                more = sum(not part.in_table for part in notes) - sum(len(line.cards) for line in alike[:most])
             blocks = grade is Grade.BLOCKING
             clauses.append(f"{more:,} more to approve" if blocks else counted(more, f"more {_ALIKE[grade]}"))
         words = " · ".join(clauses)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, few, join, last_part
+from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
@@ -26,8 +26,6 @@ _REQUIREMENTS = "requirements.txt"
 _FIXED = re.compile(r"@[0-9a-f]{40}\b|#sha256=")
 _NAME = re.compile(r"[\w.-]+")
 _HASH = re.compile(r"(?:\s+--hash[ =](\S{,20})\S*)+")
-_MOST_LINES = 12
-"""The edited places of a template's code that its card quotes."""
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 
@@ -101,7 +99,6 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     elif row == "code-changed" and lost and template.new.checkpoints:
         row = "code-saves-nothing"
     whole = [file for file in edited if not files.lines.get(file)]
-    more = len(lines) - _MOST_LINES
     return template.tells(
         row,
         part="code",
@@ -110,11 +107,8 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
         local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
-        edits=lines[:_MOST_LINES],
-        details=[
-            *(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
-            *([f"and {counted(more, 'more places')} in these files"] if more > 0 else []),
-        ],
+        edits=lines,
+        details=(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
     )
 
 
