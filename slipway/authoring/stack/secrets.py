@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.base.formatting import quoted, short
@@ -19,14 +19,15 @@ FORMS = (
     (
         re.compile(
             r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
-            r"|\bxox[abprs]-[\w-]{10,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
+            r"|\bxox[abprs]-[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
         ),
         "a key to another service",
     ),
 )
 _NAMES = re.compile(
-    r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$"
+    r"(?i)(^|[_-])(token|secret|password|passwd|passphrase|pwd|api_?key|access_?key|private_?key|credentials?)$"
     r"|(?-i:[A-Z0-9](TOKEN|SECRET|PASSWORD|CREDENTIALS?))$"
+    r"|(?-i:[a-z0-9](Token|Secret|Password|(Api|Access|Private)Key|Credentials?))$"
 )
 # `JUDGE_KEY`; such a name may be a column's as well, with a plain word.
 _KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
@@ -46,6 +47,8 @@ _ASSIGNED = re.compile(
 _LOGIN = re.compile(
     r"""\blogin(?:\(\s*(?:\w+\s*=\s*)?["']|\s+(?:--?[\w-]+(?:[= ]https?://\S+)?\s+)*["']?)([\w+/=.~-]{20,})"""
 )
+# `"password": "X"` of JSON, and `password = "X"` of a program.
+_QUOTED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
@@ -114,6 +117,33 @@ def assigned(text: str) -> list[tuple[str, str]]:
     """Return the flags and variables that a command line sets, each with its value, and keys to log in with."""
     pairs = [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
     return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text[:_LONGEST]))]
+
+
+def written(text: str) -> list[tuple[str, str]]:
+    """Return the names that a line of a program, or JSON, gives values to, and keys to log in with."""
+    text = text[:_LONGEST]
+    pairs = [(name, value or word) for name, value, word in _QUOTED.findall(text)]
+    return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text))]
+
+
+def has_secret(text: str, name: str = "") -> bool:
+    """Tell whether a value looks secret, or sets something in it that does."""
+    # A call of a program has `token=…` in small letters.
+    variables = ((key, value) for key, value in assigned(text) if key.startswith("-") or key.isupper())
+    pairs = (*variables, *written(text))
+    return looks_secret(text, name) or any(looks_secret(value, key.lstrip("-")) for key, value in pairs)
+
+
+def paired(words: Iterable[str]) -> tuple[str, ...]:
+    """Return arguments in which a secret is one with its flag, `--token=…`, by which it is known."""
+    told: list[str] = []
+    for word in words:
+        flag = told[-1] if told and "=" not in told[-1] else ""
+        if flag.startswith("--") and not word.startswith("-") and looks_secret(word, flag.lstrip("-")):
+            told[-1] = f"{flag}={word}"
+        else:
+            told.append(word)
+    return tuple(told)
 
 
 def files_with_keys(files: Mapping[str, bytes]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.authoring.stack.secrets import without_secrets
 from slipway.base.codec import from_json
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, WHEN_MENDED, EngineStep, Objection, Preview, Resource
 from slipway.model.facts import Fact
@@ -96,7 +97,7 @@ class _Stream:
         elif "diagnosticEvent" in event:
             diagnostic = event["diagnosticEvent"]
             severity = str(diagnostic.get("severity", ""))
-            text = str(diagnostic.get("message", "")).strip()
+            text = without_secrets(str(diagnostic.get("message", ""))).strip()
             if severity == "error" and text and text not in self.errors:
                 self.errors.append(text)
             elif severity == "warning" and text and text not in self.warnings:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import short
 from slipway.deploying.engine.touched import InputDifference
 from slipway.reviewing.change.secret_values import HIDDEN
@@ -101,4 +101,4 @@ def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
 def _text(value: Any, name: str = "") -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     # The engine has encrypted what is below `secure`.
-    return HIDDEN if name == "secure" or looks_secret(text, name) else text
+    return HIDDEN if name == "secure" or has_secret(text, name) else text

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import looks_secret, written
 from slipway.base.formatting import counted
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
@@ -20,7 +20,6 @@ _SAVES = re.compile(
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
-_ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
 _MOST_READ = 200_000
@@ -64,8 +63,7 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _lines(lines: list[str], beside: list[str]) -> str:
-    pairs = (match for line in lines for match in _ASSIGNED.finditer(line[:_WIDEST]))
-    if any(looks_secret(match[2] or match[3], match[1]) for match in pairs):
+    if any(looks_secret(value, name) for line in lines for name, value in written(line)):
         return HIDDEN
     stripped = ([line.strip() for line in some if line.strip()] for some in (lines, beside))
     text, other = (_BREAK.join([line for line in some if line[0] != "#"] or some) for some in stripped)

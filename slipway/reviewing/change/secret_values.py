@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import short
 from slipway.model.catalog.placeholders import DOLLAR, placeholder, render
 
@@ -23,7 +23,7 @@ def bare(value: object, name: str = "", longest: int = 60, beside: str = "") -> 
         both = enumerate(zip(text, beside, strict=False))
         start = next((place for place, (one, two) in both if one != two), len(beside)) - longest // 2
         part = f"…{text[start:]}" if start > 0 else text
-    if looks_secret(text, name) or looks_secret(part):
+    if has_secret(text, name) or has_secret(part):
         return HIDDEN
     if not beside and len(part) > longest and part.startswith("projects/"):
         part = f"…{part[-longest + 1 :]}"  # A resource's own name comes last.

@@ -6,6 +6,8 @@ from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updat
 
 PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+WORD = 'Parameter("token", str, default="<pad>", help="a word of the vocabulary")'
 ENV = 'env={"REGION": "us-central1"}'
 
 CASES = (
@@ -26,6 +28,31 @@ CASES = (
         (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
         (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
         accident="a password on a command line",
+    ),
+    Case(
+        "A key that a shell's command logs in with, one in JSON of a variable, and one after its flag",
+        (
+            template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password", "hunter2hunter2"'),
+            template("evals", 'command=("judge",)', f'command=("bash", "-c", "wandb login {RANDOM} && judge")'),
+            template("evals", ENV, f'''env={{"REGION": "us-central1", "DB": '{{"password": "{RANDOM}"}}'}}'''),
+        ),
+        (
+            stops("plain-secret", "evals", "command"),
+            stops("plain-secret", "evals", "DB"),
+            stops("plain-secret", "evals", "arguments"),
+        ),
+        may=("arguments-changed",),
+        never=(RANDOM, "hunter2"),
+        accident="a key in an image's command",
+    ),
+    Case(
+        "A flag of a secret is given a parameter",
+        (
+            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--vocabulary-token", "${token}"'),
+            template("evals", '        Parameter("batch"', f'        {WORD},\n        Parameter("batch"'),
+        ),
+        (hurts("arguments-changed", "evals"),),
+        accident="a placeholder that a scanner took for a key",
     ),
     Case(
         "A key as the default of a parameter",

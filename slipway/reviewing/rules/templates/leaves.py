@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
+from slipway.authoring.stack.secrets import paired
 from slipway.base.formatting import counted, join
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog
@@ -200,7 +201,8 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
             # The service sets no empty one.
             yield from ((f"{here}/{each.get('name', '')}", str(each["value"])) for each in item if each.get("value"))
         elif isinstance(item, list) and item and not any(isinstance(each, Mapping | list) for each in item):
-            yield here, tuple(map(_word, item))
+            words = tuple(map(_word, item))
+            yield here, paired(words) if key in ("args", "command") else words
         elif isinstance(item, Mapping | list) and item:
             yield from _leaves(item, f"{here}/")
         else:

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.model import Catalog
@@ -307,10 +307,11 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
     the last parts of the other side's paths."""
     for path, leaf in leaves.items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
-            name, _, given = (
-                value.partition("=") if path.endswith(("args", "command")) else (last_part(path), "", value)
+            name, equals, given = (
+                value.partition("=") if path.endswith(("args", "command")) else (last_part(path), "=", value)
             )
-            if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):
+            called = "secret" if _secret_name(path) in were else name.lstrip("-") * bool(equals)
+            if has_secret(given if equals else value, called):
                 rule, named = rule_of(path, RULES)
                 yield rule.called(named.get("name", "")), value
 
