@@ -47,8 +47,8 @@ _ASSIGNED = re.compile(
 _LOGIN = re.compile(
     r"""\blogin(?:\(\s*(?:\w+\s*=\s*)?["']|\s+(?:--?[\w-]+(?:[= ]https?://\S+)?\s+)*["']?)([\w+/=.~-]{20,})"""
 )
-# `"password": "X"` of JSON, and `password = "X"` of a program.
-_QUOTED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
+# `"password": "X"` of JSON, and `password = "X"` or `"--password", "X"` of a program.
+_QUOTED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=,]\s*(?=["']([^"']+)|(?<!,)([\w./+-]{8,})\s*$)""")
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(

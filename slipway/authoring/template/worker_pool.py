@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from slipway.authoring.stack.secrets import without_secrets
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
@@ -60,14 +61,14 @@ class Image:
     path: str = "PYTHONPATH"
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        name = IMAGE.fullmatch(self.uri)
+        name, uri = IMAGE.fullmatch(self.uri), without_secrets(self.uri)
         if name is None and "@" in self.uri:
             yield (
                 "code",
-                f"image {self.uri!r} is not a name such as HOST/PATH@sha256:DIGEST, in lowercase, without https://",
+                f"image {uri!r} is not a name such as HOST/PATH@sha256:DIGEST, in lowercase, without https://",
             )
         elif name is None or not name["digest"]:
-            yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
+            yield "code", f"image {uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
         if not ENV_NAME.fullmatch(self.path):
             yield "code.path", f"{self.path!r} is not a variable's name"
         if "" in self.command[:1]:

@@ -63,7 +63,7 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _lines(lines: list[str], beside: list[str]) -> str:
-    if any(looks_secret(value, name) for line in lines for name, value in written(line)):
+    if any(looks_secret(value, name.lstrip("-")) for line in lines for name, value in written(line)):
         return HIDDEN
     stripped = ([line.strip() for line in some if line.strip()] for some in (lines, beside))
     text, other = (_BREAK.join([line for line in some if line[0] != "#"] or some) for some in stripped)
