@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
-from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
+from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, POLICY, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does, updates
 from tests.slipway.reviewing.builders import step
 
@@ -199,6 +199,26 @@ CASES = (
         (stops("trainer-access-gone", ADA, "nobody is left who can submit `lora`"),),
         given=(trainer(ADA), LORA_TUNES),
         accident="a person shut out of one job of many",
+    ),
+    Case(
+        "The last person who may submit as the trainer leaves it to a script",
+        (stack(f"        - {ADA}\n        - {NIGHTLY}\n", f"        - {NIGHTLY}\n"),),
+        (stops("trainer-access-gone", ADA, "no person is left who can submit `lora`"),),
+        given=(trainer(ADA, NIGHTLY), LORA_TUNES),
+    ),
+    Case(
+        "A team goes, whose members alone could submit as the trainer, beside a script",
+        (
+            stack(f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n", ""),
+            stack(f"        - {BEN}\n        - {NIGHTLY}\n", f"        - {NIGHTLY}\n"),
+        ),
+        (stops("submitter-gone", BEN, "no person is left who can submit `lora`, as trainer `tuning`"),),
+        given=(
+            trainer(BEN, NIGHTLY),
+            LORA_TUNES,
+            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n{POLICY}"),
+        ),
+        accident="contractors that left templates which nobody could run by hand",
     ),
     Case(
         "The trainer goes, and its template runs as the trainer of all again",

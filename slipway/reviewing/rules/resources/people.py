@@ -23,9 +23,9 @@ from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, us
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import any_of, budgets_of, field_of, listing, secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import budgets_of, deserted, field_of, listing, secrets, submitting_as
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import jobs, named, sent_by
+from slipway.reviewing.rules.words import any_of, jobs, named, sent_by
 
 _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "code": ("code-on", "code-off"),
@@ -145,7 +145,7 @@ def _gone(member: AccessChange) -> Consequence:
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
     told |= {"script": robot, "nobody": not stay, "goes_on": goes_on, "fails": named(fails), "details": details}
     told["other"] = any_of(others, [other for other in others if other not in change.before.people])
-    told["field"] = field_of(change.before, change.after, member.member)
+    told |= {"field": field_of(change.before, change.after, member.member), **deserted(change, member.member)}
     # A group may not hold somebody who has used the right so far.
     recent = (job for some in change.jobs_by_template.values() for job in some if told["other"])
     lately = sent_by(member.member, recent)

@@ -20,7 +20,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import MOST_NAMED, named, sent_by
+from slipway.reviewing.rules.words import any_of, named, sent_by
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -63,6 +63,22 @@ def submitters_of(facts: Facts, account: str) -> Collection[str]:
     """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
     trainer = trainer_of(facts, account)
     return trainer.submitters if trainer else facts.submitters
+
+
+def _may_submit(facts: Facts, name: str) -> set[str]:
+    return {member for of in _accounts(facts.catalog.templates[name]) for member in submitters_of(facts, of)}
+
+
+def deserted(change: Change, member: str) -> Mapping[str, str]:
+    """Return the templates, and their trainers, that without a member scripts alone can submit, or nobody; without a
+    script those that nobody can."""
+    robots = () if member.startswith(robot := "serviceAccount:") else robot
+    both = (name for name in change.new.templates if name in change.old.templates)
+    theirs = [name for name in both if member in _may_submit(change.before, name)]
+    left = [name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))]
+    runs = {of for name in left for of in _accounts(change.new.templates[name])}
+    as_ = named(called(each) for each in _trainers(change.after).values() if each.account in runs)
+    return {"deserted": _names(left), "as": as_}
 
 
 def submitting_as(facts: Facts, account: str) -> str:
@@ -124,17 +140,15 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
             sent = sent_by(member, (job for name in runs for job in change.jobs_by_template.get(name, ())))
-            field, every = _listed_at(old, change.before, change.after, member), change.new.templates.items()
-            own = {
-                name for name, each in every if any(member in submitters_of(change.after, of) for of in _accounts(each))
-            }
+            field = _listed_at(old, change.before, change.after, member)
+            own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
             # Those that it used come first.
             runs.sort(key=lambda name: not sent_by(member, change.jobs_by_template.get(name, ())))
             values |= {"list": field, "left": any_of(new.submitters), "days": DAYS, "templates": _names(runs)}
-            values |= {"sent": counted(len(sent), "submission")}
+            values |= {"sent": counted(len(sent), "submission"), **deserted(change, member)}
             values |= {"other": any_of(others, [each for each in others if each not in stay]), "some": sent}
             subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
-            stays = [f"may still submit {_names(sorted(own))}"] if own else []
+            stays = [f"may still submit {_names(own)}"] if own else []
             yield by_row("trainer-access-gone", subject, details=stays, field=field, grade=grade, **values)
 
 
@@ -162,12 +176,6 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     offers = [offer for offer in every if account_of(offer) == account]
     told = [secret_in(catalog.notify) or catalog.notify] if offers and catalog.notify else []
     return frozenset((*secrets_of(offers), *told))
-
-
-def any_of(members: Collection[str], first: Collection[str] = ()) -> str:
-    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those to be named first."""
-    few = len(members) < MOST_NAMED
-    return named(_quoted(members) if few else (*_quoted(first), "another listed group"), "or")
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:
