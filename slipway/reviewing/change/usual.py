@@ -170,9 +170,15 @@ def cost(offer: Offer, catalog: Catalog) -> str:
             return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
         return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
-        dates = (each.dates for each in catalog.reservations.values() if each.path in str(offer.request) and each.ends)
-        return f"Vertex AI's fee on top of the reservation{next((f', {each} alone' for each in dates), '')}"
+        dates = dates_of(offer, catalog)
+        return f"Vertex AI's fee on top of the reservation{dates and f', {dates} alone'}"
     return f"{_dollars(offer.price_per_hour)} {by(offer)}"
+
+
+def dates_of(offer: Offer, catalog: Catalog) -> str:
+    """Return when alone an offer's reservation takes jobs; empty for always."""
+    named = (each for each in catalog.reservations.values() if each.path in str(offer.request))
+    return next((each.dates for each in named if each.begins or each.ends), "")
 
 
 def _dollars(price: Price) -> str:

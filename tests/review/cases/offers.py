@@ -133,6 +133,16 @@ CASES = (
         world=World(jobs=(RESERVED,)),
     ),
     Case(
+        "Spot goes behind a reservation that has dates",
+        (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
+        (hurts("offer-gone", "lora spot", "wait at most 1 h, then", "outside these dates they can go nowhere else"),),
+        given=(
+            stack("machines: 2 }", "machines: 2, from: 2027-01-11, until: 2027-02-01 }"),
+            template("lora", 'waits={"flex-start"', 'waits={"pool": 3600, "flex-start"'),
+        ),
+        accident="jobs that waited for a full pool without end",
+    ),
+    Case(
         "The end of a reservation is put before today, while a job sits on it",
         (stack("until: 2027-01-10", "until: 2026-11-10"),),
         (hurts("offer-gone", "lora", "bought", "ended on 2026-11-10"),),
