@@ -92,6 +92,12 @@ CASES = (
         accident="GPUs that were paid for and idle",
     ),
     Case(
+        "Jobs take machines of the same CPUs with more memory",
+        (template("evals", '"n1-standard-8"', '"n1-highmem-8"'),),
+        (tells("machines-changed", "evals", "`n1-highmem-8` instead of `n1-standard-8`"),),
+        may=("run-cost",),
+    ),
+    Case(
         "Jobs take two GPUs instead of one",
         (template("evals", "accelerator_count=1", "accelerator_count=2"),),
         (hurts("machines-changed", "evals", "2 T4 GPUs instead of 1", "room for fewer such jobs"),),

@@ -231,7 +231,7 @@ CASES = (
     Case(
         "A template moves to machines that no pool has, and only Spot is left",
         (template("digits", 'WorkerPool("workers", "n1-standard-8"', 'WorkerPool("workers", "n1-highmem-8"'),),
-        (stops("preview-failed", "", "digits"), hurts("machines-changed", "digits", "n1-highmem-8")),
+        (stops("preview-failed", "", "digits"), tells("machines-changed", "digits", "n1-highmem-8")),
         world=BUSY,
     ),
     Case(

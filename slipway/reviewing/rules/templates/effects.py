@@ -68,7 +68,8 @@ def machines(difference: Difference) -> Effect:
         elif 0 < new.gpu_memory < old.gpu_memory:
             row = "gpu-smaller"
         more = (old.type, old.gpu) == (new.type, new.gpu)
-        return follows(row, does=does, old=whole[1], more=more, gb=new.gpu_memory, old_gb=old.gpu_memory)
+        grade = Grade.NOTE if old.fits_in(new) else None
+        return follows(row, grade=grade, does=does, old=whole[1], more=more, gb=new.gpu_memory, old_gb=old.gpu_memory)
     if old.count != new.count:
         counts = [_count(side, difference) for side in (new, old)]
         return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])

@@ -21,7 +21,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
-from slipway.model.machines.table import Machine, all_accelerators
+from slipway.model.machines.table import Machine, all_accelerators, rows
 
 TRAINER, WORK_BUCKET = "the trainer", "the work bucket"
 _FORMS = ("containerSpec", "pythonPackageSpec")
@@ -64,6 +64,12 @@ class Machines:
         """GB of all GPUs of a machine; 0 where there are none, or the size is unknown."""
         known = next((row.gpu_memory_gb for row in all_accelerators() if row.name == self.gpu), None)
         return int(self.gpu_count) * (known or 0) if self.gpu_count.isdigit() else 0
+
+    def fits_in(self, other: Machines) -> bool:
+        """Tell whether others differ by more memory alone."""
+        old, new = (rows("machines").get(each.type, {"memoryGb": 0}) for each in (self, other))
+        alike = (self.count, self.gpus) == (other.count, other.gpus) and 0 < old["memoryGb"] < new["memoryGb"]
+        return alike and all(old[part] == new[part] for part in ("family", "vcpus"))
 
 
 Leaf = str | tuple[str, ...] | Machines

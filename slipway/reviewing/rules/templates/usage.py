@@ -13,7 +13,6 @@ from typing import Any
 from slipway.base.formatting import counted, exact_span, few
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
-from slipway.model.capacity import SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill, names
@@ -135,10 +134,6 @@ class TemplateChange:
         """Tell whether an edited file may be its pipeline, or name another one: a deployment fills in the rest."""
         declares = ("pipelines/", "templates/", "jobs/")
         return not self.change.files.touched or any(file.startswith(declares) for file in self.change.files.touched)
-
-    @property
-    def on_spot(self) -> bool:
-        return any(offer.capacity_type == SPOT for offer in self.new.offers)
 
     def tells(
         self,
