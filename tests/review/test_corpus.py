@@ -220,6 +220,14 @@ def test_the_headline_names_the_cluster_that_goes_before_the_jobs_that_lose_it()
     assert headline((play(idle),)).startswith("⚠ prod: `cpu` is idle and is deleted")
 
 
+def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:
+    told = play(
+        CASES["H100 that came from another region are to be at home again, while a job runs on them"]
+    ).consequences
+    (kept,) = (part for part in told if part.row == "kept-for-jobs")
+    assert kept.section is Section.DATA
+
+
 def test_a_person_who_sent_nothing_and_may_be_in_a_group_shuts_no_gate() -> None:
     leaves = CASES["A person who has a job running leaves the submitters"]
     (gone,) = play(replace(leaves, world=World())).consequences

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from slipway.deploying.engine.preview import Resource
 from slipway.deploying.engine.touched import Fate
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
-from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.finding import Grade, Section, Subject
 from slipway.model.labels import NOTIFICATION, record_in
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import secret_in
@@ -44,7 +45,8 @@ def unfinished(change: Change) -> Iterator[Consequence]:
             on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
             until = have_ended(on_it, "") if on_it else ""
             details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
-            yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
+            told = by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
+            yield replace(told, section=Section.DATA)
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
             secret = str(step.new.inputs.get("secret", ""))
