@@ -164,7 +164,7 @@ def _below_title(line: Line, beside: bool) -> str:
 
 def _item(line: Line, told: str, sign: str = "", names: str = "") -> str:
     field = code(short(line.field, _LONGEST_NAME)) if line.field else _shown(names)
-    where = f" ({field})" if told and field else f"in {field}" * bool(field)
+    where = f" ({field})" if told and field else f"edit: {field}" * bool(field)
     return f"- {sign or line.sign} {_shown(told)}{where}" if told or field else ""
 
 

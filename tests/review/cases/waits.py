@@ -138,7 +138,11 @@ CASES = (
         (
             hurts("offer-added", "evals", "before Spot"),
             tells("run-cost", "evals", "nothing more"),
-            stops("timeout-changed", "lora", "`tune-27b-x1` (ada) ran longer"),
+            stops(
+                "timeout-changed",
+                "lora",
+                "`tune-27b-x1` (ada) ran longer; what new ones have not saved",
+            ),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),
