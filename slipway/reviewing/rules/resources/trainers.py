@@ -31,7 +31,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 edits = (Edit("account", old.account, new.account),)
                 runs, read = _runs(new, change.new), sorted(secrets_read(change.new, new.account))
-                details, subject = _quoted((*runs, *read)), Subject("trainer", name)
+                details, subject = map("`{}`".format, (*runs, *read)), Subject("trainer", name)
                 values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account}
                 values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
@@ -40,7 +40,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
             runs = _runs(trainer, change.new)
             values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
             values["who"] = f"Jobs of {_names(runs)}" if runs else "Templates that choose it"
-            values["details"] = (f"account `{trainer.account}`", *_quoted(trainer.submitters))
+            values["details"] = (f"account `{trainer.account}`", *map("`{}`".format, trainer.submitters))
             yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
 
@@ -178,9 +178,5 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     return frozenset((*secrets_of(offers), *told))
 
 
-def _quoted(words: Collection[str]) -> tuple[str, ...]:
-    return tuple(f"`{word}`" for word in words)
-
-
 def _names(words: Collection[str]) -> str:
-    return named(_quoted(words))
+    return named(map("`{}`".format, words))
