@@ -121,6 +121,10 @@ class Card:
             yield from ((Row.UNDO, (), remedy) for remedy, of in last.items() if remedy and of is part)
 
 
+def key_of(part: Consequence) -> str:
+    return "" if part.subject.what == "template" and not set(":/") & set(part.field) else part.field
+
+
 @dataclass(frozen=True)
 class Line:
     """The open line of cards whose things are hit alike."""
@@ -160,8 +164,7 @@ class Line:
     @property
     def field(self) -> str:
         """The key that caused it, where its file is known as well."""
-        lead = self.card.lead
-        return "" if lead.subject.what == "template" and not set(":/") & set(lead.field) else lead.field
+        return key_of(self.card.lead)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from slipway.model.prices import MORE
 from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
-from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged, key_of
 from slipway.reviewing.told.headline import NOTHING, headline
 
 _MARKED = "<!-- slipway-review"
@@ -157,13 +157,15 @@ def _below_title(line: Line, beside: bool) -> str:
     lead, *others = line.card.parts
     told, end = line.below_title, lead.end.lstrip(":; ").partition("; ")[0]
     own = end and told.startswith(named(end, line.names))
-    left = [part.grade for part in others if not own and named(part.does, line.names) in told]
+    left = [part for part in others if not own and named(part.does, line.names) in told]
     names = line.names if beside and told and lead.subject.name and line.names not in told else ""
-    return _item(line, told, SIGNS[max(left, default=line.card.grade)], names)
+    sign = SIGNS[max((part.grade for part in left), default=line.card.grade)]
+    return _item(line, told, sign, names, key_of(next(iter(left), lead)))
 
 
-def _item(line: Line, told: str, sign: str = "", names: str = "") -> str:
-    field = code(short(line.field, _LONGEST_NAME)) if line.field else _shown(names)
+def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "") -> str:
+    key = key or line.field
+    field = code(short(key, _LONGEST_NAME)) if key else _shown(names)
     where = f" ({field})" if told and field else f"edit: {field}" * bool(field)
     return f"- {sign or line.sign} {_shown(told)}{where}" if told or field else ""
 

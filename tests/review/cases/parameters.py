@@ -20,7 +20,13 @@ CASES = (
         (template("lora", 'default="27b"', 'default="9b"'),),
         (
             hurts("default-changed", "lora", "`n1-standard-8 with 1 NVIDIA_TESLA_T4` instead of `a3-highgpu-8g`"),
-            hurts("pool-unused", "h100/workers", "No usual job goes to pool", "any more", "it costs $202.28/h"),
+            hurts(
+                "pool-unused",
+                "h100/workers",
+                "No template goes to pool",
+                "by its defaults any more",
+                "it costs $202.28/h",
+            ),
         ),
         may=("run-cost",),
         given=(

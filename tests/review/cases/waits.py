@@ -261,6 +261,16 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "Machines on demand come first, and are waited for",
+        (
+            template("lora", '("spot", "flex-start", "on-demand")', '("on-demand", "spot", "flex-start")'),
+            template("lora", 'waits={"flex-start": 7200}', 'waits={"on-demand": 1800, "flex-start": 7200}'),
+        ),
+        (hurts("fallback-wait", "lora", "wait 30 min for machines on demand instead of until they fail"),),
+        may=("offer-order", "run-cost", "fallback-wait"),
+        world=BUSY,
+    ),
+    Case(
         "A wait that is over before a machine usually comes",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 300, "flex-start": 7200}'),),
         (hurts("fallback-wait", "lora", "wait 5 min for Spot", "`submit` command"),),

@@ -10,7 +10,7 @@ from typing import Any
 
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, POOL
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template, case_in_words
@@ -185,7 +185,8 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
             continue
         # A full pool without a wait is left at once, where there is another way.
         full = offer.capacity_type == POOL and bool(rest)
-        endless = "not at all" if full else "for ever"
+        # On demand the service fails a job that finds no machines.
+        endless = "not at all" if full else "until they fail" if offer.capacity_type == ON_DEMAND else "for ever"
         words = [endless if seconds is None else exact_span(seconds) for seconds in (before, now)]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         yield _tells(

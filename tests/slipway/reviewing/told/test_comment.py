@@ -85,6 +85,9 @@ def test_the_first_line_goes_on_from_the_title() -> None:
 def test_the_first_line_has_the_sign_of_what_it_tells() -> None:
     milder = replace(goes("x", does="is read"), grade=Grade.WARNING)
     assert "\n- ⚠ it is read\n" in seen(comment([replace(QUIET, consequences=(goes("x"), milder))]))
+    # The key is that of what the line tells as well.
+    keyed = [replace(goes("x"), field="slipway:x"), replace(milder, field="slipway:y")]
+    assert "it is read (`slipway:y`)\n" in comment([replace(QUIET, consequences=tuple(keyed))])
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
     assert "- ⛔ edit: `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
