@@ -8,7 +8,7 @@ import re
 _CODE = re.compile(r"`([^`\n]+)`")
 _ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
 """Characters that may begin a link, an emphasis, a table's cell or a formula."""
-_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|(:)(?=//)|(www)(?=\.)")
+_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|(https?|ftp)(?=://)|(www)(?=\.)")
 """Plain text that GitHub turns into a mention, a reference or a link."""
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"

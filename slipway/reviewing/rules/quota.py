@@ -20,7 +20,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, cluster_changes, key_of
+from slipway.reviewing.rules.clusters.cluster_change import held_up, key_of, made_of
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import ask, in_words, named
@@ -106,22 +106,6 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return say("quota-increase", unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
 
 
-def _made(change: Change, line: QuotaLine) -> list[ClusterChange]:
-    """Return the clusters to be made that draw on a line."""
-    drawers = {name.partition("/")[0] for name in line.drawn}
-    return [each for each in cluster_changes(change) if each.made and each.name in drawers]
-
-
-@once
-def held_up(change: Change) -> frozenset[str]:
-    """Return the names of clusters that a deployment fails to make beside the old ones, as they lack quota. Of several
-    that share too little some may be made, and so may an alternative."""
-    lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
-    made = [_made(change, line) for line in lines if line.short and not line.of_offers]
-    alone = [some[0] for some in made if len(some) == 1 and some[0].is_replaced and not some[0].in_place]
-    return frozenset(each.name for each in alone if each.new and not each.new.alternatives)
-
-
 _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
 
 
@@ -204,7 +188,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     asked = draw.asked if draw.asked >= line.short + (line.limit or 0) else 0
     in_season = bool(asked) and drawn_why(change, line.metric) == "season"
     allowed = change.after.quota.mode == "warn" and not in_season
-    made = _made(change, line)
+    made = made_of(change, line)
     # A rule of the stack may refuse a cluster that goes before its successor is there.
     protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(

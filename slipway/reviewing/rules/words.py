@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from slipway.base.formatting import join, last_part
@@ -72,12 +72,6 @@ def named(words: Iterable[str], last: str = "and") -> str:
     more = len(listed) - MOST_NAMED
     # A single other one would be as short by its name.
     return join([*listed[:MOST_NAMED], f"{more} more"] if more > 1 else listed, last)
-
-
-def any_of(members: Collection[str], first: Collection[str] = ()) -> str:
-    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those to be named first."""
-    listed = map("`{}`".format, members if len(members) < MOST_NAMED else first)
-    return named([*listed, *["another listed group"] * (len(members) >= MOST_NAMED)], "or")
 
 
 def in_words(metric: str) -> str:

@@ -16,6 +16,7 @@ from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE
 from slipway.model.cluster_fields import compare, compare_pools, machines_in_words
+from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
@@ -145,6 +146,22 @@ def cluster_changes(change: Change) -> tuple[ClusterChange, ...]:
         )
         compared.append(both)
     return tuple(compared)
+
+
+def made_of(change: Change, line: QuotaLine) -> list[ClusterChange]:
+    """Return the clusters to be made that draw on a line."""
+    drawers = {name.partition("/")[0] for name in line.drawn}
+    return [each for each in cluster_changes(change) if each.made and each.name in drawers]
+
+
+@once
+def held_up(change: Change) -> frozenset[str]:
+    """Return the names of clusters that a deployment fails to make beside the old ones, as they lack quota. Of several
+    that share too little some may be made, and so may an alternative."""
+    lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
+    made = [made_of(change, line) for line in lines if line.short and not line.of_offers]
+    alone = [some[0] for some in made if len(some) == 1 and some[0].is_replaced and not some[0].in_place]
+    return frozenset(each.name for each in alone if each.new and not each.new.alternatives)
 
 
 @once

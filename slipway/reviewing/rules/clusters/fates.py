@@ -19,10 +19,9 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import ends_of, ways_without
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.quota import held_up
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
 

@@ -16,8 +16,7 @@ from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
-from slipway.reviewing.rules.quota import held_up
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price, scarce
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 

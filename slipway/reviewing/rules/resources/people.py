@@ -23,9 +23,17 @@ from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, us
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import budgets_of, deserted, field_of, listing, secrets, submitting_as
+from slipway.reviewing.rules.resources.trainers import (
+    any_of,
+    budgets_of,
+    deserted,
+    field_of,
+    listing,
+    secrets,
+    submitting_as,
+)
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import any_of, jobs, named, sent_by
+from slipway.reviewing.rules.words import jobs, named, sent_by
 
 _SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
     "code": ("code-on", "code-off"),

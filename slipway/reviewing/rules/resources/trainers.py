@@ -20,7 +20,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import any_of, named, sent_by
+from slipway.reviewing.rules.words import MOST_NAMED, named, sent_by
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -180,3 +180,9 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
 
 def _names(words: Collection[str]) -> str:
     return named(map("`{}`".format, words))
+
+
+def any_of(members: Collection[str], first: Collection[str] = ()) -> str:
+    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those to be named first."""
+    listed = map("`{}`".format, members if len(members) < MOST_NAMED else first)
+    return named([*listed, *["another listed group"] * (len(members) >= MOST_NAMED)], "or")

@@ -207,8 +207,9 @@ HOSTILE = [
 @pytest.mark.parametrize("sentence", HOSTILE)
 def test_text_from_elsewhere_is_only_shown(sentence: str) -> None:
     told = text(sentence)
-    for active in ("<img", "](", "\n", "-->", "@ada", " #1", "://", "www.", "| "):
+    for active in ("<img", "](", "\n", "-->", "@ada", " #1", "http://", "https://", "ftp://", "www.", "| "):
         assert active not in told
+    assert text("gs://bucket/model") == "gs://bucket/model", "GitHub makes no link of it"
 
 
 def test_backticks_around_nothing_pair_with_no_others() -> None:
