@@ -119,19 +119,13 @@ def assigned(text: str) -> list[tuple[str, str]]:
     return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text[:_LONGEST]))]
 
 
-def written(text: str) -> list[tuple[str, str]]:
-    """Return the names that a line of a program, or JSON, gives values to, and keys to log in with."""
-    text = text[:_LONGEST]
-    pairs = [(name, value or word) for name, value, word in _QUOTED.findall(text)]
-    return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text))]
-
-
 def has_secret(text: str, name: str = "") -> bool:
     """Tell whether a value looks secret, or sets something in it that does."""
     # A call of a program has `token=…` in small letters.
     variables = ((key, value) for key, value in assigned(text) if key.startswith("-") or key.isupper())
-    pairs = (*variables, *written(text))
-    return looks_secret(text, name) or any(looks_secret(value, key.lstrip("-")) for key, value in pairs)
+    entries = ((key, value or word) for key, value, word in _QUOTED.findall(text[:_LONGEST]))
+    pairs = ((key.lstrip("-"), value) for key, value in (*variables, *entries))
+    return looks_secret(text, name) or any(looks_secret(value, key) for key, value in pairs)
 
 
 def paired(words: Iterable[str]) -> tuple[str, ...]:

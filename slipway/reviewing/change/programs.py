@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
-from slipway.authoring.stack.secrets import looks_secret, written
+from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import counted
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
@@ -63,7 +63,7 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _lines(lines: list[str], beside: list[str]) -> str:
-    if any(looks_secret(value, name.lstrip("-")) for line in lines for name, value in written(line)):
+    if any(map(has_secret, lines)):
         return HIDDEN
     stripped = ([line.strip() for line in some if line.strip()] for some in (lines, beside))
     text, other = (_BREAK.join([line for line in some if line[0] != "#"] or some) for some in stripped)

@@ -31,8 +31,8 @@ def budgets(change: Change) -> Iterator[Consequence]:
     old, new = change.old.budget or Budget(), change.new.budget or Budget()
     if not change.first:
         yield from _limits(old, new, change)
-    if not change.unknown and new.stack:
-        yield from _spent_by_pools(old, new, change)
+    if not change.unknown and new.enforce and new.stack:
+        yield from _spent_by_pools(old, new.stack, change)
 
 
 def _teams(facts: Facts) -> frozenset[str]:
@@ -96,7 +96,7 @@ def _in_words(budget: Budget) -> str:
     return told and f"{told} a month"
 
 
-def _spent_by_pools(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
+def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
     """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
     can be sent at the month's end."""
     costs = money(change).idle
@@ -109,9 +109,9 @@ def _spent_by_pools(old: Budget, new: Budget, change: Change) -> Iterator[Conseq
     for month, days in ((None, now), *of_months):
         before, idle = (sum(prices, Price()) for prices in days)
         known = old.enforce and old.stack and before.known > old.stack
-        if new.enforce and new.stack and idle.known > new.stack and not known:
-            share, sums = float(idle.known) / new.stack, accumulate(price.known for price in days[1])
-            date = month and month + timedelta(sum(spent <= new.stack for spent in sums))
+        if idle.known > limit and not known:
+            share, sums = float(idle.known) / limit, accumulate(price.known for price in days[1])
+            date = month and month + timedelta(sum(spent <= limit for spent in sums))
             yield by_row(
                 "budget-share",
                 Subject("budget", "share"),

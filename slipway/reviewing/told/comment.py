@@ -84,7 +84,7 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     # Of a title of two things each line names the one that it goes on from.
     two = any(line.clause in title and line.card.stacks == lines.opened[0].card.stacks for line in lines.opened[1:2])
     items = [_below_title(line, two) if at <= two else _item(line, line.told) for at, line in enumerate(lines.opened)]
-    parts = [f"### {text(title)}", table, "\n".join(filter(None, items))]
+    parts = [f"### {text(title)}", table, "\n".join(f"- {item}" for item in items if item)]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]
@@ -112,7 +112,7 @@ def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 12, 4, 0):
         yield [_folded_cards(lines, details, table), *beside, *no_plan]
-    others = [_item(line, line.told).removeprefix("- ") for line in lines.folded if line.card.opens]
+    others = [_item(line, line.told) for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
     yield ["\n".join(f"- {item}" for item in first_lines(others, _MOST_ITEMS)), no_cards, *no_plan]
 
@@ -167,7 +167,7 @@ def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "")
     key = key or line.field
     field = code(short(key, _LONGEST_NAME)) if key else _shown(names)
     where = f" ({field})" if told and field else f"edit: {field}" * bool(field)
-    return f"- {sign or line.sign} {_shown(told)}{where}" if told or field else ""
+    return f"{sign or line.sign} {_shown(told)}{where}" if told or field else ""
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
