@@ -6,7 +6,10 @@ A case stands in the file of what it hurts first, so that whoever edits a rule f
 """
 
 import html
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -240,6 +243,22 @@ def test_a_leaver_is_told_with_the_key_that_takes_submitting_away() -> None:
     edits = (stack(f"      - {NIGHTLY}\n    catalogBucket", "    catalogBucket"), empty)
     told = play(replace(leaves, edits=edits, given=(trainer(NIGHTLY),))).consequences
     assert [part.field for part in told if part.row == "submitter-gone"] == ["slipway:workspace.submitters"]
+
+
+def test_a_line_below_the_title_has_the_key_of_what_it_tells() -> None:
+    says = "Fewer and larger machines, of which the nightly search asks for more than there can be"
+    said = comment((play(CASES[says]),))
+    key = "slipway:persistentResources.cpu.pools.workers.machine"
+    assert f"- ⚠ edits of `machine`, `min` and `max` make a second `cpu` (`{key}`)\n" in said
+
+
+def test_a_comment_is_the_same_in_each_process() -> None:
+    says = "A cluster becomes a team's, where sessions of all may run alone and another team has a share"
+    code = f"from tests.review.test_corpus import *; print(comment((play(CASES[{says!r}]),)))"
+    # These two seeds put the names of its clusters into either order.
+    seeds = ({**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "11"))
+    first, second = (subprocess.check_output([sys.executable, "-c", code], env=env) for env in seeds)
+    assert first == second
 
 
 def test_the_cost_of_a_usual_run_is_told_once() -> None:

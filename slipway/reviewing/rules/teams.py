@@ -41,7 +41,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
-    for cluster in (change.new.clusters.keys() & change.old.clusters.keys()) | coming:
+    for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
             continue  # What a template's own label changes is told of the template.
         was, now = (_users(facts, cluster) & stay for facts in sides)

@@ -64,9 +64,18 @@ class Card:
 
     @property
     def phrase(self) -> str:
-        """The parts that the line has room for, with `{it}` for the thing's name: those as bad as the first one, then
-        what it comes to, then others."""
-        lead, also = self.lead, ""
+        """The words that the line has room for, with `{it}` for the thing's name."""
+        return self._line[0]
+
+    @property
+    def beyond(self) -> Consequence:
+        """The first part of which the line tells more than the lead's phrase; the lead, where there is none."""
+        return self._line[1]
+
+    @cached_property
+    def _line(self) -> tuple[str, Consequence]:
+        """Join the parts as bad as the first one, then what that comes to, then others, as there is room."""
+        lead, also, told = self.lead, "", list[Consequence]()
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             same = part.called == lead.called
             again = ("it" if part.who == IT else "they") if same and part.who == lead.who in _OF_ITSELF else part.who
@@ -82,7 +91,9 @@ class Card:
                 continue
             if _words(f"{before}{also} {more}") <= self.room:
                 also = f"{also}; {more}"
-        return f"{self._begun(also)}{also}"
+                told.append(part)
+        begun = self._begun(also)
+        return f"{begun}{also}", lead if begun != lead.phrase or not told else told[0]
 
     def _begun(self, also: str) -> str:
         """Return the first part with as many of its facts as there is room for before the others. The first facts are

@@ -11,7 +11,6 @@ from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE
-from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged, key_of
@@ -153,14 +152,10 @@ def _card(card: Card, details: int) -> str:
 
 
 def _below_title(line: Line, beside: bool) -> str:
-    """Return the line without its clause, and with the sign of what is left of it."""
-    lead, *others = line.card.parts
-    told, end = line.below_title, lead.end.lstrip(":; ").partition("; ")[0]
-    own = end and told.startswith(named(end, line.names))
-    left = [part for part in others if not own and named(part.does, line.names) in told]
+    """Return the line without its clause, with the sign and the key of what is left of it."""
+    lead, first, told = line.card.lead, line.card.beyond, line.below_title
     names = line.names if beside and told and lead.subject.name and line.names not in told else ""
-    sign = SIGNS[max((part.grade for part in left), default=line.card.grade)]
-    return _item(line, told, sign, names, key_of(next(iter(left), lead)))
+    return _item(line, told, SIGNS[first.grade], names, key_of(first))
 
 
 def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "") -> str:
