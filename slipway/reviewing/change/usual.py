@@ -10,7 +10,7 @@ from slipway.base.formatting import counted, join
 from slipway.google.advice import SpotNeed
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template, case_in_words
@@ -243,9 +243,9 @@ def takes_sessions_alone(ways: Iterable[Way], catalog: Catalog) -> bool:
 
 
 def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
-    """Yield where the jobs of each template go while a cluster is away."""
+    """Yield where the jobs of each template go while a cluster is away, those that lose most first."""
     lines: dict[str, None] = {}
-    for template, offer, rest in ways:
+    for template, offer, rest in sorted(ways, key=lambda way: [to.capacity_type in PAID_ANYWAY for to in way[2][:1]]):
         who = f"jobs of `{template.name}`{whose([offer], template)}"
         lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
     yield from lines

@@ -1,7 +1,7 @@
 """How clusters are replaced: protected, in place, or one beside the other, and the engine's own options."""
 
 from tests.review.case import BUSY, STACK, Case, Edit, World, h100, hurts, stack, stops, tells
-from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER
+from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER, WORKERS
 
 CASES = (
     Case(
@@ -33,6 +33,18 @@ CASES = (
         ),
         given=(IN_PLACE,),
         world=World(limits={"nvidia_h100_gpus": 48}),  # for the new one alone, as both never draw at once
+    ),
+    Case(
+        "A cluster is made in place of the old one, and one template's jobs can go nowhere else meanwhile",
+        (stack(WORKERS, "replicas: { min: 4, max: 18 }"),),
+        (
+            hurts(
+                "cluster-in-place",
+                "cluster cpu",
+                "jobs of `tune` can go nowhere else\nuntil the new one is there, jobs of `digits` cost",
+            ),
+        ),
+        given=(stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      replacement: in-place\n"),),
     ),
     Case(
         "The mode is changed to in-place in the same edit that replaces the cluster",
