@@ -153,17 +153,19 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
             was, pool = old_pools.get(place), pools.get(place)
-            if was and pool and place in before and pool.min < needs <= pool.max and before[place] <= was.min:
+            lacks = was and pool and place in before and needs - pool.min > max(before[place] - was.min, 0)
+            if was and pool and lacks and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
-        growth = pool.price_per_hour * (max(needs_of.values()) - pool.min)
+        counts = sorted({*needs_of.values()})
+        growth = dollars(pool.price_per_hour * (counts[-1] - pool.min))
         yield _of_pool(
             "minimum-below-default",
             place,
             templates=named(map("`{}`".format, needs_of)),
-            most=max(needs_of.values()),
+            most=join(map(str, counts), "or"),
             min=pool.min,
-            grows=dollars(growth),
+            grows=f"{'up to ' * (len(counts) > 1)}{growth}",
             filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
             edits=_both(was, pool) if was.min != pool.min else (),
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
