@@ -46,7 +46,7 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
 _ROBOT = "serviceAccount:"
-_ASKS = "above `confirmAbove`, so submissions ask, and scripts without `--yes` end with exit code 5"
+_ASKS = "{} is above `confirmAbove`, so submissions ask, and scripts without `--yes` end with exit code 5"
 
 
 @dataclass(frozen=True)
@@ -262,24 +262,25 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
-            asks = _asks(template, unasked) and not _asks(before or template, unasked)
+            asks = None if _asks(before or template, unasked) else _asks(template, unasked)
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now, old, new),
                 who=f"{what} of {IT}{where}",
-                so=facts(lacking, _ASKS * asks),
+                so=facts(lacking, _ASKS.format(cost(asks, new)) if asks else ""),
                 details=(f"{another}{other} {_costs(*sides, old, new)}" for another, other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
 
 
-def _asks(template: Template, limit: float) -> bool:
-    """Tell whether usual submissions ask for a yes: by the first way, or by one that they go on to when they wait."""
+def _asks(template: Template, limit: float) -> Offer | None:
+    """Return the dearest way for which a usual submission asks for a yes: the first, or one that it may go on to."""
     can = [offer for offer in usual_offers(template) if offer.available]
-    taken = can if can and can[0].wait else can[:1]
-    return any(each.price_per_hour.known > limit for each in taken if each.capacity_type not in PAID_ANYWAY)
+    taken = (each for each in (can if can and can[0].wait else can[:1]) if each.capacity_type not in PAID_ANYWAY)
+    dear = (each for each in taken if each.price_per_hour.known > limit)
+    return max(dear, key=lambda each: each.price_per_hour.known, default=None)
 
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:

@@ -111,7 +111,7 @@ CASES = (
         (template("digits", '("pool", "spot", "on-demand")', '("on-demand", "pool", "spot")'),),
         (
             hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
-            hurts("run-cost", "digits", "above `confirmAbove`", "without `--yes` end with exit code 5"),
+            hurts("run-cost", "digits", "$2.10/h on demand is above `confirmAbove`", "`--yes` end with exit code 5"),
         ),
         given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
         accident="a nightly script that sent nothing any more",
