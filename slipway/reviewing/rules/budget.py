@@ -5,12 +5,12 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
-from slipway.model.budget import Budget
+from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
@@ -98,7 +98,7 @@ def _in_words(budget: Budget) -> str:
 
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
     """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
-    can be sent at the month's end."""
+    can be sent at the month's end, or nearly so."""
     costs = money(change).idle
     now = [[side * HOURS_OF_A_MONTH] for side in (costs.before, costs.after)]
     begins = (max(each.season.begins, change.now) for each in change.new.coming if each.season.begins)
@@ -106,10 +106,10 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
     # A season that begins late in a month may spend only the next one's.
     months = sorted({each for first in firsts for each in (first, (first + timedelta(31)).replace(day=1))})
     of_months = ((month, [[*_by_day(change, side, month)] for side in (change.old, change.new)]) for month in months)
-    for month, days in ((None, now), *of_months):
+    for part, (month, days) in product((1, WARNS_AT), ((None, now), *of_months)):
         before, idle = (sum(prices, Price()) for prices in days)
-        known = old.enforce and old.stack and before.known > old.stack
-        if idle.known > limit and not known:
+        known = old.enforce and old.stack and before.known > old.stack * part
+        if idle.known > limit * part and not known:
             share, sums = float(idle.known) / limit, accumulate(price.known for price in days[1])
             date = month and month + timedelta(sum(spent <= limit for spent in sums))
             yield by_row(
@@ -120,6 +120,8 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
                 day=int(HOURS_OF_A_MONTH / 24 / share) + 1,
                 month=f"{month:%B %Y}" if month else "",
                 enough=bounded(usd(float(idle.known)), idle),
+                left=usd(limit - float(idle.known)) if share < 1 else "",
+                grade=Grade.WARNING if share < 1 else None,
             )
             return
 

@@ -103,6 +103,15 @@ CASES = (
         accident="a limit that nobody met in February",
     ),
     Case(
+        "The budget is enforced, and idle pools alone leave little of it",
+        (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "160000")),),
+        (
+            tells("budget-changed", "budget stack", "may spend $160,000 a month"),
+            hurts("budget-share", "budget share", "93 %", "$10,621 is left for jobs", "raise `slipway:budget.stack`;"),
+        ),
+        accident="a limit that a fixed cost had nearly spent before anybody worked",
+    ),
+    Case(
         "The budget is enforced, and idle pools spend it once a declared season has come",
         (SIXTY,),
         (

@@ -105,7 +105,6 @@ CASES = (
                     "count for team `vision` may go there, with `--team vision`",
                     "slipway:teams.vision.clusters",
                 ),
-                "let its members submit with `--team vision`",
             ),
         ),
         world=BUSY,

@@ -20,4 +20,4 @@ def test_idle_pools_with_a_part_of_no_known_price_cost_at_least_their_sum() -> N
     pools = facts(cluster("t4", pool(price=Price(Decimal(1), complete=False))))
     over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
     (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
-    assert "idle pools cost $730 and more a month" in share.instead
+    assert "above the $730 and more that idle pools cost each month" in share.instead
