@@ -11,16 +11,19 @@ from slipway.authoring.policy.rule import LEVELS
 from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
+from slipway.google.quota.metrics import drawn_by
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import Usage, superseded, usage
+from slipway.model.capacity import ON_DEMAND
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import compete
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import held_up, key_of, made_of
+from slipway.reviewing.rules.clusters.cluster_change import held_up, key_of, made_of, minimum_machines
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import ask, in_words, named
@@ -111,15 +114,17 @@ _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-re
 
 def quota(change: Change) -> Iterator[Consequence]:
     drawn, old, new = draws(change), change.before.quota, change.after.quota
+    # Nobody relies on what a first deployment offers.
+    grade = Grade.NOTE if change.first else None
     for draw in drawn:
         if not draw.line.of_offers:
             yield from _now(change, draw)
         elif draw.line.short > draw.was.short:
             # An unchanged shortage is no news.
             more = [name for name, amount in draw.line.drawn.items() if amount > draw.was.drawn.get(name, 0)]
-            # Nobody relies on what a first deployment offers.
-            grade = Grade.NOTE if change.first else None
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
+        else:
+            yield from _taken(change, draw, grade)
     yield from _at_most(change, drawn)
     yield from _requested(change)
     # One failed answer makes all limits unknown, which is told once.
@@ -202,6 +207,28 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         asked=asked,
         protected=protected,
     )
+
+
+def _taken(change: Change, draw: QuotaDraw, grade: Grade | None) -> Iterator[Consequence]:
+    """Find ways to run that newly lack quota beside what pools always have, of jobs that no pool of all takes."""
+    line, limit, hit = draw.line, draw.line.limit or 0, dict[str, int]()
+    before, after = (_always(catalog, line.metric) for catalog in (change.old, change.new))
+    for name, template in change.new.templates.items() if before < after else ():
+        pools = [each for each in template.offers if each.cluster and not change.new.owners(each.cluster)]
+        for offer in template.offers:
+            needs = line.drawn.get(way := f"{name} {offer.label(template.kind)}", 0)
+            if needs and before <= limit - needs < after and not any(compete(pool, offer) for pool in pools):
+                hit[way] = needs
+    if most := max(hit.values(), default=0):
+        draw = replace(draw, increase=_increase(change.live, line, after + most))
+        yield _of(draw, "quota-taken", hit, needs=most, left=limit - after, grade=grade)
+
+
+def _always(catalog: Catalog, metric: str) -> int:
+    """Return what pools draw at their minimum."""
+    here = (each for each in catalog.clusters.values() if not each.adopted and each.region in ("", catalog.region))
+    needs = (need for each in here for need in drawn_by(ON_DEMAND, minimum_machines(each)))
+    return sum(need.amount for need in needs if need.metric == metric)
 
 
 def _at_most(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:

@@ -138,6 +138,31 @@ CASES = (
         world=h100_limit(32, nvidia_h100_gpus="no increase: too little usage history"),
     ),
     Case(
+        "A new pool always has the only machine for which there is quota, which jobs took on demand",
+        (stack("    cpu:\n", A100.replace("{ min: 4, max: 8 }", "1")),),
+        (
+            hurts(
+                "quota-short-at-most",
+                "nvidia_a100_gpus",
+                "`lora on-demand (model=9b)` lacks quota",
+                "they leave 0 of 1",
+                "ask Google for 2",
+            ),
+            hurts("pool-unused", "a100/workers"),
+        ),
+        world=World(limits={"nvidia_a100_gpus": 1}),
+        accident="a reserved machine that everybody else had lived on",
+    ),
+    Case(
+        "A new pool always has the only machine for which there is quota, for the jobs that took it on demand",
+        (
+            stack("    cpu:\n", A100.replace("{ min: 4, max: 8 }", "1")),
+            template("lora", '("spot", "flex-start", "on-demand")', '("pool", "spot", "flex-start", "on-demand")'),
+        ),
+        (tells("offer-added", "lora", "pool `a100` before Spot"),),
+        world=World(limits={"nvidia_a100_gpus": 1}),
+    ),
+    Case(
         "Jobs on machines of their own have taken what a new cluster needs",
         (stack("    cpu:\n", A100),),
         (
