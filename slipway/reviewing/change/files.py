@@ -117,7 +117,7 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
         for status in words:
             yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]
         return
-    for line in text.splitlines():
+    for line in text.split("\n"):  # Names may contain Unicode's other line ends.
         status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
         yield status, paths
 

@@ -83,3 +83,11 @@ def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
     monkeypatch.chdir(tmp_path)
     assert files_of("files", "head").addresses == {"bob@acme.example", "eve@acme.example"}
     assert files_of("files", None).addresses == files_of("files", ".").addresses == frozenset()
+
+
+@pytest.mark.parametrize("listed", ["M\t{}\n", "M\0{}\0"])
+def test_a_name_with_unicode_s_own_line_end_is_one_name(tmp_path: Path, listed: str) -> None:
+    """Else its halves are those of a page and of a job's code, which are no program."""
+    file, name = tmp_path / "files", "x.md\u2028jobs/y.py"
+    file.write_text(listed.format(name), encoding="utf-8")
+    assert files_of(str(file), None).touched == {name}
