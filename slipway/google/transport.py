@@ -31,6 +31,8 @@ _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "s
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """The variables that name certificate authorities, a file or a folder: the first one set counts, else certifi's."""
 _MOST_REDIRECTIONS = 10
+_PROOFS = urllib3.Retry.DEFAULT_REMOVE_HEADERS_ON_REDIRECT | {"PRIVATE-TOKEN"}
+"""The headers of credentials: GitLab's is its own."""
 _RENEWALS = 2
 _PARTS = 3
 """The time of a whole answer as a multiple of that of each part."""
@@ -145,7 +147,13 @@ class Transport:
                 timeout=urllib3.Timeout(connect=timeout[0], read=part),
                 redirect=method == "GET",
                 retries=urllib3.Retry(
-                    total=None, connect=retries, read=0, redirect=_MOST_REDIRECTIONS, status=0, other=0
+                    total=None,
+                    connect=retries,
+                    read=0,
+                    redirect=_MOST_REDIRECTIONS,
+                    status=0,
+                    other=0,
+                    remove_headers_on_redirect=_PROOFS,
                 ),
                 preload_content=False,
             )

@@ -125,6 +125,14 @@ def test_what_is_read_is_followed_and_another_host_does_not_learn_the_token(serv
     assert first.heard[0]["Authorization"] == "Bearer ya29.token" and other.heard[0]["Authorization"] is None
 
 
+def test_another_host_does_not_learn_a_token_in_a_header_of_its_own(serve: Callable[..., Server]) -> None:
+    """As GitLab's is."""
+    first, other = serve(), serve()
+    first.says(b"", 302, Location=f"{other.url}there")
+    assert Session(Transport({}, headers={"PRIVATE-TOKEN": "glpat-t"})).get(first.url, CALL) == {}
+    assert first.heard[0]["PRIVATE-TOKEN"] == "glpat-t" and other.heard[0]["PRIVATE-TOKEN"] is None
+
+
 def test_a_circle_of_redirections_ends(server: Server) -> None:
     server.says(b"", 302, Location="/again")
     with pytest.raises(NoAnswer):
