@@ -58,9 +58,9 @@ def plain(name: str) -> str:
 
 
 def read_answer(response: Response) -> Answer:
-    """Return Google's error body, or as much of it as there is."""
+    """Return Google's error body, or as much of it as there is; of a forge's, its message."""
     body = _json(response)
-    error = body.get("error", {}) if isinstance(body, dict) else {}
+    error = body.get("error", body) if isinstance(body, dict) else {}
     if not isinstance(error, dict):
         error = {"message": str(error)}
     details = error.get("details")

@@ -76,7 +76,7 @@ class GitHub:
     forbidden: bool = False
     #: No artifact is for this token.
     hidden: bool = False
-    #: Statuses of the next calls.
+    #: Statuses of the next calls, the last one first; 200 for one that is answered.
     failing: list[int] = field(default_factory=list)
     #: Pages by path.
     rest: dict[str, list[Any]] = field(default_factory=dict)
@@ -101,7 +101,11 @@ class GitHub:
         done = graphql_sync(
             SCHEMA, sent["query"], self, variable_values=sent["variables"], operation_name=sent["operationName"]
         )
-        return done.formatted
+        answer: dict[str, Any] = {**done.formatted}
+        if done.errors:
+            forbidden = isinstance(done.errors[0].original_error, PermissionError)
+            answer["errors"] = [{**answer["errors"][0], **({"type": "FORBIDDEN"} if forbidden else {})}]
+        return answer
 
     def repository(self, _: Any, owner: str, name: str, followRenames: bool) -> Any:  # noqa: N803 - the schema's
         assert (owner, name) == (OWNER, NAME)
@@ -189,8 +193,8 @@ def _handler(github: GitHub) -> type[loopback.Handler]:
             sent = self.body()
             if self._unknown():
                 self._send(401, {"message": "Bad credentials"})
-            elif github.failing:
-                self._send(github.failing.pop(), {"message": "Server Error"})
+            elif github.failing and (status := github.failing.pop()) >= 400:
+                self._send(status, {"message": "Server Error"})
             elif self.path == "/graphql":
                 self._send(200, github.answer(json.loads(sent)))
             else:

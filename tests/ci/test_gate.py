@@ -144,6 +144,15 @@ class TestPullRequest:
         ]
         assert "of the project in `ml/training`" in runner.github.comments[0].body
 
+    @pytest.mark.parametrize("failing", ["ask", "write"])
+    def test_a_comment_that_can_t_be_written_is_in_the_summary(
+        self, runner: Runner, gate: dict[str, Any], failing: str
+    ) -> None:
+        runner.reviewed(BAD)
+        runner.github.failing = {"ask": [403], "write": [403, 200]}[failing]
+        assert self.ask(runner, gate).returncode == 4
+        assert "`h100` goes" in (runner.folder / "summary").read_text()
+
     def test_an_artifact_that_nobody_asked_for_is_no_review(self, runner: Runner, gate: dict[str, Any]) -> None:
         """The pull request's program runs before, in the same run, and may upload what it likes."""
         runner.reviewed(GOOD)
@@ -271,7 +280,7 @@ class TestDeployment:
         again = "fix: run the review of #3 again, have #3 approved by somebody else" in done.stdout
         assert again is ("is gone" in why), "which keeps another"
 
-    @pytest.mark.parametrize("trouble", ["Unauthorized", "Resource not accessible by integration"])
+    @pytest.mark.parametrize("trouble", ["Bad credentials", "Resource not accessible by integration"])
     def test_who_can_t_be_asked_has_approved_nothing(self, runner: Runner, step: dict[str, Any], trouble: str) -> None:
         runner.github.forbidden = trouble.startswith("Resource")
         done = self.deploy(runner, step, **({} if runner.github.forbidden else {"GH_TOKEN": "stale"}))

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slipway.base.codec import from_json
+from slipway.base.errors import SlipwayError
 from slipway.base.formatting import counted, join
 from slipway.front.cli.terminal import screen
 from slipway.reviewing.sources import preview_of, text_of
@@ -112,13 +113,21 @@ def command(
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, row.change, folder)
-    result = _commented(shown, place) if forge == "comment" else None
-    if output == "json":
-        screen.out(screen.json_text(write_all(shown), indent=2))
-    elif output == "markdown":
-        screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
-    else:
-        screen.out("\n\n".join(plain_text(review) for review in shown))
+
+    def tell(place: Place) -> None:
+        if output == "json":
+            screen.out(screen.json_text(write_all(shown), indent=2))
+        elif output == "markdown":
+            screen.out(comment(shown, place).rstrip("\n"))
+        else:
+            screen.out("\n\n".join(plain_text(review) for review in shown))
+
+    try:
+        result = _commented(shown, place) if forge == "comment" else None
+    except SlipwayError:
+        tell(place)  # The run's summary has it, where the pull request has not.
+        raise
+    tell(replace(place, tree=result.tree) if result else place)
     if explain_rows and output != "json":
         screen.out(f"\n{addresses(shown)}")
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.

@@ -14,7 +14,7 @@ from pathlib import Path
 from slipway.base.errors import ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Found, Json, shaped
-from slipway.google.failures import Call
+from slipway.google.failures import Call, Denied, Unavailable
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest, refused, settings
@@ -26,6 +26,7 @@ _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITH
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
 _MOST = 200
+_OF_RIGHTS = ("FORBIDDEN", "INSUFFICIENT_SCOPES", "NOT_FOUND")
 _FIX = "give the job `contents: read`, `pull-requests: read` (write, to comment) and `actions: read` (to deploy)"
 
 
@@ -47,8 +48,7 @@ class GitHub:
     def merge_result(self) -> MergeResult:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
-        call = Call("ask GitHub who approved this")
-        result = self._asked("ask", of, call, self._read, again=True)
+        result = self._asked("ask", of, Call("ask GitHub who approved this"), self._read, again=True)
         if result.merged and (pull := result.pull_request) and pull.comment:
             record = written_with(pull.comment.body, self._records(pull, result.tree))
             return replace(result, pull_request=replace(pull, record=record))
@@ -59,8 +59,8 @@ class GitHub:
         pull = result.pull_request
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
             return result
-        call = Call(f"write the comment of #{pull.number}")
         operation, to = ("replace", pull.comment.id) if pull.comment else ("add", pull.id)
+        call = Call(f"write the comment of #{pull.number}")
         written = self._asked(operation, {"to": to, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
 
@@ -71,8 +71,9 @@ class GitHub:
         body = {"query": query, "operationName": operation, "variables": variables}
         answer = self._session.post(self._url, call, body, idempotent=again)
         if errors := answer.get("errors"):  # An answer may have errors beside its data.
-            told = (str(error.get("message") if isinstance(error, dict) else error) for error in errors)
-            raise ResourceError(f"could not {call.doing}", why=join(told), fix=_FIX)
+            listed = [error if isinstance(error, dict) else {"message": error} for error in errors]
+            failed = Denied if any(error.get("type") in _OF_RIGHTS for error in listed) else Unavailable
+            raise failed(call, join(str(error.get("message")) for error in listed))
         return shaped(call, lambda body: read(body["data"]), answer)
 
     def _read(self, body: Json) -> MergeResult:
@@ -138,5 +139,4 @@ def _written(body: Json) -> Comment:
 
 
 def _login(body: Json) -> str:
-    """Return an account's login; empty for a deleted account."""
-    return str((body["author"] or {}).get("login", ""))
+    return str((body["author"] or {}).get("login", ""))  # Empty for a deleted account.

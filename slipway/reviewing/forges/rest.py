@@ -10,7 +10,7 @@ from typing import TypeVar
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Json, json_list, shaped
-from slipway.google.failures import Call, CloudError, NotFound
+from slipway.google.failures import Call, CloudError, Denied, NotFound, Unauthenticated
 from slipway.google.session import Params, Session
 
 Found = TypeVar("Found")
@@ -68,8 +68,10 @@ def settings(environ: Mapping[str, str], names: Sequence[str], forge: str, fix: 
 
 @contextmanager
 def refused(fix: str) -> Iterator[None]:
-    """Raise an API's refusal as a forge's, with what mends it, and without Google's roles."""
+    """Raise an API's refusal as a forge's, without Google's roles; with this fix where a right is missing."""
     try:
         yield
     except CloudError as problem:
+        if not isinstance(problem, Unauthenticated | Denied | NotFound) or "rate limit" in problem.message:  # A 403.
+            fix = "run this again, once that API answers as usual"
         raise ResourceError(problem.what, why=problem.message, fix=fix) from problem
