@@ -191,7 +191,9 @@ class Session:
             if response.status < 400:
                 return response
             answer = read_answer(response)
-            if answer.status not in _RETRIED or attempt == attempts or self._clock() >= end:
+            # GitHub says 403 to a caller that asks too often, and when to come back.
+            passes = answer.status in _RETRIED or (answer.status == 403 and answer.retry_after is not None)
+            if not passes or attempt == attempts or self._clock() >= end:
                 raise failure(call, answer)
             wait = self._wait(attempt, answer.retry_after)
             if self._policy.told and wait > _LONG_WAIT_S:

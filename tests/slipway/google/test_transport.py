@@ -16,7 +16,7 @@ from slipway.base.errors import AuthError, ConfigError
 from slipway.google.connection import connect
 from slipway.google.credentials import authorised
 from slipway.google.endpoints import Endpoints
-from slipway.google.failures import Call, Exhausted, Garbled, NoAnswer, Unauthenticated, Unreachable
+from slipway.google.failures import Call, CloudError, Denied, Exhausted, Garbled, NoAnswer, Unauthenticated, Unreachable
 from slipway.google.proxies import proxy_of
 from slipway.google.session import HttpPolicy, Session
 from slipway.google.transport import Transport
@@ -377,11 +377,12 @@ def test_a_token_or_a_quota_project_that_can_be_none_is_refused_and_not_repeated
         )
 
 
-def test_a_long_wait_for_a_busy_service_is_told(server: Server) -> None:  # N25
+@pytest.mark.parametrize(("status", "error"), [(429, Exhausted), (403, Denied)], ids=["busy", "GitHub's"])
+def test_a_long_wait_for_a_busy_service_is_told(server: Server, status: int, error: type[CloudError]) -> None:  # N25
     told: list[float] = []
     slept: list[float] = []
-    server.says({}, 429, **{"Retry-After": "9"})
+    server.says({}, status, **{"Retry-After": "9"})
     policy = HttpPolicy(1.0, 5.0, attempts=3, told=told.append)
-    with pytest.raises(Exhausted):
+    with pytest.raises(error):
         Session(authorised(TOKEN), policy, slept.append).get(server.url, CALL)
     assert told == slept == [9.0, 9.0]
