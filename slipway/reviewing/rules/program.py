@@ -55,13 +55,13 @@ def _edited(files: Files) -> Iterator[Consequence]:
     others = files.touched - files.pins.keys()
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
-        names = [f"`{file}`" for file in edited]
-        unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
+        names = [f"`{file.replace('`', chr(39))}`" for file in edited]
+        does = {name: may_be_imported(file) for file, name in zip(edited, names, strict=True) if deploys(file)}
         yield by_row(
             "program-edited",
             Subject("program"),
-            unsure=unsure,
-            sure=not all(map(may_be_imported, edited)),
+            unsure=named(name for name, unsure in does.items() if unsure),
+            sure=not all(does.values()),
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())],
             details=names if len(names) > 1 else (),

@@ -25,6 +25,13 @@ def test_a_link_is_read_whatever_it_stands_for() -> None:
     file = frozenset({"templates/lora.py"})
     (consequence,) = program(change(facts(), facts(), files=Files(file, links=file)))
     assert consequence.kind == "program-edited"
+    assert "keep what jobs alone run" not in consequence.instead, "the link is below `jobs/`, or no job's"
+
+
+def test_a_name_with_a_backtick_is_one_name() -> None:
+    files = Files(frozenset({"a`b`.py", "c.py"}))
+    (consequence,) = program(change(facts(), facts(), files=files))
+    assert "`a'b'.py`" in str(consequence) and consequence.details == ("`a'b'.py`", "`c.py`")
 
 
 def test_a_compiled_pipeline_is_judged_by_its_template_alone() -> None:  # N28
