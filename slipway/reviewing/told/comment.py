@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from slipway.base.formatting import counted, few, first_lines, short
 from slipway.model.findings.finding import Grade, Section
@@ -48,7 +48,7 @@ class Place:
 
 def mark(folder: str) -> str:
     """Return the mark of a comment: each of several projects in a repository has its own."""
-    place = re.sub(r"[^\w./ -]", "?", folder.removeprefix("./").strip("/"))
+    place = quote(folder.removeprefix("./").strip("/"), safe="/ ")
     return f"{_MARKED} of {place} -->" if place not in ("", ".") else MARKER
 
 

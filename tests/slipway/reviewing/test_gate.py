@@ -25,6 +25,7 @@ from slipway.reviewing.gate import (
 from slipway.reviewing.record import Record, name_of, record_of, unpacked, written_with
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.told.comment import mark
 from slipway.reviewing.told.redaction import redacted
 
 
@@ -209,8 +210,14 @@ def test_what_is_no_record_of_this_tree_covers_nothing(body: object) -> None:
 def test_it_is_the_one_file_of_its_name_in_an_artifact() -> None:
     for odd in (b"", b"{}", packed("b.json", "{}"), packed("a.json", "{"), packed("a.json", "[" * 100_000)):
         assert unpacked(odd, "a.json") == Record(None)
+    for place, value in ((6, 1), (8, 99)):  # Of both headers: encrypted, and packed in a way that nobody knows.
+        bad = bytearray(packed("a.json", "{}"))
+        for start in (place, bad.index(b"PK\x01\x02") + place + 2):
+            bad[start] = value
+        assert unpacked(bytes(bad), "a.json") == Record(None)
 
 
 def test_each_folder_of_a_repository_has_its_own() -> None:
+    assert mark("./a b/") == mark("a b") and mark("a+b") != mark("a@b")
     assert name_of("t", ".") == name_of("t", "./") == name_of("t", "") == "slipway-review-t.json"
     assert name_of("t", "./ml/a b/") == "slipway-review-t-ml~2Fa~20b.json"
