@@ -152,10 +152,8 @@ class MergeResult:
     @property
     def approvers(self) -> tuple[str, ...]:
         """The people who approved this very tree, not their own, after the last edit of the comment."""
-        comment = self.pull_request.comment if self.pull_request else None
-        written = comment.changed if comment else ""
-        of_tree = (approval for approval in self._others if approval.tree == self.tree)
-        return tuple(approval.login for approval in of_tree if approval.at >= written)
+        written = pull.comment.changed if (pull := self.pull_request) and pull.comment else ""
+        return tuple(one.login for one in self._others if one.tree == self.tree and one.at > written)
 
     @property
     def objection(self) -> tuple[str, str]:

@@ -83,11 +83,11 @@ def test_a_job_that_may_not_read_it_is_told_the_right(server: stand_in.GitHub) -
         ([Review(by=None)], "nobody else"),
         ([Review(tree=OTHER)], f"grace approved #3 as another tree, {OTHER[:12]}, than this one, {TREE[:12]}"),
         ([Review(tree=None)], "as another tree, one that is gone"),
-        ([Review(at="2026-11-21T09:04:59Z")], "the comment of #3 was changed after grace approved it"),
+        ([Review(at="2026-11-21T09:05:00Z")], "the comment of #3 was changed after grace approved it"),
     ],
     ids=[
         *("approved", "another one", "nobody", "changed mind", "taken back", "a reader", "a workflow", "their own"),
-        *("an account that is gone", "another tree", "a commit that is gone", "before the comment"),
+        *("an account that is gone", "another tree", "a commit that is gone", "no later than the comment"),
     ],
 )
 def test_a_writer_s_newest_word_on_this_tree_counts_and_nobody_s_own(
