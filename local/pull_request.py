@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,8 @@ class Repository:
                 cwd=self.root,
                 env={**self.environment, **variables},
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="surrogateescape",
                 check=False,
             )
         except OSError as problem:
@@ -177,7 +179,7 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     # The change's program runs here and may write anywhere, so the judge is made after it.
     changes = [(stack, *_change(repository, stack, work / f"{stack}.change.jsonl")) for stack in stacks]
     with repository.at(commit, work / "base") as checkout:
-        files.write_text("\n".join(lines), encoding="utf-8")
+        files.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
         judge = judge_of(checkout / folder, base, commit, repository.environment, _say)
         judge.lend(_virtualenv(judge.folder))
         sources: list[str] = []
@@ -272,4 +274,5 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # It would leave a worktree, and the engine, behind.
     sys.exit(main())

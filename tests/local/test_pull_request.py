@@ -17,6 +17,7 @@ from local.environment import engine_variables
 from local.judge import Judge, included, judge_of, local_paths
 from local.pull_request import Repository, judged, main, offering, preview, silent
 from slipway.base.errors import ConfigError
+from tests.local.conftest import ROOT
 
 
 def test_a_stack_without_a_file(tmp_path: Path) -> None:
@@ -109,6 +110,22 @@ def test_the_change_s_program_rewrites_nothing_that_judges_it(
     assert capfd.readouterr().out == "the base judges ['A', 'program.py']\n"
 
 
+def test_a_terminated_run_leaves_no_worktree(repository: Repository, tmp_path: Path) -> None:
+    (repository.root / "slipway" / "front" / "cli").mkdir(parents=True)
+    (repository.root / "slipway" / "front" / "cli" / "review.py").touch()
+    (repository.root / ".gitignore").write_text(".slipway/\n")
+    commit(repository)
+    engine = tmp_path / "bin" / "pulumi"
+    engine.unlink()
+    engine.write_text("#!/bin/sh\necho '{}'\ncase $PWD in */base) kill $PPID; exec /bin/sleep 60;; esac\n")
+    engine.chmod(0o755)
+    command = (sys.executable, "-m", "local.pull_request", "--base", "HEAD", "--stack", "dev")
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=repository.root, env=environ, capture_output=True, text=True, timeout=50)
+    assert done.returncode == 130 and "interrupted; nothing was changed" in done.stderr
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
 def test_another_commit_of_a_submodule_that_asks_to_be_ignored_is_told(repository: Repository) -> None:
     inner = repository.root / "lib"
     inner.mkdir()
@@ -169,6 +186,11 @@ def test_names_of_files_are_as_they_are(repository: Repository) -> None:
     (repository.root / "components").mkdir()
     (repository.root / "components" / "ä.py").write_text("")
     assert repository.git("ls-files", "--others") == "components/ä.py"
+
+
+def test_a_name_that_is_no_text_is_told(repository: Repository) -> None:
+    (repository.root / os.fsdecode(b"b\xffd.py")).touch()
+    assert repository.changed("HEAD") == [("A", os.fsdecode(b"b\xffd.py"))]
 
 
 # --- The judge of a team's repository is what its base branch pins, and nothing of the change. # N14 # D8
