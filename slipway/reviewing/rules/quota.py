@@ -14,7 +14,7 @@ from slipway.google.quota.increases import became_of, preference_of, quota_of
 from slipway.google.quota.metrics import drawn_by
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import Usage, superseded, usage
-from slipway.model.capacity import ON_DEMAND
+from slipway.model.capacity import ON_DEMAND, RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
@@ -116,6 +116,7 @@ def quota(change: Change) -> Iterator[Consequence]:
     drawn, old, new = draws(change), change.before.quota, change.after.quota
     # Nobody relies on what a first deployment offers.
     grade = Grade.NOTE if change.first else None
+    lacking = {draw.line.metric for draw in drawn if draw.line.short}
     for draw in drawn:
         if not draw.line.of_offers:
             yield from _now(change, draw)
@@ -123,7 +124,7 @@ def quota(change: Change) -> Iterator[Consequence]:
             # An unchanged shortage is no news.
             more = [name for name, amount in draw.line.drawn.items() if amount > draw.was.drawn.get(name, 0)]
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
-        else:
+        elif draw.line.metric not in lacking:
             yield from _taken(change, draw, grade)
     yield from _at_most(change, drawn)
     yield from _requested(change)
@@ -215,7 +216,8 @@ def _taken(change: Change, draw: QuotaDraw, grade: Grade | None) -> Iterator[Con
     before, after = (_always(catalog, line.metric) for catalog in (change.old, change.new))
     for name, template in change.new.templates.items() if before < after else ():
         pools = [each for each in template.offers if each.cluster and not change.new.owners(each.cluster)]
-        for offer in template.offers:
+        # Nobody knows whether a reservation draws quota.
+        for offer in (each for each in template.offers if each.capacity_type != RESERVATION):
             needs = line.drawn.get(way := f"{name} {offer.label(template.kind)}", 0)
             if needs and before <= limit - needs < after and not any(compete(pool, offer) for pool in pools):
                 hit[way] = needs

@@ -163,6 +163,21 @@ CASES = (
         world=World(limits={"nvidia_a100_gpus": 1}),
     ),
     Case(
+        "A pool always has so much that quota would not hold the reservation's machines as well",
+        (stack(H100, "replicas: 4"),),
+        (
+            stops("cluster-in-place", "h100", "deleted first"),
+            hurts("capacity-found-anew", "h100"),
+            tells("idle-cost", "stack"),
+        ),
+        may=("idle-cost",),
+        given=(
+            stack("replacement: rollover", "replacement: in-place"),
+            template("lora", '("pool", "reservation", "spot")', '("reservation", "spot")'),
+        ),
+        world=World(limits={"nvidia_h100_gpus": 39}),
+    ),
+    Case(
         "Jobs on machines of their own have taken what a new cluster needs",
         (stack("    cpu:\n", A100),),
         (
