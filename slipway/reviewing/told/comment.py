@@ -83,7 +83,7 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     # Of a title of two things each line names the one that it goes on from.
     two = any(line.clause in title and line.card.stacks == lines.opened[0].card.stacks for line in lines.opened[1:2])
     items = [_below_title(line, two) if at <= two else _item(line, line.told) for at, line in enumerate(lines.opened)]
-    parts = [f"### {text(title)}", table, "\n".join(f"- {item}" for item in items if item)]
+    parts = [f"### {text(short(title, _LONGEST))}", table, "\n".join(f"- {item}" for item in items if item)]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]

@@ -117,6 +117,12 @@ def test_what_no_form_holds_is_a_headline() -> None:
     assert len(told) <= LIMIT and "Too much for a comment" in told
 
 
+def test_a_name_of_any_length_hides_no_other_line() -> None:
+    some = (goes("x" * 70_000), *(goes(f"y{n}") for n in range(3)))
+    told = comment([replace(QUIET, consequences=some)])
+    assert len(told) <= LIMIT and all(f"`y{n}`" in seen(told) for n in range(3))
+
+
 @pytest.mark.parametrize("count", [10, 1000, 5000])
 def test_never_longer_than_a_comment_may_be(count: int) -> None:
     details = tuple(f"`job-{n}` (somebody, running 3 h)" for n in range(count))
