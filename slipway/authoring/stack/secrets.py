@@ -19,21 +19,27 @@ FORMS = (
     (
         re.compile(
             r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+            r"""|(?i:\bauthorization["']?\s*[:=,]\s*["']?(?:bearer|basic|token)\s+(?=[^\s"']*[\d=])[\w.~+/=-]{8,})"""
             r"|\bxox[abprs]-[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
         ),
         "a key to another service",
     ),
 )
+# Only a name's last word counts: `max_tokens`, `token_type` and `password_file` have no secret. A number may follow.
 _NAMES = re.compile(
-    r"(?i)(^|[_-])(token|secret|password|passwd|passphrase|pwd|api_?key|access_?key|private_?key|credentials?)$"
-    r"|(?-i:[A-Z0-9](TOKEN|SECRET|PASSWORD|CREDENTIALS?))$"
-    r"|(?-i:[a-z0-9](Token|Secret|Password|(Api|Access|Private)Key|Credentials?))$"
+    r"(?:(?i:(?:^|[_.-])(?:token|secret|password|passwd|passphrase|pwd|credentials?|secret_?data|connection_?string"
+    r"|(?:api|access|account|private|secret)[_-]?key))"
+    r"|[A-Z0-9](?:TOKEN|SECRET|PASSWORD|CREDENTIALS?|_PASS)"
+    r"|[a-z0-9](?:Token|Secret|Password|Credentials?|(?:Api|Access|Account|Private|Secret)Key))[_-]?\d*$"
 )
-# `JUDGE_KEY`; such a name may be a column's as well, with a plain word.
-_KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
+# `JUDGE_KEY`, `--auth`; such a name may be a column's or a mode's as well, with a plain word or a number.
+_KEY = re.compile(r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass)|(?-i:^[A-Z0-9]*KEY))[_-]?\d*$")
+_WORD = re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*|oauth2|[\d.,e+-]+|https?://.*")
+# `curl -u ada:X`; of `--user 1000:1000` both are numbers.
+_LOGIN_FLAG, _LOGIN_VALUE = re.compile(r"[sSfLkv]*u|(?:proxy-)?user"), re.compile(r"[^\s:/]+:(?!\d+$|\$)[^/].*")
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
-    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}",
+    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}|…",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"(?i)(^|[_-])passw(or)?d$|(?-i:PASSWORD$)")
@@ -48,7 +54,10 @@ _LOGIN = re.compile(
     r"""\blogin(?:\(\s*(?:\w+\s*=\s*)?["']|\s+(?:--?[\w-]+(?:[= ]https?://\S+)?\s+)*["']?)([\w+/=.~-]{20,})"""
 )
 # `"password": "X"` of JSON, and `password = "X"` or `"--password", "X"` of a program.
-_QUOTED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=,]\s*(?=["']([^"']+)|(?<!,)([\w./+-]{8,})\s*$)""")
+_QUOTED = re.compile(
+    r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*(?:[:,]|(?::[\w |]{1,30})?=)\s*(?:default=)?"""
+    r"""(?=["']([^"']+)|(?<!,)(?![a-z_]+\.[a-z_.]+\s*$)([\w./+-]{8,})\s*$)"""
+)
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
@@ -103,6 +112,8 @@ def looks_secret(value: str, name: str = "") -> bool:
         return True
     if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
         return False
+    if _LOGIN_FLAG.fullmatch(name):
+        return bool(_LOGIN_VALUE.fullmatch(value))
     return bool(_NAMES.search(name)) or (bool(_KEY.search(name)) and not _WORD.fullmatch(value))
 
 
@@ -122,7 +133,7 @@ def assigned(text: str) -> list[tuple[str, str]]:
 def has_secret(text: str, name: str = "") -> bool:
     """Tell whether a value looks secret, or sets something in it that does."""
     # A call of a program has `token=…` in small letters.
-    variables = ((key, value) for key, value in assigned(text) if key.startswith("-") or key.isupper())
+    variables = ((key, value) for key, value in assigned(text) if key.startswith("-") or not key.islower())
     entries = ((key, value or word) for key, value, word in _QUOTED.findall(text[:_LONGEST]))
     pairs = ((key.lstrip("-"), value) for key, value in (*variables, *entries))
     return looks_secret(text, name) or any(looks_secret(value, key) for key, value in pairs)
@@ -133,7 +144,7 @@ def paired(words: Iterable[str]) -> tuple[str, ...]:
     told: list[str] = []
     for word in words:
         flag = told[-1] if told and "=" not in told[-1] else ""
-        if flag.startswith("--") and not word.startswith("-") and looks_secret(word, flag.lstrip("-")):
+        if flag.startswith("-") and not word.startswith("-") and looks_secret(word, flag.lstrip("-")):
             told[-1] = f"{flag}={word}"
         else:
             told.append(word)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from slipway.authoring.stack.secrets import shown
+from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import last_part, short
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG
@@ -144,9 +144,6 @@ def _fate(steps: list[EngineStep]) -> Fate:
 
 _LONGEST = 80
 _NOTHING: tuple[Any, ...] = (None, {}, [])
-_SECRET_NAME = re.compile(
-    r"(?i)(pass(word|wd|phrase)|secretdata|private_?key|access_?key|token|credential|connectionstring|clientsecret)"
-)
 
 
 @dataclass(frozen=True)
@@ -240,7 +237,7 @@ def top(path: str) -> str:
 def _hidden(path: str, value: Any) -> bool:
     if isinstance(value, Mapping | list):
         return any(_hidden(f"{path}.{key}", text) for key, text in texts(value))
-    return SECRET in str(value) or bool(_SECRET_NAME.search(path) or shown(str(value)) == "hidden")
+    return SECRET in str(value) or has_secret(str(value), re.split(r"[.\[]", path)[-1])
 
 
 def published_in(preview: Preview, of_several: str = "") -> str:

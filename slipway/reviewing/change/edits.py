@@ -23,6 +23,13 @@ class Edit:
     before: str
     after: str
 
+    def __post_init__(self) -> None:
+        name = re.split(r"[.:]", self.key)[-1]
+        for side, text in (("before", self.before), ("after", self.after)):
+            # The engine has encrypted what is below `secure`.
+            if has_secret(text, name) or (text and name == "secure"):
+                object.__setattr__(self, side, HIDDEN)
+
     def __str__(self) -> str:
         """Return `pools.workers.machine` `n1-standard-8` → `n1-standard-16`."""
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
@@ -82,9 +89,7 @@ def edits(before: str, after: str) -> tuple[Edit, ...]:
     from slipway.authoring.stack.yaml_file import from_text
 
     old, new = (dict(_below("", from_text(text, "").values)) for text in (before, after))
-    if not (old and new):
-        return ()
-    changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+    changed = [key for key in dict.fromkeys((*old, *new)) if old and new and old.get(key) != new.get(key)]
     return tuple(Edit(key.removeprefix("config."), old.get(key, ""), new.get(key, "")) for key in changed)
 
 
@@ -92,13 +97,6 @@ def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, each in value.items():
             yield from _below(f"{key}.{name}".lstrip("."), each)
-    elif isinstance(value, list) and key:
-        yield key, ", ".join(sorted(map(_text, value)))
     elif key:
-        yield key, _text(value, re.split(r"[.:]", key)[-1])
-
-
-def _text(value: Any, name: str = "") -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    # The engine has encrypted what is below `secure`.
-    return HIDDEN if name == "secure" or has_secret(text, name) else text
+        some = value if isinstance(value, list) else [value]
+        yield key, ", ".join(sorted(each if isinstance(each, str) else json.dumps(each) for each in some))

@@ -76,7 +76,7 @@ CASES = (
         "A dataset has other labels, which is for information, and a secret another value, which nobody sees",
         names=(
             tells("resource-changed", "measured", "labels"),
-            hurts("resource-changed", "runs", "`rootPassword` `hidden`"),
+            hurts("resource-changed", "runs", "`rootPassword` `(not shown)`"),
         ),
         steps=does(
             edits(DATASET, "measured", {"datasetId": "measured", "labels": {"a": "b"}}, labels={}),

@@ -1,12 +1,13 @@
 """Secrets: those that jobs read, lose or show."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, stops, tells, template
-from tests.review.edits import REFUSED, THE_TRAINER, VARIANT, VERSION_TYPE
+from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
+from tests.review.edits import ANEW, LABELS, PRINTS, REFUSED, TASK, THE_TRAINER, VARIANT, VERSION_TYPE
 from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updates
 
 PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+PASSWORD = 'Parameter("db_pass", str, default="hunter2")'
 WORD = 'Parameter("token", str, default="<pad>", help="a word of the vocabulary")'
 ENV = 'env={"REGION": "us-central1"}'
 
@@ -44,6 +45,25 @@ CASES = (
         may=("arguments-changed",),
         never=(RANDOM, "hunter2"),
         accident="a key in an image's command",
+    ),
+    Case(
+        "Passwords that only their names or their places tell, in a label, a default, code and a shell's line",
+        (
+            stack(LABELS, f"{LABELS[:-2]}, token: hunter2hunter2 }}"),
+            template("evals", '        Parameter("batch"', f'        {PASSWORD},\n        Parameter("batch"'),
+            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--x=${db_pass}"'),
+            template("evals", 'command=("judge",)', 'command=("bash", "-c", "curl -u ada:hunter2 $HOST/?a=b; judge")'),
+            template("evals", ENV, 'env={"REGION": "us-central1", "TOKEN1": "hunter2"}'),
+            Edit(TASK, PRINTS, f'{PRINTS}    headers = {{"Authorization": "Bearer hunter2hunter2"}}\n'),
+        ),
+        (
+            stops("plain-secret", "evals", "command"),
+            stops("plain-secret", "evals", "TOKEN1"),
+            stops("plain-secret", "evals", "db_pass"),
+        ),
+        may=("arguments-changed", *ANEW, "code-changed", "parameter-added"),
+        never=("hunter2",),
+        accident="a password that a comment repeated",
     ),
     Case(
         "A flag of a secret is given a parameter",

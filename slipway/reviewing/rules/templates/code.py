@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
+from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
@@ -224,9 +224,8 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 
 def _shown(requirement: str) -> str:
     requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
-    if looks_secret(requirement):
-        return f"{requirement.partition(' @ ')[0]} @ … (hidden)" if " @ " in requirement else HIDDEN
-    return bare(requirement, longest=100)
+    name, at, _ = requirement.partition(" @ ")
+    return f"{name} @ … (hidden)" if at and looks_secret(requirement) else bare(requirement, longest=100)
 
 
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:

@@ -170,9 +170,8 @@ def _flags(arguments: Iterable[str]) -> str:
 
 def argument(text: str, beside: str = "") -> str:
     """Return an argument as a comment may have it; a secret one by its name alone."""
-    name, equals, value = text.partition("=")
-    hides = equals and looks_secret(value, name.lstrip("-"))
-    return f"{name}=… (hidden)" if hides else bare(text, beside=beside)
+    name, _, value = text.partition("=")
+    return f"{name}=… (hidden)" if looks_secret(value, name.lstrip("-")) else bare(text, beside=beside)
 
 
 def _values(arguments: list[str]) -> str:

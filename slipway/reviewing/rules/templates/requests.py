@@ -20,7 +20,7 @@ from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.placeholders import fill, names, placeholder
+from slipway.model.catalog.placeholders import fill, names, placeholder, render
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
@@ -205,7 +205,10 @@ def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
     """Return values for the placeholders of both sides, as they are compared. A text that loses its parameter had the
     default, one that gains one has it, and a renamed one is known by its new name."""
     called = renames(old, new)
-    before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
+    before, after = (
+        {each.name: None if has_secret(render(each.default), each.name) else each.default for each in side.parameters}
+        for side in (old, new)
+    )
     gone = {name: value for name, value in before.items() if name not in after and value is not None}
     known = {*before, *called.values()}
     added = {name: value for name, value in after.items() if name not in known and value is not None}
@@ -306,12 +309,11 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
     """Yield places that seem to have a secret in plain text, `environment variable HF_TOKEN`, with the text. `were`:
     the last parts of the other side's paths."""
     for path, leaf in leaves.items():
+        given_by_name = path.endswith(("args", "command"))
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
-            name, equals, given = (
-                value.partition("=") if path.endswith(("args", "command")) else (last_part(path), "=", value)
-            )
-            called = "secret" if _secret_name(path) in were else name.lstrip("-") * bool(equals)
-            if has_secret(given if equals else value, called):
+            name, _, given = value.partition("=") if given_by_name else (last_part(path), "", value)
+            called = "secret" if _secret_name(path) in were else name.lstrip("-")
+            if has_secret(given, called) or has_secret(value):
                 rule, named = rule_of(path, RULES)
                 yield rule.called(named.get("name", "")), value
 

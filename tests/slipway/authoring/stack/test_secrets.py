@@ -19,6 +19,21 @@ RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
         f'os.environ.setdefault("WANDB_API_KEY", "{RANDOM}")',
         f'wandb.login(key="{RANDOM}")',
         'os.environ["DB_PASSWORD"] = "hunter2"',
+        "DB_PASS=hunter2 judge",
+        "export TOKEN1=hunter2",
+        "--auth=hunter2 --x=1",
+        "--auth hunter2",
+        "PGPASSWORD=hunter2",
+        "AWS_SECRET_ACCESS_KEY=hunter2",
+        "--aws_secret_access_key hunter2",
+        "AccountName=a;AccountKey=hunter2",
+        "curl -sSu ada:hunter2 https://acme.example",
+        "curl --user ada:hunter2 https://acme.example",
+        "git clone https://ada:hunter2@acme.example/x",
+        'headers = {"Authorization": "Bearer hunter2hunter2"}',
+        "curl -H 'Authorization: Basic aHVudGVyMg=='",
+        'api_key: str = "hunter2"',
+        'parser.add_argument("--token", default="hunter2")',
     ],
 )
 def test_a_text_is_hidden_that_sets_a_secret_by_its_name(text: str) -> None:
@@ -26,9 +41,28 @@ def test_a_text_is_hidden_that_sets_a_secret_by_its_name(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["token", "TOKEN1", "HF_TOKEN_2", "DB_PASS", "db_pass", "auth", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "secretKey"],
+)
+def test_a_value_is_hidden_whose_name_is_a_secrets(name: str) -> None:
+    assert has_secret("hunter2", name)
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("--tokenizer=gemma --max-tokens 512", ""),
+        ("--tokenizer=gemma --max-tokens 5120 --tokens_per_batch=40960 --passes=3000", ""),
+        ("--author=ada1 --authors ada1,bob2 --bypass=cache1 --token-type=word1", ""),
+        ("password_file=/secrets/db1 --pass-rate=0.95 --pass=12345 --auth=oauth2 --auth oidc", ""),
+        ("docker run --user 1000:1000 -u ada judge && python -u train.py", ""),
+        ("token = tokenizer.pad_token", ""),
+        ('headers = {"Authorization": "Bearer " + read()}', ""),
+        ("curl -u ada:$PASSWORD https://ada@acme.example", ""),
+        ("40960", "max_tokens"),
+        ("gemma-3b", "tokenizer"),
+        ("ada1", "author"),
+        ("3000x", "passes"),
+        ("secrets1.txt", "password_file"),
         ('parser.add_argument("--token-file", type=Path, help="the file of the token")', ""),
         ("Bearer ${TOKEN}", ""),
         ("sort --key size", ""),
