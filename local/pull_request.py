@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -173,6 +174,23 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     work = repository.root / _WORK
     work.mkdir(parents=True, exist_ok=True)
     _known(repository.root, stacks)
+    with _alone(work):
+        return _judged(repository, base, stacks, flags, work)
+
+
+@contextlib.contextmanager
+def _alone(work: Path) -> Iterator[None]:
+    """Wait for another review of this checkout: both would write the same files."""
+    with (work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("waiting for another review of this checkout")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _judged(repository: Repository, base: str, stacks: list[str], flags: list[str], work: Path) -> int:
     commit, folder = repository.base(base), repository.folder
     files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
     lines = ("\t".join(word.translate(_BREAKING) for word in row) for row in changed)

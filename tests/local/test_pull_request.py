@@ -1,5 +1,6 @@
 """`make review`: what is missing is said before anything is previewed. Its reviews: tests/end_to_end. # N14"""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -8,6 +9,7 @@ import sys
 import venv
 import zipfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,21 @@ def test_a_terminated_run_leaves_no_worktree(repository: Repository, tmp_path: P
     done = subprocess.run(command, cwd=repository.root, env=environ, capture_output=True, text=True, timeout=50)
     assert done.returncode == 130 and "interrupted; nothing was changed" in done.stderr
     assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+def test_a_second_review_of_a_checkout_waits_for_the_first(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repository.root / ".slipway" / "review").mkdir(parents=True)
+    with (repository.root / ".slipway" / "review" / "lock").open("w") as lock, ThreadPoolExecutor() as pool:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        second = pool.submit(main, ["--base", "nosuch", "--stack", "dev"])
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.5)
+        assert "waiting for another review" in capfd.readouterr().err
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert second.result(timeout=60) == ConfigError.exit_code
+    assert "BASE nosuch" in capfd.readouterr().err
 
 
 def test_another_commit_of_a_submodule_that_asks_to_be_ignored_is_told(repository: Repository) -> None:
