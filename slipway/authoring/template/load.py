@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
+import threading
 import traceback
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from runpy import run_path
+from types import FrameType
 
 from slipway.authoring.stack.secrets import has_form
 from slipway.authoring.template.declaration import Scheduling, file_of
@@ -51,12 +55,16 @@ def load(name: str, folder: Path) -> JobTemplate:
             if dashed
             else meant(name, known, "write it, or drop the name"),
         )
+    interrupts: list[int] = []
     try:
-        with redirect_stdout(sys.stderr):  # What it prints is no part of a command's result.
+        # What it prints is no part of a command's result.
+        with _noting(interrupts), redirect_stdout(sys.stderr):
             module = run_path(str(path), run_name=f"{folder.name}.{path.stem}")
-    except (SlipwayError, KeyboardInterrupt):
+    except SlipwayError:
         raise
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and interrupts:
+            raise
         text, line = _text(error), _line(error, path)
         message = f"{f'line {line}: ' if line else ''}{type(error).__name__}{f': {text}' if text else ''}"
         raise ConfigError(
@@ -74,6 +82,26 @@ def load(name: str, folder: Path) -> JobTemplate:
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
     return with_pipeline(template, folder.parent)
+
+
+@contextmanager
+def _noting(interrupts: list[int]) -> Iterator[None]:
+    """Note a person's interrupts, which a template's own `raise KeyboardInterrupt` is not."""
+    before = signal.getsignal(signal.SIGINT)
+    # Other threads get no signals.
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        interrupts.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _text(error: BaseException) -> str:

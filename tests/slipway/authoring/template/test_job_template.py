@@ -101,6 +101,7 @@ def test_a_misspelled_field_is_refused_with_the_one_that_was_meant(
         ("x = 1\n\nfoo bar", "can't be loaded", "line 3: SyntaxError: invalid syntax"),
         ("import json\njson.loads('{')", "can't be loaded", "line 2: JSONDecodeError"),
         ("raise SystemExit(3)", "can't be loaded", "line 1: SystemExit: 3"),
+        ("raise KeyboardInterrupt", "can't be loaded", "line 1: KeyboardInterrupt"),
         ("class E(BaseException): ...\nraise E", "can't be loaded", "line 2: E"),
         ("x\0", "can't be loaded", "SyntaxError: source code"),
         ("class E(Exception):\n  def __str__(self): 1 / 0\nraise E", "can't be loaded", "line 3: E: its text can't be"),
@@ -115,6 +116,12 @@ def test_a_file_that_does_not_define_the_template_of_its_name_is_refused_with_it
     with pytest.raises(ConfigError, match=what) as error:
         load("one", tmp_path)
     assert error.value.why.startswith(why)
+
+
+def test_a_person_s_interrupt_of_a_template_s_code_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)")
+    with pytest.raises(KeyboardInterrupt):
+        load("one", tmp_path)
 
 
 def test_a_token_in_an_error_is_not_repeated(tmp_path: Path) -> None:
