@@ -17,7 +17,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
@@ -125,6 +125,13 @@ def test_an_old_generation_whose_id_alone_is_published_is_called_by_the_name_on_
     old = replace(living(OLD), labels={"slipway-name": "h100"})
     found = fates(change(before, facts(NEW), clusters=[old, living(NEW)], steps=[GOES]))
     assert found["cluster-deleted"].so == "it is an older `h100`, and that was announced"
+
+
+def test_of_a_program_that_ended_itself_nobody_says_what_it_declares() -> None:
+    declared = change(facts(OLD), facts(OLD), clusters=[living(OLD)], steps=[GOES])
+    assert "the program still declares it" in fates(declared)["cluster-deleted"].so
+    ended = fates(replace(declared, unknown=frozenset({Side.AFTER})))["cluster-deleted"]
+    assert ended.so == "its 1 `a3-highgpu-8g` may not come again"
 
 
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
