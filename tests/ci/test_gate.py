@@ -216,6 +216,24 @@ class TestFiles:
         assert told["--folder"] == at
         assert (runner.folder / told["--head"]).resolve() == (runner.folder / "head" / at).resolve()
 
+    @pytest.mark.parametrize(("folder", "at"), [(".", ""), ("ml", "ml/")])
+    @pytest.mark.parametrize("status", ["removed", "renamed", "modified"])
+    def test_a_stack_whose_file_goes_is_reviewed_without_a_preview_of_the_change(
+        self, runner: Runner, workflows: dict[str, Workflow], folder: str, at: str, status: str
+    ) -> None:
+        (runner.folder / "head" / folder).mkdir(parents=True)
+        file = f"{at}stacks/Pulumi.dev.yaml"
+        names = {"previous_filename": file, "filename": "x"} if status == "renamed" else {"filename": file}
+        assert self.review(runner, workflows, folder, {"status": status, **names}).returncode == 0
+        source = (runner.folder / "reviewed").read_text().splitlines()[4]
+        assert source.endswith("/change/events-dev.jsonl" if status == "modified" else "/main.jsonl")
+        (download,) = [
+            step
+            for step in workflows["preview"].jobs()["review"]["steps"]
+            if "download-artifact@" in step.get("uses", "")
+        ]
+        assert download["continue-on-error"] is True
+
     def test_a_folder_that_became_a_link_is_not_reviewed(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
         """The list of changed files does not name the files behind a link."""
         (runner.folder / "head" / "other").mkdir(parents=True)
