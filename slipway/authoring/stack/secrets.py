@@ -35,8 +35,9 @@ _NAMES = re.compile(
 # `JUDGE_KEY`, `--auth`; such a name may be a column's or a mode's as well, with a plain word or a number.
 _KEY = re.compile(r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass)|(?-i:^[A-Z0-9]*KEY))[_-]?\d*$")
 _WORD = re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*|oauth2|[\d.,e+-]+|https?://.*")
-# `curl -u ada:X`; of `--user 1000:1000` both are numbers.
-_LOGIN_FLAG, _LOGIN_VALUE = re.compile(r"[sSfLkv]*u|(?:proxy-)?user"), re.compile(r"[^\s:/]+:(?!\d+$|\$)[^/].*")
+# `curl -u ada:X`; not `--user 1000:1000`, two numbers, and `--user group:ml@acme.example`, a member.
+_LOGIN_FLAG = re.compile(r"[sSfLkv]*u|(?:proxy-)?user")
+_LOGIN_VALUE = re.compile(r"(?!(?:user|group|domain|serviceAccount):)[^\s:/]+:(?!\d+$|\$)[^/].*")
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
     r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}|…",

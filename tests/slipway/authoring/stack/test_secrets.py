@@ -55,6 +55,7 @@ def test_a_value_is_hidden_whose_name_is_a_secrets(name: str) -> None:
         ("--author=ada1 --authors ada1,bob2 --bypass=cache1 --token-type=word1", ""),
         ("password_file=/secrets/db1 --pass-rate=0.95 --pass=12345 --auth=oauth2 --auth oidc", ""),
         ("docker run --user 1000:1000 -u ada judge && python -u train.py", ""),
+        ("python -m judge --user serviceAccount:judge@acme.iam.gserviceaccount.com", ""),
         ("token = tokenizer.pad_token", ""),
         ('headers = {"Authorization": "Bearer " + read()}', ""),
         ("curl -u ada:$PASSWORD https://ada@acme.example", ""),
