@@ -71,6 +71,8 @@ class Job:
     kind: str = ""
     #: It was sent to the generation before the deployed one.
     earlier: bool = False
+    #: It brought code of its own.
+    code: bool = False
 
 
 @dataclass(frozen=True, eq=False)

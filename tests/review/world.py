@@ -16,6 +16,7 @@ from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import JobKind
+from slipway.model.labels import CODE_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import fill
@@ -39,6 +40,7 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     lived: dict[str, Any] = {
         "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",
         "displayName": job.name,
+        "labels": {**body["labels"], **({CODE_LABEL: "89abcde"} if job.code else {})},
         "state": _state(job.state, kind),
         "createTime": since,
         **({} if job.state in ("PENDING", "QUEUED") else {"startTime": since}),

@@ -60,6 +60,20 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "The only cluster of a template that runs each night gets an end in three months",
+        (stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      until: 2027-03-01\n"),),
+        (stops("season-changed", "cpu until", "nobody can submit `digits`"),),
+        given=(template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
+        world=BUSY,
+        accident="a date for all clusters, of which one was nobody's season",
+    ),
+    Case(
+        "The only cluster of a template that nobody uses gets an end in three months",
+        (stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      until: 2027-03-01\n"),),
+        (hurts("season-changed", "cpu until", "nobody can submit `digits`"),),
+        given=(template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
+    ),
+    Case(
         "A campaign that is to come loses six weeks of its cluster",
         (stack("until: 2027-02-15", "until: 2027-01-05"),),
         (hurts("season-changed", "h100 until", "until 2027-01-05", "instead of 2027-02-15"),),

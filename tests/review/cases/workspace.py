@@ -1,6 +1,6 @@
 """Rights of every submitter: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, imports, more, silent, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, silent, stack, stops, tells, template
 from tests.review.edits import ADA, LORA_TUNES, POLICY, SCRIPT, SESSIONS, TEAM, trainer, workspace
 
 _HEAD = stack("pools: [cpu/workers] }", "pools: [cpu/head] }")
@@ -17,6 +17,8 @@ _SMALL = (
 )
 TRAINER = stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n")
 FREE = (more("digits", "code_flag=True"), TRAINER, stack("      reviewedCodeOnly: true\n", ""))
+
+BROUGHT = World(jobs=(Job("eve-try", "digits", "eve", state="SUCCEEDED", hours=170, code=True),))
 
 
 def without(*lines: str) -> Edit:
@@ -194,6 +196,21 @@ CASES = (
         "A shell in jobs that read no secret",
         (more("digits", "enable_web_access=True"),),
         (stops("web-access-changed", "digits", "open a shell", "may act as `trainer`"),),
+    ),
+    Case(
+        "A template takes no code any more, as somebody brought it last week",
+        (template("digits", "    code_flag=True,\n", ""),),
+        (stops("code-forbidden", "digits", "1 submission by eve sent it with `--code`"),),
+        given=FREE,
+        world=BROUGHT,
+    ),
+    Case(
+        "People may bring no code any more, as somebody did last week",
+        (stack("    code: true\n", ""),),
+        (stops("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        given=FREE,
+        world=BROUGHT,
+        accident="a rule that was to keep out other people's code, and ended one's own",
     ),
     Case(
         "A template does not take code of one's own any more",

@@ -9,6 +9,7 @@ from typing import Any
 
 from slipway.base.formatting import exact_span, join, usd
 from slipway.deploying.deployment.schedule import prepared
+from slipway.google.live import Unknown
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
@@ -89,6 +90,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= _DEAR))
         soon = bool(harms and key == "until" and value and value - change.now < _SOON)
+        lonely = [template.name for template, _, rest in ways if not rest]
+        used = lonely and (isinstance(change.live.recent, Unknown) or any(map(change.jobs_by_template.get, lonely)))
         warns = paid or harms or (asleep and key == "until" and was and value and value < was)
         # What is made anew now by the new word is told of its fate.
         settled = key == "replacement" and old.id != new.id
@@ -104,7 +107,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else Grade.NOTE if settled else Grade.WARNING if warns else None,
+            grade=Grade.BLOCKING if soon or used else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
 

@@ -17,6 +17,7 @@ from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.labels import CODE_LABEL
 from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
@@ -61,7 +62,9 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = map("`{}`".format, names)
             values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
-            yield by_row(row, Subject("workspace", key), **values)
+            brought = (CODE_LABEL in job.labels for sent in change.jobs_by_template.values() for job in sent)
+            grade = Grade.BLOCKING if key == "code" and not now and any(brought) else None
+            yield by_row(row, Subject("workspace", key), grade=grade, **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     other = any_of([each for each in now if each.startswith("group:") and each in change.after.people])
