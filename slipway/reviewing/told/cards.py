@@ -65,16 +65,12 @@ class Card:
     @property
     def phrase(self) -> str:
         """The words that the line has room for, with `{it}` for the thing's name."""
-        return self._line[0]
-
-    @property
-    def beyond(self) -> Consequence:
-        """The first part of which the line tells more than the lead's phrase; the lead, where there is none."""
-        return self._line[1]
+        return self.line[0]
 
     @cached_property
-    def _line(self) -> tuple[str, Consequence]:
-        """Join the parts as bad as the first one, then what that comes to, then others, as there is room."""
+    def line(self) -> tuple[str, Sequence[Consequence]]:
+        """The parts as bad as the first one, then what that comes to, then others, as there is room; and those of which
+        it tells more than the lead's phrase, or else the lead."""
         lead, also, told = self.lead, "", list[Consequence]()
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             same = part.called == lead.called
@@ -93,7 +89,7 @@ class Card:
                 also = f"{also}; {more}"
                 told.append(part)
         begun = self._begun(also)
-        return f"{begun}{also}", lead if begun != lead.phrase or not told else told[0]
+        return f"{begun}{also}", told if told and begun == lead.phrase else [lead, *told]
 
     def _begun(self, also: str) -> str:
         """Return the first part with as many of its facts as there is room for before the others. The first facts are
@@ -132,8 +128,11 @@ class Card:
             yield from ((Row.UNDO, (), remedy) for remedy, of in last.items() if remedy and of is part)
 
 
-def key_of(part: Consequence) -> str:
-    return "" if part.subject.what == "template" and not set(":/") & set(part.field) else part.field
+def keys_of(parts: Sequence[Consequence]) -> str:
+    """Return the keys that caused parts; of a cluster's that of the first."""
+    some = parts[:1] if parts[0].subject.cluster else parts
+    keys = (each.field for each in some if each.subject.what != "template" or set(":/") & set(each.field))
+    return ", ".join(dict.fromkeys(filter(None, keys)))
 
 
 @dataclass(frozen=True)
@@ -174,8 +173,8 @@ class Line:
 
     @property
     def field(self) -> str:
-        """The key that caused it, where its file is known as well."""
-        return key_of(self.card.lead)
+        """The keys that caused it, where their file is known as well."""
+        return keys_of((self.card.lead, *self.card.line[1]))
 
 
 @dataclass(frozen=True)

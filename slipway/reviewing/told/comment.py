@@ -13,7 +13,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
-from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged, key_of
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged, keys_of
 from slipway.reviewing.told.headline import NOTHING, headline
 
 _MARKED = "<!-- slipway-review"
@@ -153,9 +153,9 @@ def _card(card: Card, details: int) -> str:
 
 def _below_title(line: Line, beside: bool) -> str:
     """Return the line without its clause, with the sign and the key of what is left of it."""
-    lead, first, told = line.card.lead, line.card.beyond, line.below_title
+    lead, parts, told = line.card.lead, line.card.line[1], line.below_title
     names = line.names if beside and told and lead.subject.name and line.names not in told else ""
-    return _item(line, told, SIGNS[first.grade], names, key_of(first))
+    return _item(line, told, SIGNS[parts[0].grade], names, keys_of(parts))
 
 
 def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "") -> str:

@@ -1,7 +1,7 @@
 """Harmless changes of the stack and the program: other spellings, the engine's usual steps, and time."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, h100, silent, stack
+from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, h100, silent, stack, template
 from tests.review.edits import (
     ADA,
     ALLOW,
@@ -86,6 +86,14 @@ CASES = (
             "          disk: { sizeGb: 100, type: pd-ssd }\n",
         ),
         accident="a formatter whose edit was taken for another cluster",
+    ),
+    silent(
+        "A key for a machine is written as an entry",
+        stack("small: n1-standard-8", "small: { machine: n1-standard-8 }"),
+        given=(
+            stack("  slipway:policy:\n", "  slipway:machines: { small: n1-standard-8 }\n  slipway:policy:\n"),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
     ),
     silent("Another person is asked about quota", stack("platform@acme.example", "machines@acme.example")),
     silent("A default is not written down any more", stack("      replacement: rollover\n", "")),

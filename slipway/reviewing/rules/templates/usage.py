@@ -78,9 +78,8 @@ class TemplateChange:
 
     @cached_property
     def used(self) -> Usage:
-        recent = self.change.live.recent
-        jobs = self.change.jobs_by_template.get(self.new.name, ())
-        return Usage(tuple(jobs), recent if isinstance(recent, Unknown) else None)
+        jobs, recent = self.change.jobs_by_template, self.change.live.recent
+        return Usage(tuple(jobs.get(self.new.name, ())), recent if isinstance(recent, Unknown) else None)
 
     @property
     def again(self) -> str:
@@ -121,13 +120,16 @@ class TemplateChange:
         return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
 
     def by_key(self, part: Consequence) -> Consequence:
-        """Return a consequence with the edit of the stack file's key for machines that it comes from."""
+        """Return a consequence with the edits of the stack file's keys for machines that it comes from."""
         types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
         edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
         own = f"templates/{self.new.name.replace('-', '_')}.py"  # Edited, it may ask for the same by itself.
         keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key) and own not in self.change.files.touched)
-        edit = next((each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]), None)
-        return replace(part, field=part.field or edit.key, edits=(edit, *part.edits)) if edit else part
+        causes = [each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]]
+        if causes[1:]:  # A team's machines change at once with everybody's.
+            said = {"", *re.findall(r"[\w-]+", f"{part.does} {part.edits}")}
+            causes = [each for each in causes if {each.before, each.after} <= said]
+        return replace(part, field=part.field or causes[0].key, edits=(*causes, *part.edits)) if causes else part
 
     @property
     def pipeline_edited(self) -> bool:

@@ -88,6 +88,10 @@ def test_the_first_line_has_the_sign_of_what_it_tells() -> None:
     # The key is that of what the line tells as well.
     keyed = [replace(goes("x"), field="slipway:x"), replace(milder, field="slipway:y")]
     assert "it is read (`slipway:y`)\n" in comment([replace(QUIET, consequences=tuple(keyed))])
+    # Each part of a template's line has the key that it comes of.
+    alone = consequence("machines-changed", Subject("template", "x"), "run on a", who="Jobs of {it}", so="why")
+    jobs = (replace(alone, field="slipway:a"), replace(alone, does="run on b", field="slipway:b"))
+    assert "\n- ⚠ why; they run on b (`slipway:a, slipway:b`)\n" in comment([replace(QUIET, consequences=jobs)])
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
     assert "- ⛔ edit: `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
