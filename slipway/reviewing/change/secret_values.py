@@ -22,7 +22,7 @@ def bare(value: object, name: str = "", longest: int = 60, beside: str = "") -> 
     if len(text) > longest and beside:
         both = enumerate(zip(text, beside, strict=False))
         start = next((place for place, (one, two) in both if one != two), len(beside)) - longest // 2
-        part = f"…{text[start:]}" if start > 0 else text
+        part = f"…{text[max(start, text.find('/', start, start + longest // 2)) :]}" if start > 0 else text
     if has_secret(text, name) or has_secret(part):
         return HIDDEN
     if not beside and len(part) > longest and part.startswith("projects/"):
