@@ -100,15 +100,18 @@ def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
     cloud.rest("POST", "/vertex-local/settings", {"quota": quota})
 
 
-@pytest.fixture(scope="module")
-def context(roomy: LocalCloud) -> CompileContext:
-    """What a stack would have made: a bucket, the trainer and the cluster."""
-    cloud = roomy
+@pytest.fixture(scope="session")
+def made(cloud: LocalCloud) -> None:
+    """What a stack would have made: a bucket, the trainer and the cluster. A worker may come back to this file."""
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted", "location": "us-central1"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
     runtime = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
     wanted = {"resourcePools": [pool.request() for pool in CPU.pools], "resourceRuntimeSpec": runtime}
     cloud.rest("POST", f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4", wanted)
+
+
+@pytest.fixture(scope="module")
+def context(roomy: LocalCloud, made: None) -> CompileContext:
     return CompileContext(
         stack="trial",
         region=REGION,
