@@ -13,7 +13,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
-from slipway.model.catalog.template import Offer, Template, case_in_words
+from slipway.model.catalog.template import Offer, Template, applying, case_in_words
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineGroup
@@ -35,6 +35,15 @@ def largest(template: Template, cluster: str, pool: str) -> int:
     values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
     there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
     return max((_needs(offer, values)[pool] for offer in there), default=0)
+
+
+def too_large(job: VertexJob, template: Template, most: Mapping[tuple[str, str], int]) -> bool:
+    """Tell whether a job, sent again, needs more of a pool than there can be, whichever way it may take."""
+    values = {**usual_values(template), **(job.parameters or {})}
+    offers = applying((offer for offer in template.offers if offer.kind == job.kind.name), values, job.team)
+    ways = [(offer.cluster, _needs(offer, values)) for offer in offers if offer.available]
+    lacking = (any(count > most.get((on, pool), count) for pool, count in needs.items()) for on, needs in ways)
+    return bool(ways) and all(lacking)
 
 
 def _needs(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:

@@ -11,6 +11,9 @@ DISK = (
 SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
 HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
 LOW = "replicas: { min: 1, max: 4 }"
+UP_TO_EIGHT = template("tune", "default=2, min=1, max=4", "default=2, min=1, max=8")
+SIX = stack(WORKERS, "replicas: { min: 4, max: 6 }")
+LARGE_STUDY = World(jobs=(Job("tune-all", "tune", parameters={"parallel": 8}), NIGHT_JOB))
 TWELVE = World(jobs=(Job("digits-night", "digits", "nightly", parameters={"workers": 12}),))
 MORE_WORKERS = "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 }"
 
@@ -87,6 +90,28 @@ CASES = (
             tells("most-cost", "stack", "→"),
         ),
         may=(*ANEW, "bounds-narrowed", "offer-unavailable"),
+    ),
+    Case(
+        "A maximum falls below the trials at once of a study that runs and has no other way",
+        (SIX,),
+        (
+            stops(
+                "capacity-lower-maximum", "cpu/workers", "`digits` and `tune`", "one like `tune-all` (ada) is refused"
+            ),
+        ),
+        may=ANEW,
+        given=(UP_TO_EIGHT,),
+        world=LARGE_STUDY,
+        accident="a pool made smaller than a study that somebody sends each week",
+    ),
+    Case(
+        "A maximum falls below the trials at once that a study may have, and those that run fit",
+        (SIX,),
+        (hurts("capacity-lower-maximum", "cpu/workers", "`digits` and `tune`"),),
+        may=ANEW,
+        given=(UP_TO_EIGHT,),
+        world=World(jobs=(Job("tune-few", "tune", parameters={"parallel": 6}),)),
+        never=("is refused",),
     ),
     Case(
         "A fixed pool loses one of its two machines while a job has both of its pools",

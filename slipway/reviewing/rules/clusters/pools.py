@@ -17,11 +17,11 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import barred, largest, misfits, taken
+from slipway.reviewing.change.usual import barred, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import machines, named
+from slipway.reviewing.rules.words import machines, named, owned
 
 _MUCH = 10
 """USD an hour from which machines without GPUs are grave, too."""
@@ -103,9 +103,15 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
+    limits = {there: pool.max for there, pool in _pools(change.new).items()}
+    jobs = ((change.new.templates[name], job) for name in hit for job in change.jobs_by_template.get(name, ()))
+    beyond = ((template, job) for template, job in jobs if too_large(job, template, limits))
+    refused = [job for template, job in beyond if not too_large(job, template, {**limits, place: old.max})][:1]
     yield _of_pool(
         "capacity-lower-maximum",
         place,
+        grade=Grade.BLOCKING if refused else None,
+        job=owned(refused),
         templates=named(map("`{}`".format, hit)),
         most=new.max,
         old=old.max,
