@@ -12,6 +12,7 @@ def added(member: str) -> Edit:
 
 EYES = stack("    tuning:\n", "    eyes: { submitters: [group:vision@acme.example] }\n    tuning:\n")
 """Another trainer, as which another group submits."""
+UNLESS = "they cancel jobs or read results, unless in a listed group or domain"
 
 CASES = (
     Case(
@@ -241,7 +242,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     "group:nlp",
-                    "can't submit any more, except as a member of",
+                    "can't submit `lora` any more, except as a member of `group:speech@acme.example`",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -253,24 +254,52 @@ CASES = (
     Case(
         "A group that submits as the trainer alone leaves, and other groups can't submit as it",
         (stack("        - group:nlp@acme.example\n", ""),),
-        (stops("submitter-gone", "group:nlp", f"except as a member of `{TEAM}`"),),
+        (stops("submitter-gone", "group:nlp", "can't submit `lora` any more: nor can", UNLESS),),
         given=(trainer(ADA, "group:nlp@acme.example"), LORA_TUNES),
         world=BUSY,
-        never=("as trainer", "unless in"),
+        never=("except as a member",),
+    ),
+    Case(
+        "One who submits as the trainer alone leaves it: a group that submits as it gives that back, others do not",
+        (stack(f"        - {BEN}\n", ""),),
+        (
+            hurts(
+                *(
+                    "submitter-gone",
+                    BEN,
+                    "can't submit `lora` any more, except as a member of `group:nlp@acme.example`:",
+                ),
+                "slipway:trainers.tuning.submitters",
+            ),
+        ),
+        given=(trainer("group:nlp@acme.example", BEN), LORA_TUNES),
+        never=(TEAM,),
+        accident="a right lost that somebody was told a group would keep",
+    ),
+    Case(
+        "One who submits as both leaves both, and each group gives back a part",
+        (stack(f"      - {TEAM}\n      - {ADA}\n", f"      - {TEAM}\n"), stack(f"        - {ADA}\n", "")),
+        (
+            stops(
+                *("submitter-gone", ADA),
+                f"can't submit any more, except as a member of `{TEAM}` or `group:nlp@acme.example`:",
+            ),
+        ),
+        given=(trainer("group:nlp@acme.example", ADA), LORA_TUNES),
     ),
     Case(
         "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
         (stack("      - user:ada@acme.example\n", ""),),
-        (stops("submitter-gone", ADA, "except as a member of `domain:acme.example`"),),
+        (stops("submitter-gone", ADA, "can't submit `digits`, `evals` and `tune` any more: nor can", UNLESS),),
         given=(trainer("domain:acme.example"), LORA_TUNES),
-        never=("as before",),
+        never=("except as a member",),
         accident="a person shut out of all jobs but one",
     ),
     Case(
         "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
-        (stops("submitter-gone", BEN, "except as a member of `domain:acme.example`"),),
+        (stops("submitter-gone", BEN, "can't submit `lora` any more: nor can", UNLESS),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
-        never=("as before",),
+        never=("except as a member",),
     ),
 )

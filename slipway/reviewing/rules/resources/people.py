@@ -29,8 +29,8 @@ from slipway.reviewing.rules.resources.trainers import (
     budgets_of,
     deserted,
     field_of,
-    listing,
     secrets,
+    submitted,
     submitting_as,
 )
 from slipway.reviewing.rules.table import RowName, by_row
@@ -141,8 +141,11 @@ def _gone(member: AccessChange) -> Consequence:
     # A person in a group or a domain that stays may do what it may, and nobody reads who is in a group.
     others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
     others = [domain] if domain in stay else others
-    as_before = {*listing(change.before, member.member)}
-    covering = [other for other in others if as_before <= {*listing(change.after, other)}]
+    theirs = submitted(change, change.before, member.member)
+    given = {other: len({*theirs}.intersection(submitted(change, change.after, other))) for other in others}
+    covering = [other for other, some in given.items() if some == len(theirs)]
+    # Where one gives back a part, few words can't say who gives back what.
+    lost, others = (theirs, covering) if {*given.values()} - {len(theirs)} == {0} else ([], others)
     by_domain = Grade.NOTE if domain in covering and needed is None else None
     sent, robot = sent_by(member.member, change.jobs), kind == "serviceAccount"
     details = [*jobs(sent, change.now)]
@@ -155,11 +158,11 @@ def _gone(member: AccessChange) -> Consequence:
     fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
     told |= {"script": robot, "nobody": not stay, "goes_on": goes_on, "fails": named(fails), "details": details}
+    told["lost"] = named(f"`{name}`" for name in lost)
     told["other"] = any_of(others, [other for other in others if other not in change.before.people])
     told |= {"field": field_of(change.before, change.after, member.member), **deserted(change, member.member)}
     # A group may not hold somebody who has used the right so far.
-    recent = (job for some in change.jobs_by_template.values() for job in some if told["other"])
-    lately = sent_by(member.member, recent)
+    lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
     told |= {"lately": lately and counted(len(lately), "submission"), "days": DAYS}
     grade = by_domain or (Grade.WARNING if covering and kind == "user" and not lately else None)
     return by_row("submitter-gone", Subject("member", member.member), grade=grade, **told)

@@ -44,15 +44,9 @@ def trainers(change: Change) -> Iterator[Consequence]:
             yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
 
-def listing(facts: Facts, member: str) -> list[str]:
-    """Return the trainers as which a member is listed to submit."""
-    return [called(trainer) for trainer in _trainers(facts).values() if member in trainer.submitters]
-
-
 def acting(facts: Facts) -> frozenset[tuple[str, str]]:
     """Return pairs of an account's address and a member whom the stack file lets act as it."""
-    known = _trainers(facts).values()
-    return frozenset((trainer.account, member) for trainer in known for member in trainer.submitters)
+    return frozenset((each.account, member) for each in _trainers(facts).values() for member in each.submitters)
 
 
 def trainer_of(facts: Facts, account: str) -> TrainerFacts | None:
@@ -69,12 +63,17 @@ def _may_submit(facts: Facts, name: str) -> set[str]:
     return {member for of in _accounts(facts.catalog.templates[name]) for member in submitters_of(facts, of)}
 
 
+def submitted(change: Change, facts: Facts, member: str) -> list[str]:
+    """Return the templates, of those that were there and stay, that a member may submit by one version."""
+    both = (name for name in change.new.templates if name in change.old.templates)
+    return [name for name in both if member in _may_submit(facts, name)]
+
+
 def deserted(change: Change, member: str) -> Mapping[str, str]:
     """Return the templates, and their trainers, that without a member scripts alone can submit, or nobody; without a
     script those that nobody can."""
     robots = () if member.startswith(robot := "serviceAccount:") else robot
-    both = (name for name in change.new.templates if name in change.old.templates)
-    theirs = [name for name in both if member in _may_submit(change.before, name)]
+    theirs = submitted(change, change.before, member)
     left = [name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))]
     runs = {of for name in left for of in _accounts(change.new.templates[name])}
     as_ = named(called(each) for each in _trainers(change.after).values() if each.account in runs)
@@ -133,9 +132,8 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
             read = named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
-            details = (f"account `{new.account}`",)
             values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
-            yield by_row("trainer-access-added", subject, details=details, field=field, **values)
+            yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
