@@ -91,11 +91,20 @@ CASES = (
         never=("ran on it", "`slipway:sessions`"),
     ),
     Case(
-        "Anybody may open a shell, also who may submit as a trainer alone",
+        "Who may submit as a trainer may open a shell in its jobs, and not in those of another",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
-        (stops("web-access-changed", "workspace", "runs as the job's account; such accounts read"),),
+        (
+            stops(
+                *(
+                    "web-access-changed",
+                    "workspace",
+                    "Anybody who may submit as a job's account may open a shell in it",
+                ),
+                *("whoever sent it with `--shell`", "runs as the job's account; such accounts read"),
+            ),
+        ),
         given=(trainer(TEAM), LORA_TUNES),
-        never=("account of every other job",),
+        never=("account of every other job", "Anybody who may submit may"),
     ),
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
