@@ -55,9 +55,10 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
     old, new = before.splitlines(), after.splitlines()
     blocks = SequenceMatcher(None, old, new).get_opcodes()
+    leads = (next((at for at in range(start, end) if new[at].strip()), start) for *_, start, end in blocks)
     return tuple(
-        Edit(f"{file}:{start + 1}", *(_lines(*sides) for sides in permutations((old[first:last], new[start:end]))))
-        for what, first, last, start, end in blocks
+        Edit(f"{file}:{lead + 1}", *(_lines(*sides) for sides in permutations((old[first:last], new[start:end]))))
+        for lead, (what, first, last, start, end) in zip(leads, blocks, strict=True)
         if what != "equal" and any(line.strip() for line in (*old[first:last], *new[start:end]))
     )
 

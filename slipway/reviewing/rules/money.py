@@ -157,6 +157,7 @@ def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bo
         Subject("stack"),
         told=amount.told,
         bounded=amount.bounded,
+        least=amount.more or amount.fewer,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         difference=signed(round(amount.after.known, 2) - round(amount.before.known, 2)),

@@ -38,6 +38,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             words: dict[str, Any] = {"before": before, "after": after, "gone": not new, "cluster": cluster}
             words["alone"] = len(change.new.owners(cluster)) == 1
             words["lost"] = _called(team for team in sorted(old) if new and team not in new and team in may)
+            words["grade"] = Grade.NOTE if words["alone"] and words["gone"] else None
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.base.formatting import counted, few, first_lines
 from slipway.model.findings.finding import Grade, Shown
-from slipway.model.prices import NOTABLE
+from slipway.model.prices import MORE, NOTABLE
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
@@ -65,8 +65,9 @@ def _money(reviews: Sequence[Review], first: Card) -> str:
     for amounts, when in (([money.idle for money in theirs], ""), ([money.most for money in theirs], " at most")):
         monthly = sum((amount.monthly for amount in amounts if amount.told or amount.bounded), Decimal(0))
         up_to = "up to " if any(amount.bounded for amount in amounts) else ""
+        least = f" {MORE}" if not up_to and any(amount.more or amount.fewer for amount in amounts) else ""
         if abs(monthly) >= NOTABLE:
-            return f" · {up_to}{brief(monthly)} a month{when}"
+            return f" · {up_to}{brief(monthly)}{least} a month{when}"
     return ""
 
 

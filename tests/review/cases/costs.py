@@ -101,7 +101,7 @@ CASES = (
         (stack("count: 1 }, replicas: 2", "count: 1 }, replicas: 1"),),
         (
             stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
-            tells("idle-cost", "stack", "a month less"),
+            tells("idle-cost", "stack", "at least", "a month less"),
         ),
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap"),
         given=(ASKS_ABOVE, replace(T4, new=str(T4.new).replace("replicas: 1", "replicas: 2"))),

@@ -10,6 +10,7 @@ DISK = (
 )
 SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
 HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+L4 = stack("    cpu:\n", "    l4:\n      pools:\n        workers: { machine: g2-standard-12, replicas: 1 }\n    cpu:\n")
 LOW = "replicas: { min: 1, max: 4 }"
 UP_TO_EIGHT = template("tune", "default=2, min=1, max=4", "default=2, min=1, max=8")
 SIX = stack(WORKERS, "replicas: { min: 4, max: 6 }")
@@ -168,6 +169,14 @@ CASES = (
         never=("no template fits",),
         world=CALM,
         accident="reserved machines idle after a template's order was tidied",
+    ),
+    Case(
+        "A pool of GPUs takes machines with two of them, which are found before the old ones go",
+        (stack("machine: g2-standard-12, replicas", "machine: g2-standard-24, replicas"),),
+        (hurts("capacity-given-back", "l4/workers", "`g2-standard-24` instead of `g2-standard-12`"),),
+        given=(L4,),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "idle-cost", "most-cost"),
+        accident="an approval for machines that nobody lost",
     ),
     Case(
         "A cluster of machines whose price no list has",

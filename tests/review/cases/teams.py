@@ -1,6 +1,6 @@
 """Teams: their clusters, and their shares of machines."""
 
-from tests.review.case import BUSY, Case, Job, World, h100, hurts, stack, stops, template
+from tests.review.case import BUSY, Case, Job, World, h100, hurts, stack, stops, tells, template
 from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
 
 CASES = (
@@ -164,6 +164,24 @@ CASES = (
         ),
         may=("cluster-team", "cluster-team-gone"),
         never=("jobs of speech are sent there", "have no share", "while a team below its own waits"),
+    ),
+    Case(
+        "A team leaves a cluster, and the other needs no share of it any more",
+        (
+            stack("ben@acme.example], clusters: [h100] }", "ben@acme.example] }"),
+            stack("  slipway:shares: { h100: { vision: 1, speech: 1 } }\n", ""),
+        ),
+        (tells("team-shares", "h100", "none instead of speech 1, vision 1"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+                "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
+                "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
+            ),
+        ),
+        may=("cluster-team", "cluster-team-gone"),
+        never=("who submits first",),
     ),
     Case(
         "Nobody shares a cluster by machines any more",

@@ -42,7 +42,7 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
             # A cluster that is lost already has nothing to give back.
             if after:
                 yield from (
-                    *(_given_back(place, pool, after) if cluster.held else ()),
+                    *(_given_back(place, pool, after, cluster) if cluster.held else ()),
                     *_most(place, pool, after, change),
                 )
             elif cluster.held:
@@ -66,16 +66,19 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
 
-def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
+def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         scarce = bool(old.machine.accelerator)
+        gpus, was = (each.machine.accelerator_count * each.min for each in (new, old))
+        # What takes their place is found before these go.
+        grown = old.machine.accelerator == new.machine.accelerator and gpus >= was and not cluster.in_place
         yield _of_pool(
             "other-machines" if other else "fewer-machines",
             place,
             scarce=scarce,
-            grade=None if scarce else Grade.WARNING,
+            grade=None if scarce and not grown else Grade.WARNING,
             given=machines([MachineGroup(old.machine, old.min if other else old.min - new.min)]),
             new=new.machine,
             old=old.machine,

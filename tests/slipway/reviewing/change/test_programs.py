@@ -54,6 +54,7 @@ def test_of_long_lines_what_differs_is_shown_and_what_is_left_out_is_counted() -
     assert edit.before.startswith("…") and "delete_after=90" in str(edit) and str(edit).count("…") == 2
     (edit,) = edited_lines("a.py", "", "\n# Why.\n" + "first(1)\n\n" * 60)
     assert edit.after.startswith("first(1) ⏎ first(1)") and edit.after.endswith("… and 23 more lines")
+    assert edit.key == "a.py:2"  # A block may begin with a blank line.
 
 
 @pytest.mark.parametrize(

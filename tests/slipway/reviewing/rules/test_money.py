@@ -109,7 +109,7 @@ def test_from_a_sum_of_the_stacks_own_on_more_money_needs_an_approval(
         ("0", priced("101.80"), Grade.BLOCKING, "up to $74,314", "up to $74,314"),
         ("1.23", priced("101.80", complete=False), Grade.BLOCKING, "$73,416", "$73,416"),
         ("1.23", priced("1.43"), Grade.NOTE, "up to $146", "up to +$146"),
-        ("101.80", priced("1.23"), Grade.NOTE, "$73,416", "−$73k"),
+        ("101.80", priced("1.23"), Grade.NOTE, "at least $73,416", "−$73k and more"),
     ],
 )
 def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
