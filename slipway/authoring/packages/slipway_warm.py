@@ -97,8 +97,13 @@ def forked(control: socket.socket) -> dict[str, Any]:
             sys.exit(0)
         descriptors.frombytes(rights[0][2])
         asked: dict[str, Any] = json.loads(control.makefile("rb").readline())
+        told, tells = os.pipe()
         child = os.fork()
         if not child:
+            os.close(tells)
+            if not os.read(told, 1):  # The first one has ended, and said that nothing starts.
+                os._exit(1)
+            os.close(told)
             os.setsid()
             control.close()
             for number, descriptor in enumerate(descriptors, 1):
@@ -108,6 +113,9 @@ def forked(control: socket.socket) -> dict[str, Any]:
         for descriptor in descriptors:
             os.close(descriptor)
         control.sendall(f"{child}\n".encode())
+        os.write(tells, b"1")
+        os.close(tells)
+        os.close(told)
         _, status = os.waitpid(child, 0)
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         control.sendall(f"{code}\n".encode())

@@ -369,6 +369,13 @@ def test_a_warm_python_keeps_no_module_that_has_changed(held: Held) -> None:
     assert held.run("python shows.py")[1] == "second new\n"
 
 
+def test_a_run_that_ends_its_warm_python_at_once_has_started(held: Held) -> None:
+    late = "import os, time\nfork = os.fork\ndef late():\n    child = fork()\n    time.sleep(0.5 if child else 0)\n"
+    (held.folder / "late.py").write_text(f"{late}    return child\nos.fork = late")
+    held.start("--preload", "late", PYTHONPATH=f"{ROOT}:{held.folder}")
+    assert held.run("python kills.py", kills_py="import os; os.kill(os.getppid(), 9)")[0] == 137
+
+
 @pytest.mark.journey
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_goes_when_each_run_has_run_once_or_is_told_to_be_lost(held: Held, seed: int) -> None:
