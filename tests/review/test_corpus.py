@@ -244,7 +244,7 @@ def test_the_cost_of_a_usual_run_is_told_once() -> None:
 
 
 def test_together_they_have_each_row_and_each_value_and_the_page_says_what_they_come_to() -> None:
-    """One test, as a worker plays all cases for it. A brace of a phrase is left in no comment; `${name}` is an
+    """All in one test, as a worker plays each case for it. A brace of a phrase is left in no comment; `${name}` is an
     argument's, and an edited line may have any."""
     reviews = [play(case) for case in CASES.values()]
     scores = list(map(score, CASES.values(), reviews))

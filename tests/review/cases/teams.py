@@ -3,6 +3,13 @@
 from tests.review.case import BUSY, Case, Job, World, h100, hurts, stack, stops, tells, template
 from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
 
+TWO_SHARE = stack(
+    "  slipway:policy:\n",
+    "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
+    "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
+    "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
+)
+
 CASES = (
     Case(
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
@@ -154,14 +161,7 @@ CASES = (
             stack("{ h100: { vision: 1, speech: 1 } }", "{ h100: { vision: 2 } }"),
         ),
         (hurts("team-shares", "h100", "vision 2 instead of speech 1, vision 1"),),
-        given=(
-            stack(
-                "  slipway:policy:\n",
-                "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
-                "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
-                "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
-            ),
-        ),
+        given=(TWO_SHARE,),
         may=("cluster-team", "cluster-team-gone"),
         never=("jobs of speech are sent there", "have no share", "while a team below its own waits"),
     ),
@@ -172,14 +172,7 @@ CASES = (
             stack("  slipway:shares: { h100: { vision: 1, speech: 1 } }\n", ""),
         ),
         (tells("team-shares", "h100", "none instead of speech 1, vision 1"),),
-        given=(
-            stack(
-                "  slipway:policy:\n",
-                "  slipway:teams:\n    vision: { submitters: [user:ada@acme.example], clusters: [h100] }\n"
-                "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
-                "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
-            ),
-        ),
+        given=(TWO_SHARE,),
         may=("cluster-team", "cluster-team-gone"),
         never=("who submits first",),
     ),

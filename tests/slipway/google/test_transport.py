@@ -126,7 +126,7 @@ def test_what_is_read_is_followed_and_another_host_does_not_learn_the_token(serv
 
 
 def test_another_host_does_not_learn_a_token_in_a_header_of_its_own(serve: Callable[..., Server]) -> None:
-    """As GitLab's is."""
+    """Send a credential in a header of its own, as GitLab has it, and be led to another host."""
     first, other = serve(), serve()
     first.says(b"", 302, Location=f"{other.url}there")
     assert Session(Transport({}, headers={"PRIVATE-TOKEN": "glpat-t"})).get(first.url, CALL) == {}

@@ -102,7 +102,7 @@ def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def made(cloud: LocalCloud) -> None:
-    """What a stack would have made: a bucket, the trainer and the cluster. A worker may come back to this file."""
+    """Make a stack's bucket, trainer and cluster, once: a worker may come back to this file."""
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted", "location": "us-central1"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
     runtime = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}

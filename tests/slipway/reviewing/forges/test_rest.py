@@ -1,4 +1,4 @@
-"""What mends a forge's refusal: a right where one lacks, and nothing but time elsewhere. # N14"""
+"""Fixes of a forge's refusals: a right where one lacks, and nothing but time elsewhere. # N14"""
 
 import pytest
 
