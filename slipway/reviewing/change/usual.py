@@ -113,7 +113,8 @@ def machine_types(offer: Offer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(machine.get("machineType", "")) for machine in machines))
 
 
-_DEAR = 10  # USD an hour
+DEAR = 10
+"""USD an hour, some $7,300 a month, that nobody should pay unasked."""
 _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
 
 
@@ -132,7 +133,7 @@ def whole_way(offer: Offer, catalog: Catalog) -> str:
 
 def is_dear(offer: Offer) -> bool:
     """Tell whether a job pays for machines of its own that cost as much as a team should know."""
-    return offer.capacity_type != POOL and offer.price_per_hour.known >= _DEAR
+    return offer.capacity_type != POOL and offer.price_per_hour.known >= DEAR
 
 
 def by(offer: Offer) -> str:

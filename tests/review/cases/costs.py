@@ -171,6 +171,7 @@ CASES = (
         (hurts("idle-cost", ""), tells("cluster-created", "h100", "from")),
         given=(h100("from: 2027-01-10"),),
         may=("cluster-created", "offer-available", "capacity-found-anew", "run-cost", "pool-unused"),
+        never=("each later",),
         accident="a year mistyped, and machines paid for eleven months",
     ),
 )

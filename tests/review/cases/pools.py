@@ -3,8 +3,7 @@
 from tests.review.case import BUSY, CALM, LARGE, Case, Job, World, hurts, stack, stops, tells, template
 from tests.review.edits import ANEW, H100, NIGHT_JOB, NOT_ON_THE_POOL, WORKERS, h100_limit
 
-POOL = "workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }"
-HALF = POOL.partition(":")[2].replace("min: 4, max: 16", "min: 2, max: 8")
+HALF = "replicas: { min: 1, max: 2 }"
 DISK = (
     "        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }\n"
 )
@@ -20,13 +19,14 @@ MORE_WORKERS = "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { 
 
 CASES = (
     Case(
-        "A pool is split into two smaller ones",
-        (stack(POOL, f"a:{HALF}\n        b:{HALF}"),),
+        "A pool of H100 is split into two smaller ones, which keep as many",
+        (stack(DISK, "".join(DISK.replace("workers", name).replace(H100, HALF) for name in ("a", "b"))),),
         (
-            hurts("pool-gone", "cpu/workers"),
-            hurts("cluster-new-generation", "cpu"),
+            hurts("pool-gone", "h100/workers", "nobody can submit"),
+            hurts("cluster-new-generation", "h100"),
         ),
         may=ANEW,
+        never=("gives back",),
     ),
     Case(
         "A minimum of H100 is halved to save money, and they will not come back",
@@ -297,9 +297,16 @@ CASES = (
         accident="a schedule that asked for more than its pool",
     ),
     Case(
-        "Machines with GPUs join those without",
-        (stack(HEAD, HEAD + "        small: { machine: g2-standard-12, replicas: 1 }\n"),),
+        "Machines with GPUs join more of those without",
+        (
+            stack(
+                HEAD,
+                HEAD.replace("replicas: 2", "replicas: 3")
+                + "        small: { machine: g2-standard-12, replicas: 1 }\n",
+            ),
+        ),
         (hurts("pool-unused", "cpu/small"),),
         may=(*ANEW, "idle-cost"),
+        never=("may grow further",),
     ),
 )

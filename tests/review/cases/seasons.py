@@ -142,7 +142,7 @@ CASES = (
     Case(
         "A cluster that was to come in a month does not come",
         (Edit(STACK, H100_ENTRY.replace(LIVES, LIVES + COMES), ""), NOT_ON_THE_POOL),
-        (tells("season-changed", "h100", "is not made any more"), tells("offer-gone", "lora", "27b")),
+        (tells("season-changed", "h100", "is given up"), tells("offer-gone", "lora", "27b")),
         may=MONEY,
         given=(h100("from: 2026-12-20"),),
     ),

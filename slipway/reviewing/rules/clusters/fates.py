@@ -14,9 +14,9 @@ from slipway.model.catalog.withdrawal import replacing
 from slipway.model.cluster_fields import CLUSTER
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import ends_of, ways_without
+from slipway.reviewing.change.usual import DEAR, ends_of, ways_without
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price, scarce
@@ -25,8 +25,6 @@ from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
 from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
 
-_WASTE = 10
-"""USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _COMING, _GOING = ("found", "beside"), ("removed", "in-place")
@@ -188,7 +186,7 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     elif only := new if old is None else old if new is None else None:
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
-        yield of.within(new, season=bool(new.season.begins))
+        yield of.within(new, season=bool(new.season.begins) and new.name in come_by_time(change))
     if group == "in-place":
         away = ends_of(ways_without(change.new, cluster.name), change.new)
         yield from (say("fate-meanwhile", goes=line) for line in away)
@@ -197,18 +195,12 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
 
 def _grade(cluster: ClusterChange, group: str) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    doomed = cluster.jobs and not cluster.retires
-    match group:
-        case "beside":
-            return Grade.BLOCKING if _wasted(cluster) and new and price(new).known >= _WASTE else None
-        case "in-place":
-            return None if cluster.scarce or cluster.jobs else Grade.WARNING
-        case "removed" if dormant and old and dormant.season == old.season:
-            return Grade.NOTE  # The stack file announced it.
-        case "removed":
-            return None if (old and scarce(old)) or doomed else Grade.WARNING
-        case _:
-            return None
+    if group == "beside" and _wasted(cluster) and new and price(new).known >= DEAR:
+        return Grade.BLOCKING
+    if group == "removed" and dormant and old and dormant.season == old.season:
+        return Grade.NOTE  # The stack file announced it.
+    harmless = not cluster.jobs or (group == "removed" and cluster.retires)
+    return Grade.WARNING if group in _GOING and harmless and not cluster.scarce else None
 
 
 def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

@@ -17,14 +17,12 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import barred, largest, misfits, taken, too_large
+from slipway.reviewing.change.usual import DEAR, barred, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named, owned
 
-_MUCH = 10
-"""USD an hour from which machines without GPUs are grave, too."""
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
 
@@ -46,7 +44,7 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
                     *_most(place, pool, after, change),
                 )
             elif cluster.held:
-                yield _gone(place, pool, unused=place in idle)
+                yield _gone(place, pool, cluster, unused=place in idle)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -57,18 +55,26 @@ def _of_pool(row: RowName, place: _Place, *, key: str = "", part: str = "", **va
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
 
 
-def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
-    gpus, held = bool(pool.machine.accelerator), machines([MachineGroup(pool.machine, pool.min)])
-    grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
-    edits = (Edit(pool.name, machines_in_words(pool), ""),)
-    paid = pool.price_per_hour * pool.min
+def _lost(pool: Pool, cluster: ClusterChange) -> int:
+    """Return how many of a pool's machines no pool of the new cluster has."""
+    sides = (side.pools if side else () for side in (cluster.old, cluster.new))
+    had, has = (sum(each.min for each in some if each.machine.kind == pool.machine.kind) for some in sides)
+    return min(pool.min, had - has)
+
+
+def _gone(place: _Place, pool: Pool, cluster: ClusterChange, *, unused: bool) -> Consequence:
+    gpus, lost = bool(pool.machine.accelerator), max(_lost(pool, cluster), 0)
+    grade = None if gpus and lost else Grade.NOTE if unused else Grade.WARNING
+    paid, held = pool.price_per_hour * lost, machines([MachineGroup(pool.machine, lost)])
     told: dict[str, Any] = {"held": held, "saved": with_month(paid), "unused": unused, "scarce": gpus}
+    edits = (Edit(pool.name, machines_in_words(pool), ""),)
     return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
-    if old.min and (other or new.min < old.min):
+    lost = min(_lost(old, cluster), old.min if other else old.min - new.min)
+    if lost > 0:
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         scarce = bool(old.machine.accelerator)
         gpus, was = (each.machine.accelerator_count * each.min for each in (new, old))
@@ -79,7 +85,7 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
             place,
             scarce=scarce,
             grade=None if scarce and not grown else Grade.WARNING,
-            given=machines([MachineGroup(old.machine, old.min if other else old.min - new.min)]),
+            given=machines([MachineGroup(old.machine, lost)]),
             new=new.machine,
             old=old.machine,
             min=new.min,
@@ -94,7 +100,8 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
-    alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
+    alike, more = old.machine.kind == new.machine.kind, new.min > old.min
+    further = new.autoscaled and new.max > old.max
     if alike and (further or more):
         saved, key = with_month(new.price_per_hour * max(new.min - old.min, 0)), "max" if further else "min"
         how: dict[str, Any] = {"more": more, "further": further, "saved": saved}
@@ -141,7 +148,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             continue
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
         every = (offer for each in new.templates.values() for offer in each.offers if offer.cluster == place[0])
-        lost = place in before and not usual and (gpus or paid.known >= _MUCH)
+        lost = place in before and not usual and (gpus or paid.known >= DEAR)
         yield _of_pool(
             "pool-unused",
             place,

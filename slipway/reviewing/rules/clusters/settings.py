@@ -20,7 +20,7 @@ from slipway.model.prices import bounded, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import ends_of, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, ends_of, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
@@ -30,9 +30,7 @@ from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
-_DEAR = 10
-"""A cluster that ends sooner is taken from people who have jobs in hand; USD an hour from which a longer life is to be
-asked about."""
+"""A cluster that ends sooner is taken from people who have jobs in hand."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
@@ -88,7 +86,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
-        paid = not asleep and (endless or (more > _SOON and price(new).known >= _DEAR))
+        paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
         soon = bool(harms and key == "until" and value and value - change.now < _SOON)
         lonely = [template.name for template, _, rest in ways if not rest]
         used = lonely and (isinstance(change.live.recent, Unknown) or any(map(change.jobs_by_template.get, lonely)))
