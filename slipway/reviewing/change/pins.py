@@ -15,6 +15,7 @@ PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
 """Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", re.DOTALL)
 _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
+_COMMIT = re.compile(r"(@[0-9a-f]{12})[0-9a-f]{28}\b")
 _WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
 
 
@@ -24,7 +25,7 @@ def changed(before: str, after: str) -> tuple[Edit, ...]:
     names = sorted({*old, *new}, key=lambda name: (name != NAME, name))
     edits = []
     for name in (name for name in names if old.get(name) != new.get(name)):
-        was, now = _version(old.get(name)), _version(new.get(name))
+        was, now = _version(old.get(name), name), _version(new.get(name), name)
         edits.append(Edit(name, was, f"{now}, from elsewhere or with other hashes" if was == now else now))
     return tuple(edits)
 
@@ -39,13 +40,14 @@ def _by_name(text: str) -> dict[str, str]:
     return {key: "\n".join(sorted(some)) for key, some in requirements.items()}
 
 
-def _version(asked: str | None) -> str:
-    """Return `8.2.0`; of a wheel's address its version."""
+def _version(asked: str | None, name: str) -> str:
+    """Return `8.2.0`; of a wheel's address its version, of a commit its beginning."""
     if asked is None:
         return ""
     bare = _HASH.sub("", asked).strip().removeprefix("==")
     wheel = _WHEEL.fullmatch(last_part(bare))
-    return HIDDEN if looks_secret(bare) else short(wheel[1] if wheel else bare or "any version")
+    told = wheel[1] if wheel else _COMMIT.sub(r"\1…", bare) or ("any version" if name[0].isalnum() else "given")
+    return HIDDEN if looks_secret(bare) else short(told)
 
 
 def package(name: str) -> str:

@@ -19,7 +19,7 @@ _SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
-_FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
+_FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=|\(\w*parser[,)]""")
 _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
 _MOST_READ = 200_000
@@ -107,7 +107,7 @@ def _arguments(tree: ast.Module) -> Iterator[Argument]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             given = {word.arg: word.value for word in node.keywords}
-            names = tuple(text for each in node.args for text in _literals(each) if text.startswith("--"))
+            names = tuple(text for each in node.args for text in _literals(each) if text.startswith("-"))
             # Another type makes its value of the text.
             type_ = getattr(given["type"], "id", "") if "type" in given else "str"
             plain = type_ in ("int", "float", "str") and not {"action", "nargs", None} & given.keys()

@@ -214,7 +214,10 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
     the first and the dearest."""
     listed, sign = list(offers), ", else "
     if listed[3:]:  # More prices are no sentence.
-        dearest = max(listed[1:], key=lambda offer: (offer.capacity_type != POOL, offer.price_per_hour.known))
+        dearest = max(
+            listed[1:],
+            key=lambda offer: (offer.capacity_type != POOL, offer.price_per_hour.unknown, offer.price_per_hour.known),
+        )
         listed, sign = [listed[0], dearest], ", at the dearest "
     return sign.join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in listed)
 

@@ -12,6 +12,7 @@ from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import PAID_ANYWAY, POOL
+from slipway.model.catalog.cases import divided
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
@@ -28,7 +29,7 @@ from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.templates.parameters import divided
+from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
 
@@ -259,7 +260,7 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         before = old.templates.get(name)
         # Of one that fits no pool the refusal tells, and no run is usual.
         differs = before and before != template and not misfits(template)
-        changed = list(_changed(*divided(before, template))) if before and differs else []
+        changed = list(_changed(*divided(before, template, renames(before, template)))) if before and differs else []
         for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)

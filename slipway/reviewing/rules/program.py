@@ -74,8 +74,10 @@ def _edited(files: Files) -> Iterator[Consequence]:
 
 
 def _open(pin: Edit) -> bool:
-    """Tell whether a package may be of any version, and was of fewer."""
-    exact = re.fullmatch(r"\d[\w.+-]*", pin.after)
+    """Tell whether a package may be of any version, and was of fewer; or an option names a place."""
+    if not pin.key[0].isalnum():
+        return "://" in pin.after
+    exact = re.match(r"=?\d[\w.+!-]*( ?;|$)|.*@[0-9a-f]{12}…$", pin.after)
     return bool(pin.after) and not exact and not (pin.before and pin.after.startswith(pin.before))
 
 
@@ -115,7 +117,7 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         what="" if what.endswith(_UNDECIDED) else place["what"] if place else what,
         template=what.startswith(("template ", "templates ")),
         why="" if others else _cut(first),
-        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ")),
+        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": ")),
         edits=edits,
         details=[*([place["at"]] if place else []), *map(_cut, [first, *others] if others else ()), *details],
     )

@@ -296,7 +296,7 @@ CASES = (
                 TASK, PARSES + PRINTS, PARSES.replace(', "--output"', "") + '    print(os.environ["SLIPWAY_OUTPUT"])\n'
             ),
         ),
-        (hurts("arguments-changed", "lora", "without `--output`"), hurts("code-changed", "lora")),
+        (tells("arguments-changed", "lora", "without `--output`"), hurts("code-changed", "lora")),
         given=(Edit(TASK, PRINTS, PARSES + PRINTS),),
         never=("results belong",),
     ),

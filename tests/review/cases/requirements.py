@@ -6,6 +6,7 @@ from tests.review.edits import LORA_REQUIREMENTS
 RANGE = Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch>=2,<3")
 DIGITS_REQUIREMENTS = "jobs/digits/requirements.txt"
 PINS = "requirements.txt"
+CONSTRAINTS = "jobs/lora/constraints.txt"
 CUDA = "https://download.pytorch.org/whl/cu121"
 
 
@@ -46,11 +47,22 @@ CASES = (
         accident="checkpoints that a newer PyTorch refused to load",
     ),
     Case(
-        "Another version of the framework",
-        (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.5.0"),),
-        (hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0", "installs it beside `peft==0.13.0`"),),
+        "Another version of the framework, and of what packages bring that it installs",
+        (
+            Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.5.0"),
+            Edit(CONSTRAINTS, "numpy==1.26.4\nscipy==1.14.1\n", "numpy==2.1.0\n"),
+        ),
+        (
+            hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0", "installs it beside `peft==0.13.0`"),
+            hurts("requirements-changed", "lora", "`numpy==2.1.0` where something installs that", "`scipy==1.14.1`"),
+        ),
+        given=(
+            Edit(LORA_REQUIREMENTS, "torch==2.4.1\n", "-c constraints.txt\ntorch==2.4.1\n"),
+            Edit(CONSTRAINTS, "", "numpy==1.26.4\nscipy==1.14.1\n"),
+        ),
         may=("code-changed",),
         world=BUSY,
+        never=("can't install", "don't install"),
         accident="a minor version that changed the numbers",
     ),
     Case(
@@ -151,7 +163,7 @@ CASES = (
         stops(
             "requirements-changed",
             "lora",
-            "take packages from `https://wheels.acme.example/simple/` too",
+            "take packages from `https://wheels.acme.example/simple` too",
             "whoever publishes there can run code",
             "they run as `trainer`",
         ),

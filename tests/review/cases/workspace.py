@@ -122,7 +122,10 @@ CASES = (
     Case(
         "Sessions may run longer, and on a pool that no template for them fits",
         (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
-        (hurts("sessions-limited", "", "on cpu/workers for up to 2 days instead of 8 h"),),
+        (
+            hurts("sessions-limited", "", "on cpu/workers for up to 2 days instead of 8 h"),
+            hurts("sessions-limited", "workspace usual sessions", "has to name cpu/workers or h100/workers", "--pool"),
+        ),
         given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
         never=("may run on cpu/workers or h100",),
         accident="days of a warm machine for one notebook",

@@ -113,8 +113,12 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
-    if usual[1].pools == () not in (usual[0].pools, fitting[1].pools):
-        yield by_row("sessions-refused", Subject("workspace", "usual sessions"), pools=named(after.pools or (), "or"))
+    # Of several pools it has to name one.
+    refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
+    if refused[1] and not refused[0] and fitting[1].pools != ():
+        several, subject = (after.pools or ())[1:], Subject("workspace", "usual sessions")
+        grade = Grade.WARNING if several else None
+        yield by_row("sessions-refused", subject, several=several, pools=named(after.pools or (), "or"), grade=grade)
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:

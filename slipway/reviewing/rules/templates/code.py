@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from slipway.authoring.packages.requirements import names_index
+from slipway.authoring.packages.requirements import CONSTRAINT, names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _REQUIREMENTS = "requirements.txt"
 _FIXED = re.compile(r"@[0-9a-f]{40}\b|#sha256=")
-_NAME = re.compile(r"[\w.-]+")
+_NAME = re.compile(rf"({CONSTRAINT})?[\w.-]+")
 _HASH = re.compile(r"(?:\s+--hash[ =](\S{,20})\S*)+")
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
@@ -40,7 +40,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), "")
         if _by_package(old.requirements) != _by_package(new.requirements):
             yield from _installed(template, field)
-        if indexes(old.requirements) != indexes(new.requirements):
+        if {*indexes(old.requirements)} != {*indexes(new.requirements)}:
             yield _elsewhere(template, field)
     if gone := sorted(_lost(template)):
         yield template.tells("code-imports-gone", part="imports", gone=join(f"`{each}`" for each in gone))
@@ -86,7 +86,8 @@ def _lost(template: TemplateChange) -> set[str]:
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
-    row: RowName = "code-tests" if edited and all(map(_TESTS.search, edited)) else "code-changed"
+    starts = {*edited} & {file for _, file, _ in started(template.new)}
+    row: RowName = "code-tests" if edited and not starts and all(map(_TESTS.search, edited)) else "code-changed"
     # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
@@ -103,7 +104,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
-        packed=bool(edited) and not {*edited} & {file for _, file, _ in started(template.new)},
+        packed=edited and not starts,
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
         local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
@@ -124,10 +125,11 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             continue
         flags = {*map(flag, given)}
         named = [name for name in flags if name.startswith("--") and code.flags]
-        asked = [each.names for each in code.arguments if each.required]
         rows: Mapping[RowName, Iterable[str]] = {
             "arguments-strange": (name for name in named if not template.reads([name])),
-            "arguments-unmet": ("/".join(names) for names in asked if flags.isdisjoint(names)),
+            "arguments-unmet": (
+                "/".join(each.names) for each in code.arguments if each.required and not each.is_in(flags)
+            ),
             "arguments-refused": (text for text in given if code.refuses(text)),
         }
         for row, names in rows.items():
@@ -150,6 +152,7 @@ def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:
             row,
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0] or "none",
+            held=lines[0],
             after=lines[1],
             beside=few(f"`{_shown(line)}`" for name, line in after.items() if "==" in line and name not in names),
             moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
@@ -162,8 +165,8 @@ def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
     """Return the indexes that a job's packages are taken from, as pip reads the lines that name them."""
-    named = [line.partition(" ")[::2] for line in requirements if names_index(line)]
-    first = [index for option, index in named if option == "--index-url"][-1:] or ["https://pypi.org/simple/"]
+    named = [line.rstrip("/").partition(" ")[::2] for line in requirements if names_index(line)]
+    first = [index for option, index in named if option == "--index-url"][-1:] or ["https://pypi.org/simple"]
     return (*first, *(index for option, index in named if option != "--index-url"))
 
 
@@ -179,6 +182,8 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     """Return the row of a requirement that differs."""
+    if CONSTRAINT in after or CONSTRAINT in before:
+        return "requirement-held"
     if not after:
         return "requirement-gone"
     if "://" in after:
@@ -187,9 +192,12 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     if new is None:
         # Lines of a package that differ by their markers are joined.
         return "requirement-other" if ", " in after else "requirement-unread"
-    versions = [each.version for each in new.specifier if each.operator == "==" and not each.version.endswith(".*")]
+    versions = [
+        each.version for each in new.specifier if each.operator in ("==", "===") and not each.version.endswith(".*")
+    ]
     # Another index may have such a version.
-    if before != after and any("+" in version for version in versions) and not indexes(template.new.requirements)[1:]:
+    others = {*indexes(template.new.requirements)} - {*indexes(())}
+    if before != after and any("+" in version for version in versions) and not others:
         return "requirement-local"
     if not before:
         return "requirement-new"
@@ -223,7 +231,7 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 
 
 def _shown(requirement: str) -> str:
-    requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
+    requirement = _HASH.sub(r" --hash=\1…", requirement.replace(CONSTRAINT, ""), count=1)
     name, at, _ = requirement.partition(" @ ")
     return f"{name} @ … (hidden)" if at and looks_secret(requirement) else bare(requirement, longest=100)
 

@@ -100,9 +100,11 @@ def image(difference: Difference) -> Effect:
     }
     row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
     public = PREBUILT.fullmatch(sides[1])
-    same = was == becomes and (row == "image-other" or (row == "image-elsewhere" and public))
+    copied = tag == other and tag.startswith("sha256")
+    alike = was == becomes and (row == "image-other" or (row == "image-elsewhere" and public))
+    same = alike or (copied and row == "image-other")
     old, new = map(_last, sides)
-    values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public}
+    values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public, "copied": copied}
     values["saves"] = difference.template.new.checkpoints
     return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, **values)
 
@@ -151,10 +153,9 @@ def arguments(difference: Difference) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    # What the code is known not to read has a row of its own.
-    strange = any(file.flags for file in template.starts) and not template.reads(
-        name for name in map(flag, new) if name.startswith("--")
-    )
+    # What the code is known not to read has a row of its own, or does nothing.
+    unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
+    strange = any(file.flags for file in template.starts) and len(unread) >= (1 if new else len(gone))
     usual = {each.name: each.default for side in (template.old, template.new) for each in side.parameters}
     alone = {} if changed or (more and less) else {each: template.default(flag(each)) for each in (*more, *less)}
     by = join(shown(value, flag(each)) for each, value in alone.items()) if all(alone.values()) else ""

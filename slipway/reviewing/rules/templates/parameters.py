@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.boxes import Box, divided_by
-from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import placeholder, render
-from slipway.model.catalog.template import OF_TEAM, Offer, Parameter, Template
+from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
@@ -164,65 +162,22 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
         was = "without a limit" if before is None else plain(before)
+        if old.choices or new.choices or before == after:
+            continue
         if after is not None and (before is None or sign * after > sign * before):
             narrowed.append(f"{beyond} {plain(after)} (it was {was})")
-        elif before != after and not new.choices:
-            widened.append("of any size" if after is None else f"{within} {plain(after)} (it was {was})")
-    lost = [shown(choice) for choice in old.choices if choice not in new.choices] if new.choices else []
+        else:
+            widened.append(f"{beyond} {was} too" if after is None else f"{within} {plain(after)} (it was {was})")
+    lost = [shown(choice) for choice in old.choices if new.each.refusal(choice)]
     more = [shown(choice) for choice in new.choices if choice not in old.choices] if old.choices else []
     if new.choices and not old.choices:
         narrowed.append(f"other than {join((shown(choice) for choice in new.choices), 'or')}")
     elif lost:
         narrowed.append(join(lost, "or"))
     if old.choices and not new.choices:
-        widened.append("of any value, not only its choices")
+        widened.append(f"of {new.bounds or 'any value'}, not only its choices")
     elif more:
         widened.append(join(more, "or"))
     if new.command != old.command:
         narrowed.append("that needs a shell, as with `&&`," if new.command else "that names a parameter, as `{lr}`,")
     return narrowed, widened
-
-
-def divided(old: Template, new: Template) -> tuple[Template, Template]:
-    """Return both sides with an offer for each case that is served alike before, and alike after: what a new variant
-    takes over is compared with the machines that it had. A parameter that has another name now is known by that."""
-    called = renames(old, new)
-    former = [
-        replace(offer, when={called.get(name, name): values for name, values in offer.when.items()})
-        for offer in old.offers
-    ]
-    names = sorted({name for offer in (*former, *new.offers) for name in offer.when})
-    if not names:
-        return old, new
-    known = [{called.get(each.name, each.name): each for each in side.parameters} for side in (old, new)]
-    spaces = [{name: _values(name, *sides) for name in names} for sides in (known, known[::-1])]
-    written = [offer.when for offer in (*former, *new.offers)]
-    whole = {
-        name: tuple(dict.fromkeys(value for some in (*spaces, *written) for value in some.get(name, ())))
-        for name in names
-    }
-    sides = [
-        [(offer, {name: offer.when.get(name) or space[name] or whole[name] for name in names}) for offer in offers]
-        for offers, space in zip((former, new.offers), spaces, strict=True)
-    ]
-    before, after = (tuple(_divided(side, [box for _, box in other], whole)) for side, other in (sides, sides[::-1]))
-    return replace(old, offers=before), replace(new, offers=after)
-
-
-def _values(name: str, own: Mapping[str, Parameter], others: Mapping[str, Parameter]) -> tuple[Scalar, ...]:
-    """Return the values that a side may have; a submission without a parameter that comes, or goes, is one with its
-    default. A team's offers are apart from those for everybody."""
-    if name == OF_TEAM:
-        return (OF_TEAM,)
-    if name in own:
-        return own[name].kind.values or own[name].choices
-    default = others[name].default if name in others else None
-    return (default,) if isinstance(default, Scalar) else ()
-
-
-def _divided(side: Sequence[tuple[Offer, Box]], others: Sequence[Box], whole: Box) -> Iterator[Offer]:
-    for offer, box in side:
-        for piece in divided_by(box, others):
-            ordered = {name: tuple(value for value in whole[name] if value in piece[name]) for name in whole}
-            when = {name: some for name, some in ordered.items() if some not in (whole[name], (OF_TEAM,))}
-            yield replace(offer, when=when)

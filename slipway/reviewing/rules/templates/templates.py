@@ -8,6 +8,7 @@ from typing import cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
+from slipway.model.catalog.cases import divided
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade
@@ -23,7 +24,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, shrunk
-from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults, renames
+from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults, renames
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
@@ -45,7 +46,8 @@ def templates(change: Change) -> Iterator[Consequence]:
         if alike and old == template:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
-        pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
+        sides = old or nothing, template
+        pair = TemplateChange(change, *divided(*sides, renames(*sides)), is_new=old is None)
         parts = (
             (_added, arguments)
             if pair.is_new
@@ -64,13 +66,15 @@ def _twin(template: Template, own: Catalog, others: Catalog) -> Template | None:
 def _shape(template: Template) -> tuple[object, ...]:
     """Return what a template keeps under another name, where its parameters may have others too."""
     parameters = sorted(str(replace(each, name="", help="")) for each in template.parameters)
-    return (*map(machine_types, template.offers), *parameters, folders(template))
+    containers = (pool.get("containerSpec") or {} for offer in template.offers for pool in offer.worker_pools if pool)
+    images = {str(each.get("imageUri")).partition("@")[0].partition(":")[0] for each in containers}
+    return (*map(machine_types, template.offers), *parameters, folders(template), images)
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    run = [f"a run of up to {template.limit} costs {costs(can, template.becomes)}"] if can else []
+    run = [f"a run of up to {template.longest} costs {costs(can, template.becomes)}"] if can else []
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
         for name, count in takes(offer, usual_values(template.new)).items():

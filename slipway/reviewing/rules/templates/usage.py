@@ -21,7 +21,7 @@ from slipway.model.findings.finding import Grade, Row, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import NO_FILE, PLACE, JobFile
-from slipway.reviewing.change.usual import machine_types, timeout_of
+from slipway.reviewing.change.usual import machine_types, rounds, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
 
@@ -92,6 +92,11 @@ class TemplateChange:
     def limit(self) -> str:
         """The timeout of its jobs: `24 h`."""
         return exact_span(timeout_of(self.new))
+
+    @property
+    def longest(self) -> str:
+        """The longest time of a usual run, whose trials come in rounds."""
+        return exact_span(timeout_of(self.new) * rounds(self.new))
 
     @cached_property
     def code(self) -> tuple[JobFile, ...]:

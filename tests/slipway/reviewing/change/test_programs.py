@@ -60,7 +60,7 @@ def test_of_long_lines_what_differs_is_shown_and_what_is_left_out_is_counted() -
 @pytest.mark.parametrize(
     ("text", "required"),
     [
-        ('p.add_argument("--trees", "-t", type=int, required=True)', (("--trees",),)),
+        ('p.add_argument("--trees", "-t", type=int, required=True)', (("--trees", "-t"),)),
         ('p.add_argument("--base", "--model", required=True)', (("--base", "--model"),)),
         ('p.add_argument("--trees", default=9)\np.add_argument("--seed", required=False)', ()),
         ('of = p.add_subparsers().add_parser("merge")\nof.add_argument("--into", required=True)', ()),

@@ -87,6 +87,27 @@ def test_what_differs(old: str, new: str, told: str) -> None:
     assert [str(edit) for edit in changed(OLD, OLD.replace(old, new))] == ([told] if told else [])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "moves"),
+    [
+        ("a==1 ; python_version < '3.13'", "a==2 ; python_version < '3.13'", False),
+        ("a==1", "a==1\n--require-hashes", False),
+        ("a==1", f"a @ git+https://example.com/a.git@{'5' * 40}", False),
+        ("a==1", "a===2", False),
+        ("a==1", "a @ git+https://example.com/a.git@main", True),
+        ("a==1", "a==2.*", True),
+        ("a==1", "a", True),
+        ("a==1", "a==1\n--index-url https://pip.example/simple", True),
+    ],
+)
+def test_only_what_may_move_is_called_so(old: str, new: str, moves: bool) -> None:
+    pins = {"requirements.txt": changed(old, new)}
+    (told,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
+    assert ("which no review sees" in told.sentence) is moves and "any version" not in told.sentence.replace(
+        "a` 1 → `any", ""
+    )
+
+
 def test_slipway_comes_first() -> None:
     first, second = changed(OLD, OLD.replace("8.2.0", "8.3.0").replace("0.1.0", "0.2.0"))
     assert (first.key, second.key) == ("slipway-vertex", "click")

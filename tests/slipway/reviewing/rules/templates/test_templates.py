@@ -217,6 +217,135 @@ def test_a_bound_is_told_with_all_its_digits() -> None:  # N5
     assert narrower.parameters[0].refusal(2_000_000) == "is above max 1234567"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ({"min": 1, "max": 9}, {"max": 9}, ["may have `n` below 1 too"]),
+        ({"min": 1, "max": 9}, {}, ["may have `n` below 1 too and above 9 too"]),
+        ({"choices": (1, 8)}, {"min": 1, "max": 8}, ["may have `n` of 1 to 8, not only its choices"]),
+        (
+            {"choices": (1, 8)},
+            {"max": 4},
+            ["with `n` `8` are refused", "may have `n` of at most 4, not only its choices"],
+        ),
+        ({"choices": (1, 8)}, {}, ["may have `n` of any value, not only its choices"]),
+    ],
+)
+def test_bounds_say_what_is_refused_now_and_what_was_before(
+    old: dict[str, Any], new: dict[str, Any], words: list[str]
+) -> None:
+    before, after = (replace(LORA, parameters=(Parameter("n", "int", 1, **side),)) for side in (old, new))
+    assert [told.sentence.removeprefix("Submissions of `lora` ") for told in found(before, after)] == words
+
+
+OWN, MORE = "--index-url https://pip.example/simple", "--extra-index-url https://{}.example"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"),
+    [
+        ([], ["--index-url https://pypi.org/simple/"], []),
+        ([MORE.format("a"), MORE.format("b")], [MORE.format("b"), f"{MORE.format('a')}/"], []),
+        ([], [MORE.format("a")], ["requirements-index"]),
+        (["torch==2.4"], ["torch===2.4"], ["requirement-pinned"]),
+        (["torch==2.4"], ["torch==2.4+cu121"], ["requirement-local"]),
+        ([OWN, "torch==2.4"], [OWN, "torch==2.4+cu121"], ["requirement-other"]),
+    ],
+)
+def test_an_index_is_one_in_any_spelling_and_place(old: list[str], new: list[str], kinds: list[str]) -> None:
+    before, after = (replace(LORA, requirements=tuple(side)) for side in (old, new))
+    assert [told.row for told in found(before, after)] == kinds
+
+
+SAME, OTHER = (f"us-docker.pkg.dev/acme/judge@sha256:{digit * 64}" for digit in "12")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        (SAME, SAME.replace("acme/", "acme-prod/"), False),
+        (SAME, SAME.replace("judge", "judge-2"), False),
+        (SAME, OTHER, True),
+        (SAME, OTHER.replace("acme/", "acme-prod/"), True),
+    ],
+)
+def test_a_copy_of_an_image_has_nothing_else_in_it(old: str, new: str, differs: bool) -> None:
+    before, after = (asking(image=image) for image in (old, new))
+    sentence = only(before, after).sentence
+    assert any(words in sentence for words in ("results may differ", "what is in it")) is differs
+
+
+def test_a_template_of_another_image_is_no_other_name_of_one_that_goes() -> None:
+    old, new, other = (
+        replace(asking(image=image), name=name, package="")
+        for name, image in (("old", SAME), ("new", OTHER), ("new", OTHER.replace("judge", "train")))
+    )
+    renamed, gone = (
+        next(told for told in templates(change(facts(old), facts(side))) if told.kind == "template-gone")
+        for side in (new, other)
+    )
+    assert "called `new`" in renamed.sentence and "called" not in gone.sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "on_disk"),
+    [
+        ("/tmp/x", True),
+        ("./x", True),
+        ("out/x", True),
+        ("https://example.com/x", False),
+        ("/mnt/x", False),
+        ("x", False),
+    ],
+)
+def test_a_place_for_results_is_on_a_disk_where_its_path_says_so(value: str, on_disk: bool) -> None:
+    told = only(asking(env={"OUTPUT_DIR": "gs://acme/x"}), asking(env={"OUTPUT_DIR": value}))
+    assert (told.row == "variable-local") is on_disk
+
+
+REQUIRES = """    parser.add_argument("-o", "--output", required=True)
+    for name in ("--model", "--steps", "--rank", "--precision"):
+        parser.add_argument(name)
+    parser.parse_args()
+"""
+GIVEN = '    "--output=${slipway.output}",\n'
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "row"),
+    [
+        ('    "-o=${slipway.output}",\n', REQUIRES, "arguments-other"),
+        ('    "--out=${slipway.output}",\n', REQUIRES, "arguments-other"),
+        ("", REQUIRES, "arguments-unmet"),
+        (f'{GIVEN}    "--lr=1",\n', REQUIRES, "arguments-strange"),
+        (f'{GIVEN}    "--lr=1",\n', f"    add_more(parser)\n{REQUIRES}", "arguments-other"),
+        (
+            f'{GIVEN}    "--lr=1",\n',
+            REQUIRES.replace(".parse", " = Parser(parents=[of])\n    parser.parse"),
+            "arguments-other",
+        ),
+    ],
+)
+def test_an_argument_is_known_in_each_form_and_from_any_module(given: str, code: str, row: str) -> None:
+    known = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', code)
+    case = Case("", (Edit("templates/lora.py", GIVEN, given),), given=(known,))
+    assert row in {told.row for told in play(case).consequences}
+
+
+def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
+    file = (BASE / "templates/tune.py").read_text("utf-8").replace('"tune"', '"again"').replace("a tuning", "another")
+    listed = Edit(STACK, "    - tune\n", "    - tune\n    - again\n")
+    (told,) = play(Case("", (Edit("templates/again.py", "", file), listed))).consequences
+    assert "a run of up to 4 h costs" in told.sentence
+
+
+def test_a_file_that_jobs_start_is_no_test_whatever_its_name() -> None:
+    starts = Edit("templates/lora.py", "lora.task", "lora.test_run")
+    given = (Edit("jobs/lora/test_run.py", "", "x = 1\n"), starts)
+    case = Case("", (Edit("jobs/lora/test_run.py", "x = 1", "x = 2"),), given=given)
+    assert [told.row for told in play(case).consequences] == ["code-changed"]
+
+
 def test_what_differs_in_one_offer_names_it() -> None:
     other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
     told = only(LORA, replace(LORA, offers=(other, SPOT)))
