@@ -14,8 +14,15 @@ ENV = 'env={"REGION": "us-central1"}'
 CASES = (
     Case(
         "Another secret, which the jobs' account may not be able to read",
-        (template("lora", '"hf-token"', '"hf-token-shared"'),),
-        (stops("secrets-changed", "lora", "where code sends `HF_TOKEN`, it sends that secret", "hf-token-shared"),),
+        (template("lora", '"hf-token"', '"hf-token-of-everybody-27"'),),
+        (
+            stops(
+                "secrets-changed",
+                "lora",
+                "where code sends `HF_TOKEN`, it sends that secret",
+                "hf-token-of-everybody-27",
+            ),
+        ),
         world=BUSY,
     ),
     Case(

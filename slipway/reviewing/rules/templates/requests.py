@@ -115,6 +115,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
             rule, named = rule_of(path, RULES)
             key = rule, named.get("name", ""), named.get("of", ""), written, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
+    plain = _plain_places(template)
     for (rule, name, of, was, becomes), at in places.items():
         if rule.what == "machines":
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
@@ -124,10 +125,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         stays = address_of(str(was), template.was) == address_of(str(becomes), template.becomes)
         if rule.kind == "account-changed" and stays and preview and preview.errors:
             continue  # It names a trainer that the stack has no more.
-        one = _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
         # A plain secret has a row of its own.
-        if HIDDEN not in [edit.after for edit in one.edits]:
-            yield one
+        if isinstance(becomes, tuple) or rule.called(name) not in plain:
+            yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
 
 
 def _elsewhere(before: Offers, after: Offers, stay: list[Offer]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
@@ -185,7 +185,9 @@ def _sides(difference: Difference) -> tuple[str, str]:
 def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
     if isinstance(leaf, str) and _SECONDS.fullmatch(leaf):
         return exact_span(float(leaf[:-1]))
-    return "" if leaf is None else bare(leaf, name, beside=str(other or ""))
+    if leaf is None or "/secrets/" in str(leaf):
+        return str(leaf or "")  # In parts a reference would look like a secret itself.
+    return bare(leaf, name, beside=str(other or ""))
 
 
 def _listed(arguments: list[str], others: list[str]) -> str:
@@ -296,13 +298,17 @@ def _roles(leaves: Leaves) -> frozenset[str]:
 
 
 def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
-    """Report plain values that look like a secret, or have a former secret's name, where they are new or changed."""
+    for place in _plain_places(template):
+        yield template.tells("plain-secret", part=place, place=place, env=place.startswith("environment"))
+
+
+def _plain_places(template: TemplateChange) -> Collection[str]:
+    """Return places of plain values that look like a secret, or have a former secret's name: new or changed ones."""
     before = [flat(offer, template.was) for offer in template.old.offers]
     were = frozenset(last_part(path) for leaves in before for path in leaves)
     known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
     found = (plain for offer in template.new.offers for plain in _plain(flat(offer, template.becomes), were))
-    for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
-        yield template.tells("plain-secret", part=place, place=place, env=place.startswith("environment"))
+    return dict.fromkeys(plain[0] for plain in found if plain not in known)
 
 
 def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[str, str]]:
