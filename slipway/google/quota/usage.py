@@ -14,6 +14,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.metrics import Need, needs_of, rank
+from slipway.model.capacity import RESERVATION
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import MachineError
@@ -81,7 +82,8 @@ def usage(
 ) -> Usage:
     """Count the live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
 
-    `own` and `old` are ids: of the stack's current clusters, and of its generations that go when they can.
+    `own` and `old` are ids: of the stack's current clusters, and of its generations that go when they can. Jobs on a
+    reservation are not counted: no page says that they draw quota.
 
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
@@ -104,6 +106,7 @@ def usage(
             not job.persistent_resource_id
             and not job.ended
             and job.state not in _NOT_STARTED
+            and job.capacity_type != RESERVATION
             and (job.kind.runs_itself or job.kind.has_trials)
             and not (job.kind.runs_itself and job.display_name.startswith(trial_prefixes))
         ):

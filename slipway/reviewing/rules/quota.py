@@ -133,8 +133,7 @@ def quota(change: Change) -> Iterator[Consequence]:
     if fresh and not change.live.skipped:
         parts = (live_at(change, draw.line.region).limits for draw in fresh)
         so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
-        what = named(sorted({draw.what for draw in fresh}))
-        yield by_row("quota-unknown", Subject("quota"), what=what, so=so)
+        yield by_row("quota-unknown", Subject("quota"), what=named(sorted({draw.what for draw in fresh})), so=so)
     # A side without a check of quota has no mode.
     for key, was, becomes in compare(*({"mode": side.mode, "strict": side.strict} for side in (old, new))):
         if old.mode and new.mode:
@@ -198,12 +197,13 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     # A rule of the stack may refuse a cluster that goes before its successor is there.
     protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(
-        replace(draw, increase=draw.increase.removeprefix("or ")) if protected else draw,
+        draw,
         "quota-short-in-overlap" if draw.old >= line.short else "quota-short-now",
         as_kind="season-awaits-quota" if in_season else "quota-short-allowed" if allowed else "",
         grade=None if allowed else Grade.WARNING if asked else Grade.BLOCKING,
         field=key_of(made[0].name, made[0].key) if made else "",
         allowed=allowed,
+        others=bool(made) and all(each.new and each.new.alternatives for each in made),
         held=held_up(change) & {each.name for each in made},
         asked=asked,
         protected=protected,

@@ -34,12 +34,15 @@ CASES = (
         "Quota is only warned of, and there is not enough for the new cluster",
         (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),
         (
-            stops("quota-short-allowed", "quota", "where jobs go on", "`mode: warn` lets", H100_MIN),
+            stops("quota-short-allowed", "quota", "lacks 16", "where jobs go on", "`mode: warn` lets", H100_MIN),
             hurts("cluster-new-generation", "h100", "can't be made", "takes jobs until the new one is there"),
             hurts("idle-cost", "stack"),
         ),
         may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),
-        world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 24}),
+        world=World(
+            jobs=(*BUSY.jobs, Job("reserved", capacity_type="reservation", parameters={"model": "27b"})),
+            limits={"nvidia_h100_gpus": 24},
+        ),
         given=(stack("mode: enforce", "mode: warn"),),
         never=("refused", "may finish on the old", "is deleted when", "`max` at 3"),
     ),

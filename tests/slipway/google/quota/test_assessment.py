@@ -12,6 +12,7 @@ from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import QuotaReport
 from slipway.model.cluster import CurrentCluster, PoolSpec
 from slipway.model.kinds import PIPELINE, TUNING_JOB
+from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.model.machines.spec import Disk, MachineSpec
 from tests.builders.catalogs import catalog, offer, template
 
@@ -99,6 +100,7 @@ def test_a_failed_cluster_holds_no_machines(state: str, counts: int) -> None:  #
         (job(h100(), 1, spot=True), 0),
         (job(h100(), 1, on="some-cluster"), 0),
         (job(h100(), 1, kind=PIPELINE), 0),
+        (job(h100(), 1, labels={CAPACITY_TYPE_LABEL: "reservation"}), 0),
     ],
 )
 def test_jobs_beside_the_pools_count_once(one, counts: int) -> None:  # type: ignore[no-untyped-def] # D2
