@@ -113,7 +113,6 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
-    # Of several pools it has to name one.
     refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
     if refused[1] and not refused[0] and fitting[1].pools != ():
         several, subject = (after.pools or ())[1:], Subject("workspace", "usual sessions")

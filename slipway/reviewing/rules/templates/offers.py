@@ -277,7 +277,7 @@ def _shut_out(template: TemplateChange, offer: Offer, left: Iterable[Offer]) -> 
     within = {member for name in {*chain(*owners)} for member in catalog.teams[name].submitters}
     may = submitters_of(template.change.after, account_of(offer))
     shut = [f"`{member}`" for member in may if member not in within]
-    return f"{named(shut)} can't submit `{template.new.name}` any more" if shut else ""
+    return f"{named(shut)} can't submit `{template.new.name}`{whose([offer], template.new)} any more" if shut else ""
 
 
 def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, few, join, plain
+from slipway.base.formatting import counted, exact_span, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, largest, machines_of, rounds, takes, usual_values
+from slipway.reviewing.change.usual import costs, largest, machines_of, rounds, takes, timeout_of, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
@@ -71,6 +71,8 @@ def _alike(old: Template, was: Parameter, new: Template, now: Parameter) -> bool
     at = [[n for n, text in enumerate(side) if mark in text] for side, mark in pairs]
     default = now.default if at[0] == at[1] != [] and (was.choices or was.max is not None) else was.default
     alike = replace(was, name="", help="", default=default) == replace(now, name="", help="")
+    # Any two switches are alike.
+    alike &= now.type != "bool" or not {*was.name.split("_")}.isdisjoint(now.name.split("_"))
     return alike or (places[0] == places[1] != set())
 
 
@@ -134,7 +136,8 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
     # Other parameters may make more of them, too.
     had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
-    longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {template.limit} each"
+    limit = exact_span(timeout_of(template.new))
+    longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {limit} each"
     return None, facts(more, longer if had != has else "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import cast
 
 from slipway.base.formatting import all_of, join
@@ -84,11 +85,14 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     grade = Grade.BLOCKING if brings else Grade.WARNING if costly else None
     so = "" if template.change.first else facts(*brings, *run)
     trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
-    may = {member for trainer in trainers if trainer for member in trainer.submitters}
+    people = {*template.change.after.people}
     # Who may act as an account that is no trainer is not known.
-    every = None in trainers or may >= {*template.change.after.people}
-    members = [] if every else [f"`{member}`" for member in sorted(may)]
-    who, all_ = "" if every else named(members) or "Nobody", members[MOST_NAMED + 1 :] and members
+    may = people if None in trainers else {member for each in trainers if each for member in each.submitters}
+    teams = [template.becomes.owners(offer.cluster) for offer in can]
+    if teams and all(teams):
+        may = may & {member for team in chain(*teams) for member in template.becomes.teams[team].submitters}
+    members = [] if may >= people else [f"`{member}`" for member in sorted(may)]
+    who, all_ = "" if may >= people else named(members) or "Nobody", members[MOST_NAMED + 1 :] and members
     yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade, details=all_)
 
 
@@ -134,10 +138,9 @@ def _regions(template: TemplateChange) -> Iterator[Consequence]:
     old, new = (side.regions or () for side in (template.old, template.new))
     home = template.becomes.region
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
-    rows: tuple[tuple[RowName, Sequence[str]], ...] = (("regions-added", more), ("regions-gone", less))
-    if not more and not less and old != new:
-        rows = (("regions-order", new),)
-    for row, regions in rows:
+    order = new if old != new and not (more or less) else ()
+    rows: dict[RowName, Sequence[str]] = {"regions-added": more, "regions-gone": less, "regions-order": order}
+    for row, regions in rows.items():
         if regions:
             used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
             price = crossing_price(home, regions)

@@ -89,11 +89,6 @@ class TemplateChange:
         return "goes on from its checkpoint" if goes_on else "starts from the beginning"
 
     @property
-    def limit(self) -> str:
-        """The timeout of its jobs: `24 h`."""
-        return exact_span(timeout_of(self.new))
-
-    @property
     def longest(self) -> str:
         """The longest time of a usual run, whose trials come in rounds."""
         return exact_span(timeout_of(self.new) * rounds(self.new))

@@ -339,11 +339,27 @@ def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
     assert "a run of up to 4 h costs" in told.sentence
 
 
+def test_a_template_on_machines_of_a_team_alone_is_for_that_team() -> None:
+    file = (BASE / "templates/tune.py").read_text("utf-8").replace('"tune"', '"again"').replace("a tuning", "another")
+    alone = file.replace("    timeout_s", '    capacity_types=("pool",),\n    timeout_s')
+    team = "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [cpu] } }\n"
+    given = (Edit(STACK, "  slipway:policy:\n", f"{team}  slipway:policy:\n"),)
+    listed = Edit(STACK, "    - tune\n", "    - tune\n    - again\n")
+    told = play(Case("", (Edit("templates/again.py", "", alone), listed), given=given)).consequences
+    assert [part.who for part in told if part.kind == "template-added"] == ["`user:ada@acme.example`"]
+
+
 def test_a_file_that_jobs_start_is_no_test_whatever_its_name() -> None:
     starts = Edit("templates/lora.py", "lora.task", "lora.test_run")
     given = (Edit("jobs/lora/test_run.py", "", "x = 1\n"), starts)
     case = Case("", (Edit("jobs/lora/test_run.py", "x = 1", "x = 2"),), given=given)
     assert [told.row for told in play(case).consequences] == ["code-changed"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("fast_run", "parameter-renamed"), ("verbose", "parameter-gone")])
+def test_a_switch_is_renamed_where_its_names_have_a_word_in_common(name: str, kind: str) -> None:
+    old, new = (replace(LORA, parameters=(Parameter(each, "bool", False),)) for each in ("fast", name))
+    assert kind in {told.kind for told in found(old, new)}
 
 
 def test_what_differs_in_one_offer_names_it() -> None:
