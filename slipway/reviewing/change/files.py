@@ -47,10 +47,11 @@ def deploys(path: str) -> bool:
     return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
 
 
-def may_be_imported(path: str) -> bool:
-    """Tell whether a file that deploys is a module of which its path does not say whether the program imports it."""
+def may_be_read(path: str) -> bool:
+    """Tell whether the path of a file that may deploy does not say whether the program reads it."""
     top, below, _ = path.partition("/")
-    return path.endswith(".py") and bool(below) and not top.startswith(".") and top not in _OF_PROGRAM
+    known = top in _OF_PROGRAM or top.startswith(".") if below else path.endswith((".py", "file", "ml"))
+    return not known and not path.endswith(_READ_BY_FORGE)
 
 
 def has_pins(path: str) -> bool:

@@ -11,7 +11,7 @@ from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
+from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_read
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.words import named
@@ -56,7 +56,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file.replace('`', chr(39))}`" for file in edited]
-        does = {name: may_be_imported(file) for file, name in zip(edited, names, strict=True) if deploys(file)}
+        does = {name: may_be_read(file) for file, name in zip(edited, names, strict=True) if deploys(file)}
         yield by_row(
             "program-edited",
             Subject("program"),

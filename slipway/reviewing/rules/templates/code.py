@@ -195,9 +195,8 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     versions = [
         each.version for each in new.specifier if each.operator in ("==", "===") and not each.version.endswith(".*")
     ]
-    # Another index may have such a version.
-    others = {*indexes(template.new.requirements)} - {*indexes(())}
-    if before != after and any("+" in version for version in versions) and not others:
+    other_indexes = {*indexes(template.new.requirements)} - {*indexes(())}
+    if before != after and any("+" in version for version in versions) and not other_indexes:
         return "requirement-local"
     if not before:
         return "requirement-new"

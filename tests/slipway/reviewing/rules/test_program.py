@@ -134,11 +134,13 @@ def test_what_deploys_or_judges() -> None:
 @pytest.mark.parametrize(
     ("files", "instead"),
     [
-        (("src/train.py", "components/guard.py", "src/a.csv"), "whether the program imports `src/train.py`"),
-        (("components/guard.py", "__main__.py", ".github/x.py"), "and preview each stack with it"),
+        (("src/train.py", "components/guard.py", "src/a.csv"), "the program reads `src/a.csv` and `src/train.py`"),
+        (("LICENSE", ".gitignore"), "the program reads `.gitignore` and `LICENSE`"),
+        (("components/guard.py", "__main__.py", ".github/x.py", "Pulumi.yaml"), "and preview each stack with it"),
+        (("Makefile", ".gitattributes", "CODEOWNERS", "../../.github/x"), "and preview each stack with it"),
     ],
 )
-def test_a_module_that_the_program_may_import_is_told_as_that(files: tuple[str, ...], instead: str) -> None:  # N14
+def test_a_file_that_the_program_may_read_is_told_as_that(files: tuple[str, ...], instead: str) -> None:  # N14
     (edited,) = program(change(facts(), facts(), files=Files(frozenset(files))))
     assert edited.instead.endswith(instead)
 
