@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, product
 from typing import Any
@@ -11,18 +11,18 @@ from typing import Any
 from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.budget import WARNS_AT, Budget
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.clusters import Cluster
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price, bounded
+from slipway.model.season import ALWAYS
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import price
 from slipway.reviewing.rules.declared import compare, row_of
-from slipway.reviewing.rules.money import money
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
@@ -99,19 +99,20 @@ def _in_words(budget: Budget) -> str:
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
     """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
     can be sent at the month's end, or nearly so."""
-    costs = money(change).idle
-    now = [[side * HOURS_OF_A_MONTH] for side in (costs.before, costs.after)]
-    begins = (max(each.season.begins, change.now) for each in change.new.coming if each.season.begins)
+    catalogs = (change.old, change.new)
+    sides = [[each for each in (*of.clusters.values(), *of.coming) if not each.adopted] for of in catalogs]
+    now = [[price(each) * HOURS_OF_A_MONTH for each in side if each.season == ALWAYS] for side in sides]
+    begins = (max(each.season.begins or change.now, change.now) for each in sides[1] if each.season != ALWAYS)
     firsts = [datetime(day.year, day.month, 1, tzinfo=UTC) for day in begins]
     # A season that begins late in a month may spend only the next one's.
     months = sorted({each for first in firsts for each in (first, (first + timedelta(31)).replace(day=1))})
-    of_months = ((month, [[*_by_day(change, side, month)] for side in (change.old, change.new)]) for month in months)
+    of_months = ((month, [[*_by_day(change, side, month)] for side in sides]) for month in months)
     for part, (month, days) in product((1, WARNS_AT), ((None, now), *of_months)):
         before, idle = (sum(prices, Price()) for prices in days)
         known = old.enforce and old.stack and before.known > old.stack * part
         if idle.known > limit * part and not known:
             share, sums = float(idle.known) / limit, accumulate(price.known for price in days[1])
-            date = month and month + timedelta(sum(spent <= limit for spent in sums))
+            date = month and max(month + timedelta(sum(spent <= limit for spent in sums)), change.now)
             yield by_row(
                 "budget-share",
                 Subject("budget", "share"),
@@ -126,9 +127,8 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
             return
 
 
-def _by_day(change: Change, catalog: Catalog, month: datetime) -> Iterator[Price]:
+def _by_day(change: Change, clusters: Iterable[Cluster], month: datetime) -> Iterator[Price]:
     """Yield the USD that idle clusters cost on each day of a month, unless they are given up by then."""
-    clusters = [each for each in (*catalog.clusters.values(), *catalog.coming) if not each.adopted]
     for day in range(monthrange(month.year, month.month)[1]):
         at = month + timedelta(day)
         there = (each for each in clusters if each.season.includes(at))

@@ -134,6 +134,23 @@ CASES = (
         given=(h100("from: 2027-01-28", "idleLimit: 3d"),),
     ),
     Case(
+        "The budget is enforced, and a season that runs ends before idle pools spend it",
+        (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "100000")),),
+        (tells("budget-changed", "budget stack", "may spend $100,000 a month"),),
+        given=(h100("from: 2026-11-16", "until: 2026-12-14"),),
+        never=("of the budget",),
+    ),
+    Case(
+        "The budget is enforced, and a season that runs spends it before it ends",
+        (SIXTY,),
+        (
+            tells("budget-changed", "budget stack", "may spend $60,000 a month"),
+            stops("budget-share", "budget share", "of November 2026", "from about 2026-11-28 on"),
+        ),
+        given=(h100("from: 2026-11-16", "until: 2026-12-14"),),
+        accident="a limit that was spent when a campaign began",
+    ),
+    Case(
         "A season to come is lengthened, until idle pools alone spend the enforced budget",
         (stack("until: 2027-02-02", "until: 2027-02-20"),),
         (
