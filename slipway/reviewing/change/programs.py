@@ -19,7 +19,8 @@ _SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
-_FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=|\(\w*parser[,)]""")
+_FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=""")
+_HANDED = re.compile(r"(\w+)\(\w*parser[,)]")
 _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
 _MOST_READ = 200_000
@@ -89,6 +90,7 @@ def _keeps(text: str) -> frozenset[str]:
 def job_file(text: str, file: str = "") -> JobFile:
     """Return what a file of a job's code names. It is parsed for its arguments, and with its path for its imports."""
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
+    reads_all &= all(f"def {name}(" in text for name in _HANDED.findall(text))
     # Arguments of a subcommand are asked of nobody else.
     parses = "add_argument(" in text and "add_subparsers" not in text
     try:

@@ -34,11 +34,6 @@ class Difference:
         """How a command reads the variable, or an argument that the service fills in."""
         return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
 
-    @property
-    def _on_disk(self) -> bool:
-        after = str(self.after or "")
-        return "/" in after and not in_bucket(after) and not re.match(r"\w+://|/mnt/", after)
-
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
         before, after = str(self.before or ""), str(self.after or "")
@@ -52,7 +47,7 @@ class Difference:
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
-            "off_bucket": is_result(self.name) and in_bucket(before) and self._on_disk,
+            "off_bucket": is_result(self.name) and in_bucket(before) and on_disk(after),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }
@@ -61,6 +56,10 @@ class Difference:
 
 def in_bucket(value: str) -> bool:
     return "gs://" in value or "/gcs/" in value or any(map(is_result, names(value)))
+
+
+def on_disk(value: str) -> bool:
+    return "/" in value and not in_bucket(value) and not re.match(r"\w+://|/mnt/", value)
 
 
 def is_result(name: str) -> bool:

@@ -101,8 +101,7 @@ def image(difference: Difference) -> Effect:
     row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
     public = PREBUILT.fullmatch(sides[1])
     copied = tag == other and tag.startswith("sha256")
-    alike = was == becomes and (row == "image-other" or (row == "image-elsewhere" and public))
-    same = alike or (copied and row == "image-other")
+    same = (copied or was == becomes) and row in ("image-other", "image-elsewhere" if public else "")
     old, new = map(_last, sides)
     values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public, "copied": copied}
     values["saves"] = difference.template.new.checkpoints

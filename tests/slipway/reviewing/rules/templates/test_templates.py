@@ -321,6 +321,11 @@ GIVEN = '    "--output=${slipway.output}",\n'
         (f'{GIVEN}    "--lr=1",\n', f"    add_more(parser)\n{REQUIRES}", "arguments-other"),
         (
             f'{GIVEN}    "--lr=1",\n',
+            f"    def add(parser):\n        pass\n    add(parser)\n{REQUIRES}",
+            "arguments-strange",
+        ),
+        (
+            f'{GIVEN}    "--lr=1",\n',
             REQUIRES.replace(".parse", " = Parser(parents=[of])\n    parser.parse"),
             "arguments-other",
         ),
@@ -329,7 +334,8 @@ GIVEN = '    "--output=${slipway.output}",\n'
 def test_an_argument_is_known_in_each_form_and_from_any_module(given: str, code: str, row: str) -> None:
     known = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', code)
     case = Case("", (Edit("templates/lora.py", GIVEN, given),), given=(known,))
-    assert row in {told.row for told in play(case).consequences}
+    rows = {told.row for told in play(case).consequences}
+    assert row in rows and rows & {"arguments-unmet", "arguments-strange"} <= {row}
 
 
 def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
