@@ -31,6 +31,10 @@ _VARIANTS = (
     '("on-demand",)),)'
 )
 BARE = SPOT_ALONE.replace("g2-standard-24", "n1-standard-96")
+BIG = (
+    "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
+    "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n"
+)
 DEAR = LARGER_SHAPE.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 TWO_RESERVED = template(
@@ -41,6 +45,44 @@ TWO_RESERVED = template(
 )
 
 CASES = (
+    Case(
+        "Jobs leave machines of their own for the cluster of a team for which a new label has them count",
+        (template("tune", '("spot",)', '("pool",)'), counts("tune", "search")),
+        (hurts("offer-gone", "tune spot", "(team `search` alone)"), tells("offer-added", "tune pool", "can use pool")),
+        given=(*TEAMS, more("tune", 'capacity_types=("spot",)')),
+        may=("request-changed", "run-cost"),
+        never=("can't submit", "can also use"),
+        accident="a night's runs that waited behind another team's",
+    ),
+    Case(
+        "Another cluster of such machines is made, of which no template's file says a word",
+        (stack("    cpu:\n", BIG.replace("big", "more").replace("n1-standard-16", "n1-standard-8") + "    cpu:\n"),),
+        (tells("offer-added", "tune", "can also use pool `more`"),),
+        may=("idle-cost", "most-cost", "cluster-created"),
+        never=("capacity_types",),
+    ),
+    Case(
+        "The first machine becomes a larger one, and another shape comes behind it",
+        (
+            template("lora", '"a2-highgpu-1g"', '"a2-highgpu-8g"'),
+            *(imports("lora", "Shape"), more("lora", f"shapes=({LARGER_SHAPE},)")),
+        ),
+        (
+            hurts("machines-changed", "lora", "(model=9b) run on `a2-highgpu-8g` instead of `a2-highgpu-1g`"),
+            tells("offer-added", "lora shape a2-ultragpu-1g"),
+        ),
+        may=("run-cost", "quota-short-at-most"),
+        never=("can't use Spot any more", "can also use Spot"),
+        accident="a bill of eight times the usual, from a machine of first resort",
+    ),
+    Case(
+        "A shape goes for which there is no quota",
+        (template("lora", f"({LARGER_SHAPE}, {SEVERAL})", f"({SEVERAL},)"),),
+        (tells("offer-gone", "lora shape a2-ultragpu-1g", "are not offered `a2-ultragpu-1g` any more"),),
+        given=WITH_BOTH,
+        world=World(limits={"preemptible_nvidia_a100_80gb_gpus": 0, "nvidia_a100_80gb_gpus": 0}),
+        never=("can't run on `a2-ultragpu-1g`",),
+    ),
     Case(
         "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
         (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
@@ -76,11 +118,7 @@ CASES = (
         (template("tune", '"n1-standard-8"', '"n1-standard-16"'),),
         (hurts("offer-gone", "tune", "they cost $"), hurts("machines-changed", "tune")),
         given=(
-            stack(
-                "    cpu:\n",
-                "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
-                "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n    cpu:\n",
-            ),
+            stack("    cpu:\n", f"{BIG}    cpu:\n"),
             *TEAMS,
             stack("clusters: [cpu]", "clusters: [big]"),
             counts("tune", "demand"),

@@ -258,6 +258,21 @@ CASES = (
         accident="a training that read the data of the night before",
     ),
     Case(
+        "A pipeline's second task goes, which waited for the first",
+        (
+            Edit(
+                PIPELINE[0].file,
+                ', "b": {"componentRef": {"name": "comp-a"}, "dependentTasks": ["a"]}',
+                "",
+            ),
+        ),
+        (hurts("request-changed", "train order of tasks", "no task after another"),),
+        may=("request-changed",),
+        given=(*PIPELINE, SECOND),
+        never=("at once",),
+        accident="a report that no run made any more",
+    ),
+    Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
         (stops("request-changed", "tune label team", "can't use `cpu` any more", "nowhere else"),),

@@ -6,6 +6,11 @@ from tests.review.edits import ANEW, H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL
 LIVES = "retireWithin: 2w\n"
 OVER = "    a100: { pools: { workers: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-01-10 }\n"
 COMES = "      from: 2026-12-20\n"
+SOONER = (
+    "      from: 2026-12-15\n      pools:\n        workers:\n          machine: n1-standard-8\n"
+    "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n"
+    "      labels: { team: platform }\n"
+)
 
 CASES = (
     Case(
@@ -29,6 +34,33 @@ CASES = (
             ),
         ),
         accident="a year mistyped in a date",
+    ),
+    Case(
+        "A cluster gets another name, and a day to come",
+        (stack("    cpu:\n      displayName: cpu of research\n", "    small:\n      from: 2026-12-20\n"),),
+        (
+            stops("no-offer-left", "tune", "cluster small is out of season until 2026-12-20"),
+            hurts("offer-unavailable", "digits", "can't use pool `cpu` any more"),
+            hurts("cluster-deleted", "cpu"),
+        ),
+        may=(*MONEY, *OFFERS, "cluster-created"),
+        never=("go to pool `small`", "can't use pool `small` any more"),
+        accident="a rename by which a cluster was away for weeks",
+    ),
+    Case(
+        "A template leaves Spot for clusters that are all to come",
+        (template("evals", '("spot", "on-demand")', '("pool",)'),),
+        (
+            stops("no-offer-left", "evals", "none of their ways to run can be had before 2026-12-15"),
+            hurts("offer-gone", "evals spot"),
+            hurts("offer-gone", "evals on-demand"),
+        ),
+        may=("offer-added",),
+        given=(
+            stack("    cpu:\n      displayName", f"    cpu:\n{COMES}      displayName"),
+            stack("  slipway:quota: {", f"    sooner:\n{SOONER}\n  slipway:quota: {{"),
+        ),
+        accident="a schedule that sent jobs which nothing took for weeks",
     ),
     Case(
         "A cluster is to be given up when nobody used it for three days",

@@ -131,7 +131,7 @@ CASES = (
     Case(
         "Fewer trials at once",
         (template("tune", "parallel_trials=4", "parallel_trials=2"),),
-        (hurts("study-changed", "tune", "run `2` trials at once instead of `4`", "takes longer"),),
+        (hurts("study-changed", "tune", "run `2` trials at once instead of `4`", "may take longer"),),
         given=(template("tune", 'parallel_trials="${parallel}"', "parallel_trials=4"), template("tune", PARALLEL, "")),
         may=("run-cost",),
         never=("learns nothing",),

@@ -123,6 +123,11 @@ CASES = (
         (hurts("scheduling-changed", "digits", "restartJobOnWorkerRestart"),),
     ),
     Case(
+        "Trials of one machine each begin again whenever their machine does",
+        (imports("tune", "Scheduling"), more("tune", RESTARTED)),
+        (tells("scheduling-changed", "tune", "with one machine that changes nothing"),),
+    ),
+    Case(
         "The pool comes last, after Spot and on-demand",
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand", "pool")'),),
         (hurts("offer-order", "digits", "Spot and machines on demand before pool `cpu`", "else $2.10/h on demand"),),

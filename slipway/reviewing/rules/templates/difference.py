@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
 from slipway.model.catalog.template import Offer
-from slipway.reviewing.change.usual import takes, usual_values
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -40,7 +39,7 @@ class Difference:
         words = {
             "on": after == "true",
             "lowered": after.isdigit() and before.isdigit() and int(after) < int(before),
-            "alone": all(takes(offer, usual_values(self.template.new)).total() == 1 for offer in self.offers),
+            "alone": all(len([*filter(None, offer.worker_pools)]) == 1 for offer in self.offers),
             "same_code": self.template.old.package == self.template.new.package,
             "fails": after == "fail",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),

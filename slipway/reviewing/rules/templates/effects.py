@@ -316,11 +316,9 @@ def team(difference: Difference) -> Effect:
     used = {offer.cluster for offer in template.old.offers}
     mine = [each for each in template.new.offers if each.cluster in used and old in catalog.owners(each.cluster)]
     lost = [offer for offer in mine if counts not in catalog.owners(offer.cluster)]
-    rest = [
-        offer
-        for offer in template.new.offers
-        if lost and compete(offer, lost[0]) and offer.available and not catalog.owners(offer.cluster)
-    ]
+    can = [each for each in template.new.offers if each.available]
+    can = [each for each in can if counts in (catalog.owners(each.cluster) or (counts,))]
+    rest = [each for each in can if lost and compete(each, lost[0])]
     return follows(
         "team-label",
         grade=Grade.BLOCKING if lost and not rest else Grade.WARNING if old else Grade.NOTE,

@@ -117,18 +117,15 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     """Return labels of offers by those that they have now: another on another cluster, or on a shape in one's place."""
-    gone = [label for label in before if label not in after]
     new = [label for label in after if label not in before and not barred(after[label])]
-    were, are = ({offer.shape for offer in side.values()} for side in (before, after))
-    moved = {
-        label: old
-        for old in gone
-        for label in new
-        if _place(before[old]) == _place(after[label])
-        and (
-            before[old].shape == after[label].shape or (before[old].shape not in are and after[label].shape not in were)
-        )
-    }
+    moved = dict[str, str]()
+    for old, was in before.items():
+        were, are = ({each.shape for each in side.values() if compete(each, was)} for side in (before, after))
+        for label in new if old not in after else ():
+            shapes = was.shape, after[label].shape
+            alike = shapes[0] == shapes[1] or (shapes[0] not in are and shapes[1] not in were)
+            if _place(was) == _place(after[label]) and alike and label not in moved and old not in moved.values():
+                moved[label] = old
     return {label: moved.get(label, label) for label in after if label in moved or label in before}
 
 
@@ -161,7 +158,7 @@ def _last_shape(offer: Offer, after: Offers) -> str:
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     former = was.cluster or was.dormant
-    if former and (offer.cluster or offer.dormant) not in (former, ""):
+    if former and offer.available and offer.cluster not in (former, ""):
         yield _tells(template, "offer-moved", offer, cluster=former, part=old)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
@@ -215,13 +212,12 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
     so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
     known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
-    moved = bool(was.shape and offer.shape) and was.shape != offer.shape
     yield _tells(
         template,
         "offer-unavailable",
         offer,
-        way=way(was if moved else offer),
-        place=f"`{offer.shape}`" * moved,
+        way=way(was),
+        place=f"`{offer.shape}`" * (was.shape not in ("", offer.shape)),
         nowhere=nowhere,
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
@@ -269,10 +265,11 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     )
 
 
-def _shut_out(template: TemplateChange, offer: Offer, left: Iterable[Offer]) -> str:
+def _shut_out(template: TemplateChange, offer: Offer, left: list[Offer]) -> str:
     """Return who can't submit jobs any more as all that is left to them is other teams'."""
     catalog, owners = template.becomes, [template.becomes.owners(each.cluster) for each in left]
-    if not owners or not all(owners) or template.was.owners(offer.cluster) or offer.team or offer.labels.get(TEAM):
+    labels = any(each.labels.get(TEAM) for each in (offer, *left))  # Those of a team, whoever submits them.
+    if not owners or not all(owners) or template.was.owners(offer.cluster) or offer.team or labels:
         return ""
     within = {member for name in {*chain(*owners)} for member in catalog.teams[name].submitters}
     may = submitters_of(template.change.after, account_of(offer))
@@ -299,20 +296,23 @@ def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
+    had = {each.capacity_type for each in before.values() if compete(each, offer)}
+    rivals = [each for each in after.values() if compete(each, offer) and each.available]
+    added: dict[str, Any] = {"listed": offer.capacity_type not in had, "also": rivals[1:]}
     if not offer.available:
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
-        return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
+        told = {"so": so, "instead": mend(offer, template), "grade": grade}
+        return _tells(template, "offer-added-unavailable", offer, **told, **added)
     so = facts(unproven(offer, template), f"they cost {cost(offer, template.becomes)}", ends_at(template, offer, after))
-    rivals = [each for each in after.values() if compete(each, offer)]
-    had = {each.capacity_type for each in before.values() if compete(each, offer)}
     if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
-        then, cluster = rivals[1], template.becomes.clusters.get(offer.cluster)
+        then = next((each for each in rivals if each.capacity_type in had), rivals[1])
+        cluster = template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
         how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
         return _tells(template, "offer-added-first", offer, **how, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None)
+    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None, **added)
 
 
 def _apart(*offers: Offer) -> list[str]:

@@ -51,6 +51,7 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
         shape, when, places = first.shape, first.when, list(before)
         earlier = [after[label] for label in places[: places.index(labels[0])] if after.get(label) in left]
         rest = [each for each in left if each not in earlier]
+        could = any(before[label].available for label in labels)
         those = join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or")
         told = template.tells(
             "shape-gone",
@@ -58,10 +59,10 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
             jobs=f"{JOBS}{whose([first], template.old)}",
             shape=shape,
             earlier=those if rest else "",
-            costs=costs(rest or left, template.becomes),
+            costs=could and costs(rest or left, template.becomes),
             ends=not rest,
             used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
-            grade=None if any(before[label].available for label in labels) else Grade.NOTE,
+            grade=None if could else Grade.NOTE,
         )
         yield told, labels
 

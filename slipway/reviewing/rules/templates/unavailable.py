@@ -10,6 +10,7 @@ from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
@@ -21,28 +22,29 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
     before = usual_offers(old) if at_all else old.offers
-    could = template.is_new or any(offer.available for offer in before)
-    if not could or any(offer.available for offer in usual) or misfits(new):
+    runs = [offer for offer in before if offer.available]
+    if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
-    rests = [offer.dormant for offer in lost if offer.dormant]
-    asleep = map(template.becomes.dormant.get, rests)
+    rests = [rest for offer in lost if (rest := template.becomes.dormant.get(offer.dormant))]
+    begins = [date for rest in rests if (date := rest.season.begins) and date > template.change.now]
+    first = f" before {moment_in_words(min(begins))}" if len(begins) == len(lost) else ""
     yield template.tells(
         "no-usual-offer-left" if at_all else "no-offer-left",
-        now=any(each and not each.edit for each in asleep),
-        so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
+        now=any(not rest.edit for rest in rests),
+        so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
         instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
         details=[*why, *([] if template.is_new else [template.used.words()])],
-        grade=Grade.WARNING if rests and not any(_put_away(each, template) for each in rests) else None,
+        grade=Grade.WARNING if rests and all(_by_time(offer, template) for offer in runs) else None,
     )
 
 
-def _put_away(cluster: str, template: TemplateChange) -> bool:
-    """Tell whether an edit, and not a date that was announced, makes a cluster dormant."""
-    was, sleeps = template.was.clusters.get(cluster), template.becomes.dormant.get(cluster)
-    return was is not None and sleeps is not None and was.season != sleeps.season
+def _by_time(offer: Offer, template: TemplateChange) -> bool:
+    """Tell whether a date that was announced, and no edit, makes an offer's cluster dormant."""
+    was, sleeps = template.was.clusters.get(offer.cluster), template.becomes.dormant.get(offer.cluster)
+    return was is not None and sleeps is not None and was.season == sleeps.season
 
 
 def unproven(offer: Offer, template: TemplateChange) -> str:

@@ -520,5 +520,5 @@ def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -
     small, large = (replace(POOL, when={"model": (word,)}) for word in ("2b", "27b"))
     unfit = replace(large, available=False, cluster="", pools=("",))
     fine, less = (replace(LORA, parameters=(model,), offers=(small, each)) for each in (large, unfit))
-    told = "Jobs of `lora` (model=27b) can't use a pool any more, nor run at all: they fit no pool that they may use"
-    assert only(fine, less).sentence == told
+    told = "can't use pool `cpu` any more, nor run at all: they fit no pool that they may use"
+    assert only(fine, less).sentence == f"Jobs of `lora` (model=27b) {told}"
