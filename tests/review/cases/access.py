@@ -81,6 +81,7 @@ CASES = (
             hurts("bucket-left", f"{LOCAL}-work", "results"),
         ),
         recorded="workspace",
+        never=("code of their own any more",),
         accident="a group replaced by everybody",
     ),
     Case(
@@ -147,12 +148,14 @@ CASES = (
                                 f"principal://iam.googleapis.com/projects/-/serviceAccounts/{TRAINER}"
                             ],
                             "deniedPermissions": ["storage.googleapis.com/objects.create"],
+                            "exceptionPrincipals": ["principalSet://goog/group/ops@acme.example"],
                         }
                     }
                 ],
             },
         ),
         world=BUSY,
+        never=("except the accounts",),
         accident="a deny policy that was wider than meant",
     ),
     Case(
@@ -326,8 +329,31 @@ CASES = (
     Case(
         "The submitters become owners of the project",
         names=(stops("role-above-table", TEAM, "roles/owner"),),
-        steps=granted(ON_PROJECT, TEAM, "roles/owner"),
+        steps=does(
+            grants("delete", ON_PROJECT, TEAM, "roles/editor"), grants("create", ON_PROJECT, TEAM, "roles/owner")
+        ),
+        never=("can no longer",),
         accident="a role given in haste",
+    ),
+    Case(
+        "A binding on a bucket that is made with it, until a date",
+        names=(stops("access-added", "user:guest@partner.example", "until May"), tells("bucket-created", "acme-new")),
+        steps=does(
+            step("create", "gcp:storage/bucket:Bucket", "new", new={"name": "acme-new"}),
+            step(
+                "create",
+                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
+                "readers",
+                new={
+                    "bucket": "acme-new",
+                    "role": VIEWER,
+                    "members": ["user:guest@partner.example"],
+                    "condition": GUARDED["condition"],
+                },
+            ),
+        ),
+        never=("else has", "give it an end"),
+        accident="access for a contractor, never taken back",
     ),
     Case(
         "A key of the trainer is made, which never ends",

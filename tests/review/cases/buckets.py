@@ -49,7 +49,7 @@ CASES = (
     ),
     Case(
         "A new bucket lies on another continent than the machines",
-        names=(tells("bucket-created", "acme-corpus", "jobs in us-central1 read it from EU"),),
+        names=(tells("bucket-created", "acme-corpus", "jobs in us-central1 would read it from EU"),),
         accident="data read across an ocean, and paid by size",
         steps=does(step("create", BUCKET, "corpus", new={"name": "acme-corpus", "location": "EU"})),
     ),

@@ -104,7 +104,8 @@ CASES = (
             ),
         ),
         world=BUSY,
-        never=("not known: which",),
+        given=(added("domain:partner.example"),),
+        never=("not known: which", "partner"),
         accident="a person shut out of the work of a night",
     ),
     Case(
@@ -246,7 +247,7 @@ CASES = (
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
-            stops("submitter-added", "group:speech", "as trainer `tuning` and no other", "slipway:trainers.tuning"),
+            stops("submitter-added", "group:speech", "as trainer `tuning`, cancel", "slipway:trainers.tuning"),
         ),
         given=(trainer("group:nlp@acme.example"), LORA_TUNES, EYES),
         never=("group:vision",),

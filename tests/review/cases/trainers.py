@@ -189,6 +189,36 @@ CASES = (
         ),
     ),
     Case(
+        "A trainer that nobody could submit as opens to its first",
+        (stack("      submitters: []\n", f"      submitters: [{ADA}]\n"),),
+        (stops("trainer-access-added", ADA, "hf-token"),),
+        given=(trainer(), LORA_TUNES),
+        never=("somebody who may already submit so",),
+        accident="a secret shared with those who were only to use it",
+    ),
+    Case(
+        "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
+        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
+        (
+            tells(
+                *("trainer-access-gone", ADA, "can't submit `lora` any more, except as a member of `domain:acme"),
+                f"or let `{BEN}`, `{TEAM}` or `domain:acme.example` submit",
+            ),
+        ),
+        given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
+        never=("another listed group",),
+    ),
+    Case(
+        "A trainer gets another name and keeps its account",
+        (
+            stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
+            template("lora", 'trainer="tuning"', 'trainer="tuners"'),
+        ),
+        (hurts("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),),
+        given=(trainer(BEN), LORA_TUNES),
+        never=("Nothing new runs", "an account of its own"),
+    ),
+    Case(
         "A trainer is declared that no template names yet",
         (trainer(ADA),),
         (tells("trainer-added", "tuning", "Templates that choose it"),),

@@ -116,7 +116,7 @@ CASES = (
     Case(
         "Urgent jobs are allowed to a group that is no submitter",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
-        (hurts("urgent-jobs", "group:sales@acme.example", "itself is no submitter"),),
+        (hurts("urgent-jobs", "group:sales@acme.example", "no team is called so"),),
         accident="a group that was named by its old address",
     ),
     Case(
@@ -184,7 +184,7 @@ CASES = (
     Case(
         "Somebody loses urgent jobs as one by name, and a group keeps them",
         (stack("urgent: [group:ml@acme.example, user:ada@acme.example]", "urgent: [group:ml@acme.example]"),),
-        (tells("urgent-jobs", "urgent user:ada@acme.example", "except as a member of `group:ml@acme.example`"),),
+        (tells("urgent-jobs", "urgent user:ada@acme.example", "except for jobs of team `ml`"),),
         given=(
             stack(
                 "    trainer: trainer\n",
@@ -193,9 +193,9 @@ CASES = (
         ),
     ),
     Case(
-        "Notices go by the next version of their secret",
-        (stack("slack-ml/versions/3", "slack-ml/versions/4"),),
-        (hurts("jobs-told", "workspace notify", "`slack-ml/versions/4`", "`slack-ml/versions/3`"),),
+        "Notices go by a secret of the same name in another project",
+        (stack("acme-ml/secrets/slack-ml/versions/3", "acme/secrets/slack-ml/versions/3"),),
+        (hurts("jobs-told", "workspace notify", "`acme/secrets/slack-ml/", "`acme-ml/secrets/slack-ml/versions/3`"),),
         given=(
             stack(
                 "    trainer: trainer\n",

@@ -61,7 +61,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
     made = _AT_ONCE if touched.fate is Fate.CREATED and not role else ()
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
-    away = _away(touched, change.new.region) if touched.fate in (Fate.ADOPTED, Fate.REPLACED) else ""
+    away = "" if role and touched.fate is Fate.CREATED else _away(touched, change.new.region)
     yield from fate(
         touched,
         Subject("bucket", name),
@@ -85,12 +85,10 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             return "two of one name are refused, so the deployment would fail"
         case Fate.FORGOTTEN if role == WORK:
             return _UNREADABLE
-        case Fate.CREATED if not role:
-            return _away(touched, change.new.region)
         case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
             name = touched.physical
             return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
-        case Fate.CREATED:
+        case Fate.CREATED if role:
             elsewhere = {name: region for region, name in (change.new.work_elsewhere or {}).items()}
             region = elsewhere.get(touched.physical)
             return f"for what jobs in {region} write" if region else _PURPOSES[role]
@@ -102,7 +100,7 @@ def _away(touched: Touched, region: str) -> str:
     place = str(touched.becomes.get("location", ""))
     around = {"EU": "europe-", "US": "us-", "ASIA": "asia-"}.get(place.upper(), place.lower())
     away = "-" in around and not region.startswith(around)
-    return f"jobs in {region} read it from {place}: more slowly, and paid by size" if away else ""
+    return f"jobs in {region} would read it from {place}: more slowly, and paid by size" if away else ""
 
 
 def _role(touched: Touched) -> str:
@@ -205,9 +203,9 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
         so = f"not asked: what it may do already (`gcloud projects get-iam-policy {change.new.project}`)"
     elif touched.fate is Fate.CREATED and ours:
         so = "for jobs to run as"
-    sides = (change.new, change.old)
-    names = [f"trainers.{name}" for side in sides for name, of in side.trainers.items() if of == address]
-    key = f"slipway:{[*names, 'workspace.trainer'][0]}" if ours and not announced else ""
+    every = (*change.new.trainers.items(), *change.old.trainers.items())
+    name = next((f"trainers.{name}" for name, of in every if of == address), "workspace.trainer")
+    key = f"slipway:{name}" if ours and not announced else ""
     yield from fate(touched, subject, so, field=key, announced=announced)
     if touched.fate is Fate.CHANGED:
         of_fields = _effects(touched, ACCOUNT_FIELDS)

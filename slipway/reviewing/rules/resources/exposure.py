@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from slipway.base.formatting import last_part
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
-from slipway.deploying.engine.grants import Form, Grant, form, place, unreadable
+from slipway.deploying.engine.grants import Form, form, place, unreadable
+from slipway.deploying.engine.preview import UNKNOWN
 from slipway.deploying.engine.touched import Fate, InputDifference, Touched, texts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.roles import CAN_NOT, allowed
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
@@ -35,7 +35,7 @@ def exposure(change: Change) -> Iterator[Consequence]:
         if touched.new is None:
             continue
         if on_form := form(touched.type):
-            yield from _wholesale(touched, on_form)
+            yield from _wholesale(touched, on_form, change)
         elif opened := opening(touched):
             google, name = "authenticated" in opened.after.lower(), touched.type.rpartition(":")[2]
             to = "anybody with a Google account" if google else "anybody on the internet"
@@ -68,27 +68,23 @@ def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
             Subject("denied by", touched.name),
             who=named(f"`{last_part(text)}`" for text in denies),
             policy=touched.name,
+            excepts="exceptionPrincipals" in str(touched.becomes),
             details=jobs(stopped, change.now),
             grade=Grade.BLOCKING if stopped else None,
         )
 
 
-def _wholesale(touched: Touched, on_form: Form) -> Iterator[Consequence]:
+def _wholesale(touched: Touched, on_form: Form, change: Change) -> Iterator[Consequence]:
     """Find bindings and policies: the engine compares them with its own last ones, and not with the present ones."""
     (on, name), role = place(on_form, touched.becomes), str(touched.becomes.get("role", ""))
     if unreadable(touched.new) and touched.fate is not Fate.FORGOTTEN:
         yield by_row("policy-unreadable", Subject("policy", on), on=on)
-    # An existing one was as whole before.
+    # An existing one was as whole before, and on what is new nobody else has anything.
     if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
         return
-    if on_form.whole == "Policy":
-        yield by_row("policy-whole", Subject("others on", on), on=on)
+    new = (each for each in change.touched if each.fate is Fate.CREATED and not form(each.type))
+    if name == UNKNOWN or name in {key for each in new for key in (each.physical, each.becomes.get("secretId"))}:
         return
-    of_submitters = not name and role in SUBMITTER_ROLES.values()
-    yield by_row(
-        "binding-whole",
-        Subject("others", "with", f"{role} on {on}"),
-        denied=allowed(Grant("", role, on, on_form.what, name), CAN_NOT),
-        role=role,
-        grade=Grade.BLOCKING if of_submitters else None,
-    )
+    of_all, of_submitters = on_form.whole == "Policy", not name and role in SUBMITTER_ROLES.values()
+    subject = Subject("others on", on) if of_all else Subject("others", "with", f"{role} on {on}")
+    yield by_row("binding-whole", subject, on=on, role=role, grade=Grade.BLOCKING if of_all or of_submitters else None)

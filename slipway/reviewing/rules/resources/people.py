@@ -17,7 +17,7 @@ from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import CODE_LABEL
+from slipway.model.labels import CODE_LABEL, label_value
 from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
@@ -28,7 +28,9 @@ from slipway.reviewing.rules.resources.trainers import (
     any_of,
     budgets_of,
     deserted,
+    domain_of,
     field_of,
+    holding,
     secrets,
     submitted,
     submitting_as,
@@ -57,8 +59,8 @@ def people(change: Change) -> Iterator[Consequence]:
             on, off = _SWITCHES[key]
             row: RowName = "notify-moved" if was and now else on if now else off
             names = [secret_in(str(side)) or str(side) for side in (now or was, was)]
-            if now and names[0] == names[1]:  # By another version.
-                names = [str(side).partition("/secrets/")[2] for side in (now, was)]
+            if now and names[0] == names[1]:  # By another version, or of another project.
+                names = [str(side).removeprefix("projects/") for side in (now, was)]
             secret, former = map("`{}`".format, names)
             values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
@@ -67,13 +69,17 @@ def people(change: Change) -> Iterator[Consequence]:
             yield by_row(row, Subject("workspace", key), grade=grade, **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
-    other = any_of([each for each in now if each.startswith("group:") and each in change.after.people])
+    # A group's are the jobs of the team that it is called like.
+    teams = {name: label_value(name[6:].partition("@")[0]) for name in (*was, *now) if name.startswith("group:")}
+    known = groups_of(change.new, change.after.people)
+    others = named((f"`{teams[each]}`" for each in now if teams.get(each) in known), "or")
+    edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
-        team = name.removeprefix("group:").partition("@")[0] if name.startswith("group:") else ""
-        told: dict[str, Any] = {"unlisted": name not in change.after.people, "other": other * (not team), "team": team}
-        told |= {"edits": (Edit("urgent", ", ".join(was), ", ".join(now)),)}
-        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if told["other"] else None)
-        yield by_row(row, Subject("urgent", name), grade=grade, **told)
+        team = teams.get(name, "")
+        told: dict[str, Any] = {"team": team, "void": team and team not in known, "others": others * (not team)}
+        told["unlisted"] = not team and name not in change.after.people
+        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if told["others"] else None)
+        yield by_row(row, Subject("urgent", name), grade=grade, edits=edits, **told)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -140,29 +146,22 @@ def _for_sessions(catalog: Catalog) -> list[Template]:
 def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
-    domain = f"domain:{_domain(member.member)}"
-    # A person in a group or a domain that stays may do what it may, and nobody reads who is in a group.
-    others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
-    others = [domain] if domain in stay else others
+    others = holding(stay, member.member)
     theirs = submitted(change, change.before, member.member)
     given = {other: len({*theirs}.intersection(submitted(change, change.after, other))) for other in others}
     covering = [other for other, some in given.items() if some == len(theirs)]
     # Where one gives back a part, few words can't say who gives back what.
     lost, others = (theirs, covering) if {*given.values()} - {len(theirs)} == {0} else ([], others)
-    by_domain = Grade.NOTE if domain in covering and needed is None else None
+    by_domain = Grade.NOTE if f"domain:{domain_of(member.member)}" in covering and needed is None else None
     sent, robot = sent_by(member.member, change.jobs), kind == "serviceAccount"
     details = [*jobs(sent, change.now)]
     if change.jobs and kind in ("group", "domain"):
         details.append("not known: which unfinished jobs its members have sent")
-    goes_on = bool(details)
-    if member.member in (change.new.urgent or ()):
-        details.append("`slipway:workspace.urgent` still names it")
     # A person reads of it, and a script does not.
     fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
-    told |= {"script": robot, "nobody": not stay, "goes_on": goes_on, "fails": named(fails), "details": details}
-    told["lost"] = named(f"`{name}`" for name in lost)
-    told["other"] = any_of(others, [other for other in others if other not in change.before.people])
+    told |= {"script": robot, "nobody": not stay, "goes_on": details, "fails": named(fails), "details": details}
+    told |= {"lost": named(f"`{name}`" for name in lost), "other": any_of(others, change.before.people)}
     told |= {"field": field_of(change.before, change.after, member.member), **deserted(change, member.member)}
     # A group may not hold somebody who has used the right so far.
     lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
@@ -173,15 +172,16 @@ def _gone(member: AccessChange) -> Consequence:
 
 def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
-    strange = _is_stranger(member) and not who
+    domain, domains = domain_of(member.member), {*map(domain_of, change.before.people)} - {""}
+    strange = not who and domain and domains and not any(f".{domain}".endswith(f".{other}") for other in domains)
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
     # What a new account reads is told of the templates that move to it.
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
+    known = any(each.submitters for name, each in change.before.trainers.items() if name in trainers)
     alone = member.member not in change.after.submitters
-    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "opens": accounts}
+    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "known": known}
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
-    told["spent"], limits = budgets_of(change.new, member.member, *accounts), change.new.budget
-    told["free"] = who and limits and limits.stack is None and not groups_of(change.new, [member.member])
+    told["spent"] = budgets_of(change.new, member.member, *accounts)
     new, single, every = member.member, ("user:", "serviceAccount:"), change.new.templates.items()
     # Nobody reads whether a group that may submit as a trainer holds them.
     others = () if alone else change.after.trainers.values()
@@ -193,18 +193,6 @@ def _added(member: AccessChange) -> Consequence:
     # As of one who submits already, that a trainer that was there opens to them.
     grade = Grade.BLOCKING if accounts else Grade.WARNING if strange else None
     return by_row("submitter-added", Subject("member", member.member), who=who, grade=grade, **told)
-
-
-def _is_stranger(member: AccessChange) -> bool:
-    """Tell whether they are people of a domain that no present submitter has."""
-    domain, domains = _domain(member.member), {_domain(other) for other in member.change.before.people} - {""}
-    return bool(domain and domains) and not any(f".{domain}".endswith(f".{other}") for other in domains)
-
-
-def _domain(member: str) -> str:
-    """Return the domain of people, `acme.example`; empty for accounts."""
-    of_people = member.startswith(("user:", "group:", "domain:"))
-    return member.rpartition("@" if "@" in member else ":")[2] if of_people else ""
 
 
 def _other(member: AccessChange) -> Consequence:
@@ -226,7 +214,8 @@ def _other(member: AccessChange) -> Consequence:
         who=who,
         so=ends,
         as_kind=kind,
-        one=kind == "access-added" and all(grant.place for grant in member.gets),
+        one=(one := kind == "access-added" and all(grant.place for grant in member.gets)),
+        bounded=one and all(grant.condition for grant in member.gets),
         runs=runs,
         readers=named(_readers(member)),
         anew=any(lost in granted for lost in member.loses),

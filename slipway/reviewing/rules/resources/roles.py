@@ -21,11 +21,13 @@ _ROWS: Mapping[str, Mapping[str, str]] = {
 replaced by that one resource, or every such of the project."""
 _ANY_OTHER = {"of": "", "allows": "do what `{role}` allows on {}"}
 _GROWING = (
-    ("storage.objectCreator", "storage.objectUser"),
-    ("storage.objectViewer", "storage.objectUser"),
+    ("storage.objectCreator", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
+    ("storage.objectViewer", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
     ("storage.legacyBucketReader", "storage.objectViewer"),
+    ("aiplatform.viewer", "aiplatform.user", "aiplatform.admin"),
+    ("viewer", "editor", "owner"),
 )
-"""Pairs of roles, the second of which allows all that the first does."""
+"""Rows of roles, each of which allows all that those before it do."""
 # Roles that let a member act as somebody else, or give away rights beyond its own; and all with an administrator's
 # name.
 _ABOVE = re.compile(
@@ -49,7 +51,7 @@ def covers(larger: Grant, smaller: Grant) -> bool:
     if larger.on != smaller.on or larger.condition:
         return False
     small, large = (grant.role.removeprefix("roles/") for grant in (smaller, larger))
-    return small == large or (small, large) in _GROWING
+    return small == large or any(small in row and large in row[row.index(small) :] for row in _GROWING)
 
 
 def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from slipway.reviewing.rules.words import MOST_NAMED, named, sent_by
 
 def trainers(change: Change) -> Iterator[Consequence]:
     before, after = _trainers(change.before), _trainers(change.after)
+    renamed = {each.account for each in before.values()} & {each.account for each in after.values()}
     for name in dict.fromkeys((*after, *before)):
         old, new = before.get(name), after.get(name)
         if old and new:
@@ -36,7 +37,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
             yield from _access(old, new, change)
-        elif trainer := new or old:
+        elif (trainer := new or old) and trainer.account not in renamed:
             runs = _runs(trainer, change.new)
             values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
             values["who"] = f"Jobs of {_names(runs)}" if runs else "Templates that choose it"
@@ -124,29 +125,29 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
-    runs, part = _runs(new, change.new), called(new).replace("`", "")  # Frozen: approvals know it.
-    values: dict[str, Any] = {"trainer": called(new), "templates": _names(runs), "account": new.account}
+    part = called(new).replace("`", "")  # Frozen: approvals know it.
+    values: dict[str, Any] = {"trainer": called(new), "account": new.account}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             known = (each.account for each in _trainers(change.before).values() if member in each.submitters)
             before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
             read = named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
-            values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
+            values |= {"read": read, "spent": budgets_of(change.new, member, new.account), "known": old.submitters}
             yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
-            others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
-            sent = sent_by(member, (job for name in runs for job in change.jobs_by_template.get(name, ())))
-            field = _listed_at(old, change.before, change.after, member)
-            own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
+            others, theirs = holding(new.submitters, member), submitted(change, change.before, member)
+            sent = {name: sent_by(member, change.jobs_by_template.get(name, ())) for name in _runs(new, change.new)}
             # Those that it used come first.
-            runs.sort(key=lambda name: not sent_by(member, change.jobs_by_template.get(name, ())))
-            values |= {"list": field, "left": any_of(new.submitters), "days": DAYS, "templates": _names(runs)}
-            values |= {"sent": counted(len(sent), "submission"), **deserted(change, member)}
-            values |= {"other": any_of(others, [each for each in others if each not in stay]), "some": sent}
-            subject, grade = Subject("member", member, part), None if runs else Grade.WARNING
-            stays = [f"may still submit {_names(own)}"] if own else []
+            runs = sorted({*sent}.intersection(theirs), key=lambda name: (not sent[name], name))
+            some, field = sum(map(len, sent.values())), _listed_at(old, change.before, change.after, member)
+            own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
+            values |= {"list": field, "left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
+            values |= {"sent": counted(some, "submission"), "some": some, **deserted(change, member)}
+            values["other"] = any_of(others, stay)
+            grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
+            subject, stays = Subject("member", member, part), [f"may still submit {_names(own)}"] if own else []
             yield by_row("trainer-access-gone", subject, details=stays, field=field, grade=grade, **values)
 
 
@@ -176,11 +177,26 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     return frozenset((*secrets_of(offers), *told))
 
 
-def _names(words: Collection[str]) -> str:
-    return named(map("`{}`".format, words))
+def _names(words: Collection[str], last: str = "and") -> str:
+    return named(map("`{}`".format, words), last)
 
 
-def any_of(members: Collection[str], first: Collection[str] = ()) -> str:
-    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those to be named first."""
-    listed = map("`{}`".format, members if len(members) < MOST_NAMED else first)
-    return named([*listed, *["another listed group"] * (len(members) >= MOST_NAMED)], "or")
+def domain_of(member: str) -> str:
+    """Return the domain of people, `acme.example`; empty for accounts."""
+    of_people = member.startswith(("user:", "group:", "domain:"))
+    return member.rpartition("@" if "@" in member else ":")[2] if of_people else ""
+
+
+def holding(listed: Collection[str], member: str) -> list[str]:
+    """Return the groups and domains that may hold a person or a group: nobody reads who is in a group."""
+    if (own := f"domain:{domain_of(member)}") in listed:
+        return [own]
+    kinds = {"user": ("group:",), "group": ("group:", "domain:")}.get(member.partition(":")[0], ())
+    return [other for other in listed if other.startswith(kinds)]
+
+
+def any_of(members: Collection[str], known: Collection[str]) -> str:
+    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those that are new."""
+    many = len(members) >= MOST_NAMED
+    listed = (f"`{each}`" for each in members if not (many and each in known))
+    return named([*listed, *["another listed group"] * many], "or")
