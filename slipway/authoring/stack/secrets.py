@@ -21,6 +21,7 @@ FORMS = (
             r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
             r"""|(?i:\bauthorization["']?\s*[:=,]\s*["']?(?:bearer|basic|token)\s+(?=[^\s"']*[\d=])[\w.~+/=-]{8,})"""
             r"|\bxox[abprs]-[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
+            r"|https?://(?=\w*\d)[\w-]{20,}@|\bglpat-[\w-]{10,}"
         ),
         "a key to another service",
     ),
@@ -33,11 +34,19 @@ _NAMES = re.compile(
     r"|[a-z0-9](?:Token|Secret|Password|Credentials?|(?:Api|Access|Account|Private|Secret)Key))[_-]?\d*$"
 )
 # `JUDGE_KEY`, `--auth`; such a name may be a column's or a mode's as well, with a plain word or a number.
-_KEY = re.compile(r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass)|(?-i:^[A-Z0-9]*KEY))[_-]?\d*$")
+_KEY = re.compile(
+    r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass)|(?-i:^[A-Z0-9]*KEY|^(?:DB|PG|SQL|MYSQL|REDIS|SMTP|FTP|USER|ADMIN)PASS))[_-]?\d*$"
+)
 _WORD = re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*|oauth2|[\d.,e+-]+|https?://.*")
 # `curl -u ada:X`; not `--user 1000:1000`, two numbers, and `--user group:ml@acme.example`, a member.
 _LOGIN_FLAG = re.compile(r"[sSfLkv]*u|(?:proxy-)?user")
 _LOGIN_VALUE = re.compile(r"(?!(?:user|group|domain|serviceAccount):)[^\s:/]+:(?!\d+$|\$)[^/].*")
+# `GITHUB_PAT=X`, a personal access token; such a name may be a pattern's as well.
+_TOKEN_NAME, _TOKEN = re.compile(r"[A-Z]_PAT$"), re.compile(r"(?=\D*\d)[A-Za-z0-9]{12,}")
+# `curl -uada:X` and `mysql -pX`, without a space.
+_GLUED = re.compile(
+    r"\b(?:curl\b[^\n|;&]{0,200}?\s-u[^\s:=]+:|(?:mysql|mariadb|sshpass)\b[^\n|;&]{0,200}?\s-p)[\"']?([^\s\"';&|]{4,})"
+)
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
     r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}|…",
@@ -115,6 +124,8 @@ def looks_secret(value: str, name: str = "") -> bool:
         return False
     if _LOGIN_FLAG.fullmatch(name):
         return bool(_LOGIN_VALUE.fullmatch(value))
+    if _TOKEN_NAME.search(name):
+        return bool(_TOKEN.fullmatch(value))
     return bool(_NAMES.search(name)) or (bool(_KEY.search(name)) and not _WORD.fullmatch(value))
 
 
@@ -128,7 +139,8 @@ def without_secrets(text: str) -> str:
 def assigned(text: str) -> list[tuple[str, str]]:
     """Return the flags and variables that a command line sets, each with its value, and keys to log in with."""
     pairs = [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
-    return [*pairs, *(("API_KEY", value) for value in _LOGIN.findall(text[:_LONGEST]))]
+    glued = (("PASSWORD", value) for value in _GLUED.findall(text[:_LONGEST]))
+    return [*pairs, *glued, *(("API_KEY", value) for value in _LOGIN.findall(text[:_LONGEST]))]
 
 
 def has_secret(text: str, name: str = "") -> bool:
