@@ -49,11 +49,13 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")
         if whose == "enforce":
+            known, some = _refusing(old), _refusing(new)
+            limits = some if now else {whose: limit for whose, limit in some.items() if whose in known}
             # A first limit is told with what it refuses.
-            if _in_words(old) if now and _in_words(new) else now or _in_words(new):
-                edits, limits = (Edit(key, str(was).lower(), str(now).lower()),), _in_words(new)
-                row = row_of(f"budget/{path}", was, now, "limited" * bool(limits))
-                yield by_row(row, subject, edits=edits, limits=limits)
+            if (known or not some) if now else limits:
+                edits, nothing = (Edit(key, str(was).lower(), str(now).lower()),), now and 0 in limits.values()
+                row, shuts = row_of(f"budget/{path}", was, now, "limited" * bool(limits)), Grade.BLOCKING
+                yield by_row(row, subject, edits=edits, limits=_in_words(limits), grade=shuts if nothing else None)
             continue
         if now is None and whose == "teams" and teams and name not in teams:
             continue  # Nobody counts for it any more.
@@ -61,8 +63,8 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         nobody = whose == "teams" and teams and name not in teams
         # A user is self-declared, and never refused.
         refuses = new.enforce and whose != "users"
-        left, user = _in_words(new), whose == "users"
-        freed = now is None and not user and old.enforce and not left
+        left, user = _in_words(_refusing(new)), whose == "users"
+        freed = now is None and not user and old.enforce and not (left and new.enforce)
         # Nobody of a new team could spend more before. A tenth less of what refuses may stop people.
         fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
         stops = now and (now <= was * (0.9 if refuses else 0.5) if was is not None else refuses and name and not fresh)
@@ -90,9 +92,13 @@ def _by_path(budget: Budget) -> Mapping[str, float | None]:
     return {"stack": budget.stack, **own, "enforce": budget.enforce}
 
 
-def _in_words(budget: Budget) -> str:
+def _refusing(budget: Budget) -> dict[str, float]:
     limits = {"the stack's": budget.stack, **{f"team {name}'s": limit for name, limit in budget.teams.items()}}
-    told = named(f"{whose} {usd(limit)}" for whose, limit in limits.items() if limit is not None)
+    return {whose: limit for whose, limit in limits.items() if limit is not None}
+
+
+def _in_words(limits: Mapping[str, float]) -> str:
+    told = named(f"{whose} {usd(limit)}" for whose, limit in limits.items())
     return told and f"{told} a month"
 
 
@@ -116,12 +122,12 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
             yield by_row(
                 "budget-share",
                 Subject("budget", "share"),
-                share=percent(share),
+                share=bounded(percent(share), idle),
                 date=f"{date:%Y-%m-%d}" if date else "",
                 day=int(HOURS_OF_A_MONTH / 24 / share) + 1,
                 month=f"{month:%B %Y}" if month else "",
                 enough=bounded(usd(float(idle.known)), idle),
-                left=usd(limit - float(idle.known)) if share < 1 else "",
+                left=f"{'' if idle.complete else 'at most '}{usd(limit - float(idle.known))}" if share < 1 else "",
                 grade=Grade.WARNING if share < 1 else None,
             )
             return

@@ -15,20 +15,22 @@ from slipway.model.capacity import PAID_ANYWAY, POOL
 from slipway.model.catalog.cases import divided
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
+from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above
 from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
-from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed, unpriced
+from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unpriced
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import cost, misfits, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
@@ -66,13 +68,17 @@ class Amount:
 
     @property
     def monthly(self) -> Decimal:
-        """The difference of both sides as the table has them."""
-        return Decimal(round(self.after.known * HOURS_OF_A_MONTH) - round(self.before.known * HOURS_OF_A_MONTH))
+        return Decimal(round(self.difference * HOURS_OF_A_MONTH))
+
+    @property
+    def months(self) -> tuple[Decimal, Decimal]:
+        """USD a month of both sides, which differ by `monthly`."""
+        before = Decimal(round(self.before.known * HOURS_OF_A_MONTH))
+        return before, before + self.monthly
 
     @property
     def steep(self) -> bool:
-        sides = (price.known * HOURS_OF_A_MONTH for price in (self.before, self.after))
-        return self.told and is_steep(*sides)
+        return self.told and is_steep(*self.months)
 
     @property
     def told(self) -> bool:
@@ -142,27 +148,28 @@ def _total(change: Change, of: Side, *, most: bool) -> tuple[Price, Counter[obje
     return dearest(sum((price(each, most=most) for each in side), Price()) for side in own), lacking
 
 
-def _shift(change: Change, row: RowName, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
+def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
     if not (amount.difference or amount.more or amount.fewer):
         return
     month = abs(amount.monthly)
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
-    most = asks_above((change.before.policy, change.after.policy), row) if edited else None
+    most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
     asks = most is not None and (amount.more or float(amount.monthly) > most)
     # Nothing is deployed that is refused, whoever approves it.
     refused = change.preview is not None and change.preview.refused
     yield by_row(
-        row,
+        "stack-cost",
         Subject("stack"),
+        as_kind=kind,
+        when=when,
         told=amount.told,
         bounded=amount.bounded,
         least=amount.more or amount.fewer,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        difference=signed(round(amount.after.known, 2) - round(amount.before.known, 2)),
-        needs=f"; above ${most:,.0f} a month it needs an approval" if asks and not refused else "",
+        needs=f"above ${most:,.0f} a month it needs an approval" if asks and not refused else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=Price(amount.difference),
@@ -196,21 +203,22 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     less = new is None or new.within(old)
     # An allowance that is a little lower stops no agent.
     mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2
-    told: dict[str, Any] = {"before": before, "after": after, "less": less}
-    edits = (Edit("agents", before, after),)
-    yield by_row("agents-may-spend", Subject("agents"), edits=edits, grade=Grade.NOTE if mild else None, **told)
+    edits, grade = (Edit("agents", before, after),), Grade.NOTE if mild else None
+    yield by_row("agents-may-spend", Subject("agents"), edits=edits, grade=grade, before=before, after=after, less=less)
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
     known = {reservation.path: reservation for reservation in (*old.reservations.values(), *new.reservations.values())}
     for path in sorted(reservations(old) - reservations(new)):
-        reservation = known.get(path)
-        held = f", {reservation.machines} `{reservation.machine}`," if reservation and reservation.machines else ""
+        reservation = known.get(path, Reservation(path))
+        if (ends := reservation.ends) and ends <= change.now:
+            continue
+        held = f", {reservation.machines} `{reservation.machine}`," if reservation.machines else ""
         on_it = users(change, "reservation", path)
         subject, details = Subject("reservation", path), (f"`{path}`", *jobs(on_it, change.now))
-        last = last_part(path)
-        yield by_row("reservation-paid", subject, last=last, held=held, jobs=owned(on_it, ""), details=details)
+        told: dict[str, Any] = {"last": last_part(path), "held": held, "ends": moment_in_words(ends) if ends else ""}
+        yield by_row("reservation-paid", subject, jobs=owned(on_it, ""), details=details, **told)
 
 
 def _dated(change: Change) -> Iterator[Consequence]:
@@ -221,10 +229,10 @@ def _dated(change: Change) -> Iterator[Consequence]:
         if new.dates != old.dates and not shut:
             over = new.ends is not None and new.ends <= change.now
             told: dict[str, Any] = {"last": last_part(path), "dates": new.dates, "over": over, "before": old.dates}
-            bounds = {new.begins, new.ends} - {old.begins, old.ends, None}
-            less = path in reservations(change.new) and not all(old.closed(at) for at in bounds if at)
-            told["grade"] = Grade.WARNING if less else None
-            yield by_row("reservation-dates", Subject("reservation", path), **told)
+            bounds = [at for at in (new.begins, new.ends) if at]
+            less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
+            grade = Grade.WARNING if less and path in reservations(change.new) else None
+            yield by_row("reservation-dates", Subject("reservation", path), grade=grade, bounds=bounds, **told)
 
 
 @dataclass(frozen=True)
@@ -247,9 +255,6 @@ class _Run:
     @property
     def most(self) -> Decimal:
         return self.hourly.known * self.hours
-
-
-Sides = tuple[_Run, _Run]
 
 
 def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
@@ -303,7 +308,7 @@ def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
     return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 
 
-def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, Sides]]:
+def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Run, _Run]]]:
     usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
     where = ""
     if all(side and side[0].capacity_type == POOL for side in usual):

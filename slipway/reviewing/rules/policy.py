@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
@@ -140,7 +141,7 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
         if level == becomes:
             less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
             lists = isinstance(less, list) and isinstance(more, list)
-            stricter = {*more} <= {*less} if lists else more <= less
+            stricter = all(any(fnmatch(one, of) for of in less) for one in more) if lists else more <= less
         lets, advises = let_in.get(key, ""), level == ADVISORY
         text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
@@ -164,6 +165,7 @@ def _differing(*sides: list[tuple[Any, str]]) -> Iterator[tuple[tuple[Any, str],
     """Yield what settings become: of a rule that stands at two levels, each by itself."""
     for levels in [[level] for level in LEVELS] if any(len(side) > 1 for side in sides) else [LEVELS]:
         was, now = (next((each for each in side if each[1] in levels), (None, "")) for side in sides)
+        now = sides[1][0] if MANDATORY in levels and sides[1] and not now[1] else now
         if was != now:
             yield was, now
 

@@ -12,7 +12,7 @@ from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
 from slipway.google.quota.metrics import drawn_by
-from slipway.google.quota.request import Requested, more
+from slipway.google.quota.request import more
 from slipway.google.quota.usage import Usage, superseded, usage
 from slipway.model.capacity import ON_DEMAND, RESERVATION
 from slipway.model.catalog.model import Catalog
@@ -43,9 +43,7 @@ class QuotaDraw:
     earlier: Draw
     #: The limit that the stack asks for and may still get; 0 for none, as in another region than its own.
     asked: int
-    #: The outcome of a request that was made before.
-    answer: Requested | None
-    #: That in words, else whether more can be had.
+    #: The outcome of a request that was made before, else whether more can be had.
     increase: str
 
     @property
@@ -85,7 +83,6 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             most=most,
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
-            answer=answer,
             increase=str(answer) if answer else say("quota-asks", asked=asked),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
@@ -109,9 +106,6 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return say("quota-increase", unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
 
 
-_REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
-
-
 def quota(change: Change) -> Iterator[Consequence]:
     drawn, old, new = draws(change), change.before.quota, change.after.quota
     # Nobody relies on what a first deployment offers.
@@ -122,8 +116,9 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield from _now(change, draw)
         elif draw.line.short > draw.was.short:
             # An unchanged shortage is no news.
-            more = [name for name, amount in draw.line.drawn.items() if amount > draw.was.drawn.get(name, 0)]
-            yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
+            large = {name: amount for name, amount in draw.line.drawn.items() if amount > (draw.line.limit or 0)}
+            more = [name for name, amount in large.items() if amount > draw.was.drawn.get(name, 0)]
+            yield _of(draw, "quota-short-for-offers", more or large, grade=grade)
         elif draw.line.metric not in lacking:
             yield from _taken(change, draw, grade)
     yield from _at_most(change, drawn)
@@ -136,7 +131,7 @@ def quota(change: Change) -> Iterator[Consequence]:
         yield by_row("quota-unknown", Subject("quota"), what=named(sorted({draw.what for draw in fresh})), so=so)
     # A side without a check of quota has no mode.
     for key, was, becomes in compare(*({"mode": side.mode, "strict": side.strict} for side in (old, new))):
-        if old.mode and new.mode:
+        if old.mode and new.mode and not (key == "strict" and (new if becomes else old).mode == "warn"):
             row: RowName = "quota-check-weaker" if becomes in ("warn", False) else "quota-check-stricter"
             how: dict[str, Any] = {"key": key, "strict": key == "strict", "asks": becomes == "request", "before": was}
             edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
@@ -144,20 +139,13 @@ def quota(change: Change) -> Iterator[Consequence]:
 
 
 def quota_in_words(change: Change) -> str:
-    """Return how the stack stands once it is deployed, with the outcome of requests for the missing quota; `as before`
-    where the deployed stack lacks as much."""
+    """Return how the stack stands once it is deployed; `as before` where the deployed stack lacks as much."""
     if Side.AFTER in change.unknown:
         return "unknown"
     drawn, lines = draws(change), change.before.quota.lines.values()
     stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
     same = all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
-    if same and stands == before not in ("ok", "nothing drawn"):
-        return "as before"
-    pools = [draw for draw in drawn if not draw.line.of_offers]
-    lacking = [draw for draw in pools if draw.line.short] or [draw for draw in pools if draw.line.state == "tight"]
-    states = {"pending" if draw.asked else draw.answer and draw.answer.state for draw in lacking}
-    outcome = say("quota-outcome", **{state: state in states for state in ("hopeless", "partly", "pending")})
-    return stands + outcome if stands.startswith(("short", "ok now")) else stands
+    return "as before" if same and stands == before not in ("ok", "nothing drawn") else stands
 
 
 def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
@@ -194,6 +182,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     in_season = bool(asked) and drawn_why(change, line.metric) == "season"
     allowed = change.after.quota.mode == "warn" and not in_season
     made = made_of(change, line)
+    held = (need for each in made if each.is_replaced for need in drawn_by(ON_DEMAND, each.held))
     # A rule of the stack may refuse a cluster that goes before its successor is there.
     protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(
@@ -207,6 +196,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         held=held_up(change) & {each.name for each in made},
         asked=asked,
         protected=protected,
+        anew=sum(need.amount for need in held if need.metric == line.metric) >= line.short,
     )
 
 
@@ -301,7 +291,7 @@ def _requested(change: Change) -> Iterator[Consequence]:
         yield by_row(
             "quota-requested",
             Subject("quota", metric),
-            as_kind=_REQUESTED.get(why, ""),
+            as_kind=f"{why}-quota-requested" if why else "",
             asked=asked,
             what=in_words(metric),
             region=change.after.quota.region,

@@ -56,7 +56,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             details = [f"`{member}`" for member in others]
             yield by_row("cluster-team-shared", Subject("cluster", cluster), details=details, **words)
         if (lost := sorted(was - now)) and (ways := _kept_off(change.after, cluster)):
-            yield from _closed(change, ways, lost, named(f"`{owner}`" for owner in has))
+            yield from _closed(change, ways, lost, named((f"`{owner}`" for owner in has), "or"))
 
 
 def _called(teams: Iterable[str]) -> str:

@@ -19,12 +19,8 @@ MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
 
-def job(job: VertexJob, now: datetime) -> str:
-    return f"`{job.display_name}` ({job.owner_and_age(now)})"
-
-
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    return tuple(job(one, now) for one in oldest_first(some))
+    return tuple(f"`{job.display_name}` ({job.owner_and_age(now)})" for job in oldest_first(some))
 
 
 def sent_by(member: str, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:

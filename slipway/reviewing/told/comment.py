@@ -9,7 +9,6 @@ from urllib.parse import quote
 from slipway.base.formatting import counted, few, first_lines, short
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
-from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
@@ -202,8 +201,8 @@ def _row(review: Review) -> tuple[str, ...]:
 
 def _monthly(amount: Amount) -> str:
     before, after = (
-        "?" if price.unknown else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else f' {MORE}'}"
-        for price in (amount.before, amount.after)
+        "?" if price.unknown else f"{month:,}{'' if price.complete else f' {MORE}'}"
+        for price, month in zip((amount.before, amount.after), amount.months, strict=True)
     )
     if before == after and not (amount.more or amount.fewer):
         return after

@@ -28,7 +28,7 @@ CASES = (
         (stack(H100_ROW, "replicas: { min: 2, max: 16 } }"),),
         (
             hurts("quota-short-at-most", "h100_gpus", "beyond 4 of 16 machines"),
-            tells("most-cost", "stack", "$1,213.69/h"),
+            tells("most-cost", "stack", "a month more"),
         ),
         may=("cluster-new-generation", *MADE_ANEW),
         world=World(limits={"nvidia_h100_gpus": 32}),
@@ -116,7 +116,7 @@ CASES = (
         (
             stops("cluster-deleted", "h100", "may not come again"),
             hurts("offer-unavailable", "lora pool h100", "is deleted, as it had no job for its `idleLimit`"),
-            tells("idle-cost", "stack", "$202.28/h"),
+            tells("idle-cost", "stack", "$147,666 a month"),
         ),
         may=("season-changed",),
         world=World(jobs=(Job("tune-27b-x1", parameters={"model": "27b"}, state="SUCCEEDED", hours=30),)),

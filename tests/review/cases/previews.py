@@ -218,7 +218,7 @@ CASES = (
         ),
         (
             stops("preview-failed", "", "templates/judge.py can't be loaded", "JobTemplates"),
-            tells("idle-cost", "stack", "$833 a month more"),
+            tells("idle-cost", "stack", "$834 a month more"),
         ),
         may=ANEW,
     ),

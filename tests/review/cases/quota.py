@@ -127,7 +127,7 @@ CASES = (
             # One request is enough for both.
             stops("quota-short-in-overlap", GPUS, "ask Google for 64"),
             hurts("quota-short-at-most", GPUS, "keep `max` at 5 or less; or ask Google for 64"),
-            tells("idle-cost", "stack", "+$202.28/h"),
+            tells("idle-cost", "stack", "$147,666 a month more"),
         ),
         may=("idle-cost", *ANEW, "preview-failed"),
         world=h100_limit(40),
@@ -185,7 +185,7 @@ CASES = (
         (stack("    cpu:\n", A100),),
         (
             stops("quota-short-now", "nvidia_a100_gpus"),
-            tells("idle-cost", "stack", "+$17.11/h"),
+            tells("idle-cost", "stack", "a month more"),
             hurts("pool-unused", "a100/workers"),
         ),
         may=("idle-cost", "preview-failed", "quota-short-at-most", "capacity-found-anew"),

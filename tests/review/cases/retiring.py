@@ -306,10 +306,11 @@ CASES = (
         (
             stops("cluster-retires", "h100", "out of season until 2026-12-01", "2027-01-15"),
             hurts("offer-unavailable", "lora", "h100"),
+            hurts("quota-short-at-most", "h100", "2026-12-01", "too little quota to grow", "short by 8"),
         ),
         may=(*MONEY, *OFFERS),
         given=(h100("from: 2026-01-10", "until: 2027-03-15"),),
-        world=World(jobs=(LARGE,)),
+        world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 24}),
         never=("takes no new jobs from", "while its machines are there"),
     ),
 )

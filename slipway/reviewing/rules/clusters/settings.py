@@ -26,7 +26,7 @@ from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.declared import compare, row_of
-from slipway.reviewing.rules.table import say
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
@@ -60,13 +60,15 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-remade", name, edits=remade, **how)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
-    was, ready = _ready(change)
-    for name, readiness in ready.items():
-        # No grade depends on Google's answer, which must not make an approved change worse.
-        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
-        if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
-            when = moment_in_words(readiness.begins)
-            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
+    short, sides = set[str](), _ready(change)
+    rows: tuple[RowName, ...] = ("season-not-ready", "season-short-at-most")
+    for row, was, ready in zip(rows, sides[::2], sides[1::2], strict=True):
+        for name, readiness in ready.items():
+            # No grade depends on Google's answer, which must not make an approved change worse.
+            lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+            if name not in short and any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
+                short.add(name)
+                yield of_cluster(row, name, when=moment_in_words(readiness.begins), why=readiness.why, key="from")
 
 
 def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
@@ -164,7 +166,7 @@ def _reason(cluster: Cluster) -> str:
 
 def due(change: Change) -> Iterator[str]:
     """Yield the due events of clusters that had their dates and costs before this change, and the dormant ones."""
-    before, after, (_, ready) = _all(change.old), _all(change.new), _ready(change)
+    before, after, (_, ready, *_) = _all(change.old), _all(change.new), _ready(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
         coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
@@ -175,11 +177,13 @@ def due(change: Change) -> Iterator[str]:
 
 @once
 def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
-    """Return which coming clusters have their quota: without this change, and with it and what it asks for."""
+    """Return which coming clusters have their quota: without this change, and with it and what it asks for; then both
+    with pools at their maximum."""
     asked = change.after.quota.requests or {}
     sides = ((change.before, change.actions_before, dict[str, int]()), (change.after, change.actions, asked))
     return tuple(
-        prepared(actions, change.live, of.catalog.region, change.now, strict=of.quota.strict, asked=increases)
+        prepared(actions, change.live, of.catalog.region, change.now, strict=most or of.quota.strict, asked=increases)
+        for most in (False, True)
         for of, actions, increases in sides
     )
 

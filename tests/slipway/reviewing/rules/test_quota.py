@@ -115,24 +115,10 @@ def test_what_was_asked_for_before_is_not_told_again() -> None:
     assert "quota-requested" not in changed(MORE, ASKS, preferences=by_hand), "somebody else did"
 
 
-@pytest.mark.parametrize(
-    ("preference", "asked", "words"),
-    [
-        (None, 48, ", what is missing is asked for"),
-        (QuotaPreference("x", "x", "r", 48, reconciling=True), None, ", what is missing is asked for"),
-        (QuotaPreference("x", "x", "r", 40, 40), None, ""),
-        (QuotaPreference("x", "x", "r", 48, 36), 48, ", less granted than asked for"),
-        (QuotaPreference("x", "x", "r", 48, 0), 48, ", nothing granted of what was asked for"),
-    ],
-)
-def test_how_the_stack_stands(preference: QuotaPreference | None, asked: int | None, words: str) -> None:  # Z2
-    after = replace(quota(line(48, state="tight")), requests={GPUS: asked} if asked else None)
-    there = {"CustomModelTrainingH100GPUsPerProjectPerRegion": preference} if preference else {}
-    told = quota_in_words(change(None, facts(NEW, quota=after), preferences=there))
-    assert told == f"ok now, short if pools grow{words}"
-
-
-def test_how_a_stack_stands_without_requests() -> None:
+def test_how_a_stack_stands() -> None:  # Z2
+    assert (
+        quota_in_words(change(None, facts(NEW, quota=quota(line(48, state="tight"))))) == "ok now, short if pools grow"
+    )
     assert quota_in_words(change(None, facts(NEW, quota=quota(line(48, short=8))))) == "short"
     assert quota_in_words(change(None, facts(NEW, quota=quota(line(8, state="unknown"))))) == "unknown"
     assert quota_in_words(change(None, facts(NEW, quota=quota(line(8))))) == "ok"

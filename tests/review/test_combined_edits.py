@@ -1,0 +1,196 @@
+"""Sentences that were false of some combination of edits: what they say of it now, and what they must not. # N5"""
+
+from typing import NamedTuple
+
+import pytest
+
+from slipway.model.findings.finding import Grade
+from tests.review.case import Case, Edit, Job, World, stack, template
+from tests.review.play import play
+
+POLICY, WORKSPACE, CPU = "  slipway:policy:\n", "  slipway:workspace:\n", "    cpu:\n"
+BOUGHT = "reservations/bought, machine: a3-highgpu-8g, machines: 2"
+LEAVES_IT = (
+    template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+    template("lora", '                    reservation="bought",\n', ""),
+)
+MODEL_27B = Job("tune-27b-x1", parameters={"model": "27b"})
+
+
+def budget(text: str) -> Edit:
+    return stack(POLICY, f"  slipway:budget: {{ {text} }}\n{POLICY}")
+
+
+def mandatory(rule: str) -> Edit:
+    return stack("    mandatory:\n", f"    mandatory:\n      {rule}\n")
+
+
+def cluster(name: str, machine: str, replicas: str) -> Edit:
+    disk = "disk: { type: pd-ssd, sizeGb: 500 }"
+    pool = f"        workers: {{ machine: {machine}, {disk}, replicas: {replicas} }}\n"
+    return stack(CPU, f"    {name}:\n      pools:\n{pool}{CPU}")
+
+
+def h100_limit(gpus: int, *jobs: Job, earlier: tuple[Edit, ...] = ()) -> World:
+    return World(jobs=jobs, limits={"nvidia_h100_gpus": gpus}, earlier=earlier)
+
+
+class Told(NamedTuple):
+    says: str
+    edits: tuple[Edit, ...]
+    kind: str
+    grade: Grade | None
+    words: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    given: tuple[Edit, ...] = ()
+    world: World = World()
+
+
+CASES = (
+    Told(
+        "a reservation that ends by itself is left",
+        LEAVES_IT,
+        "reservation-paid",
+        Grade.BLOCKING,
+        ("until 2026-12-10", "keep a template on it until it ends"),
+        ("gives it up", "given up"),
+        (stack(BOUGHT, f"{BOUGHT}, until: 2026-12-10"),),
+    ),
+    Told(
+        "a reservation that has ended is left",
+        LEAVES_IT,
+        "reservation-paid",
+        None,
+        given=(stack(BOUGHT, f"{BOUGHT}, until: 2026-11-10"),),
+    ),
+    Told(
+        "a reservation has no dates any more",
+        (stack(", until: 2026-12-10", ""),),
+        "reservation-dates",
+        Grade.NOTE,
+        ("is listed at any time",),
+        ("outside these dates",),
+        (stack(BOUGHT, f"{BOUGHT}, until: 2026-12-10"),),
+    ),
+    Told(
+        "a limit of nothing refuses now",
+        (stack("enforce: false", "enforce: true"),),
+        "budget-changed",
+        Grade.BLOCKING,
+        ("Submissions beyond team ml's $0 a month are refused",),
+        ("next month",),
+        (budget("teams: { ml: 0 }, enforce: false"),),
+    ),
+    Told(
+        "a new limit is not the one that refused",
+        (stack("stack: 500000, enforce: true", "teams: { ml: 5 }, enforce: false"),),
+        "budget-changed",
+        Grade.BLOCKING,
+        ("nobody is refused any more",),
+        ("are sent all the same", "stay"),
+        (budget("stack: 500000, enforce: true"),),
+    ),
+    Told(
+        "a strict check where `mode: warn` refuses nothing",
+        (stack("mode: warn,", "mode: warn, strict: true,"),),
+        "quota-check-stricter",
+        None,
+        given=(stack("mode: enforce", "mode: warn"),),
+    ),
+    Told(
+        "another name makes another cluster beside the one that goes",
+        (stack("    h100:\n", "    big:\n"),),
+        "quota-short-in-overlap",
+        Grade.BLOCKING,
+        ("beside an old one", "make it once the old one is gone"),
+        ("in-place",),
+        world=h100_limit(24, MODEL_27B),
+    ),
+    Told(
+        "an earlier generation of another cluster holds the quota",
+        (cluster("more", "a3-highgpu-8g", "2"),),
+        "quota-short-in-overlap",
+        Grade.BLOCKING,
+        ("make it once the old one is gone",),
+        ("in-place",),
+        world=h100_limit(
+            48,
+            Job("old", parameters={"model": "27b"}, earlier=True),
+            earlier=(stack("replicas: { min: 2, max: 4 }", "replicas: { min: 3, max: 4 }"),),
+        ),
+    ),
+    Told(
+        "one of two runs that grow has quota still",
+        (template("digits", "default=4", "default=6"), template("evals", "n1-standard-8", "n1-standard-16")),
+        "quota-short-at-most",
+        Grade.WARNING,
+        ("A single run by `digits spot` can't start",),
+        ("`evals spot`",),
+        (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
+        World(limits={"preemptible_cpus": 40}),
+    ),
+    Told(
+        "no single pool is to blame",
+        (
+            cluster("more", "a3-highgpu-8g", "{ min: 1, max: 3 }"),
+            cluster("most", "a3-highgpu-8g", "{ min: 1, max: 3 }"),
+        ),
+        "quota-short-at-most",
+        Grade.WARNING,
+        ("let pools grow less",),
+        ("one maximum",),
+        world=h100_limit(32),
+    ),
+    Told(
+        "fewer machines are allowed, by other patterns",
+        (stack('machines: ["*"]', 'machines: ["n1-*", "a*"]'),),
+        "policy-added",
+        Grade.NOTE,
+        ("is stricter: n1-*, a*",),
+        given=(mandatory('machines: ["*"]'),),
+    ),
+    Told(
+        "fewer labels are asked for",
+        (stack("labels: [team, cost-center]\n    adv", "labels: [team]\n    adv"),),
+        "policy-weaker",
+        Grade.BLOCKING,
+        ("becomes team, where it was team, cost-center",),
+        ("allows",),
+        (stack("    advisory:\n", "      labels: [team, cost-center]\n    advisory:\n"),),
+    ),
+    Told(
+        "of a rule that stands twice one stays and warns",
+        (stack("      idleCost: 210\n", ""),),
+        "policy-weaker",
+        Grade.BLOCKING,
+        ("only warns",),
+        ("is dropped", "put it under"),
+        (mandatory("idleCost: 210"), stack("    advisory:\n", "    advisory:\n      idleCost: 150\n")),
+    ),
+    Told(
+        "a rule refuses from a higher value on than it warned of",
+        (mandatory("longestTimeout: 100"), stack("    advisory:\n      longestTimeout: 48\n", "")),
+        "policy-added",
+        Grade.NOTE,
+        ("(100) refuses what breaks it, and no longer only warns",),
+        ("what it only warned of",),
+    ),
+)
+
+
+@pytest.mark.parametrize("told", CASES, ids=lambda told: told.says)
+def test_a_sentence_is_true_of_this_combination(told: Told) -> None:
+    review = play(Case(told.says, told.edits, given=told.given, world=told.world))
+    parts = [part for part in review.consequences if part.kind == told.kind]
+    assert max((part.grade for part in parts), default=None) == told.grade
+    text = " ".join(f"{part.sentence}; {part.instead}" for part in parts)
+    assert [word for word in told.words if word not in text] == []
+    assert [word for word in told.never if word in text] == []
+
+
+def test_sums_of_a_month_in_one_comment_are_the_same() -> None:
+    """Rounded by themselves, the sums of the stack without the cluster and with it differ by a dollar more or less."""
+    review = play(Case("a cluster is added", (cluster("more", "n1-standard-32", "2"),)))
+    costs = {part.kind: part.sentence for part in review.consequences}
+    month = costs["cluster-created"].rpartition(", ")[2]
+    assert f"costs {month} more with nothing running" in costs["idle-cost"]
