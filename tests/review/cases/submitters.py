@@ -109,6 +109,13 @@ CASES = (
         accident="a person shut out of the work of a night",
     ),
     Case(
+        "A whole domain may submit all templates but that of a trainer that a group has alone",
+        (added("domain:acme.example"),),
+        (stops("domain-access", "domain:acme.example", "may submit all but `lora`, cancel"),),
+        given=(trainer("group:tuners@acme.example"), LORA_TUNES),
+        accident="a group replaced by everybody",
+    ),
+    Case(
         "A newcomer may submit all templates but that of another trainer",
         (added("user:mira@acme.example"),),
         (tells("submitter-added", "user:mira@acme.example", "may submit all but `lora`, cancel"),),

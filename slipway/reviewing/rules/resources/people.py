@@ -182,8 +182,8 @@ def _added(member: AccessChange) -> Consequence:
     told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "known": known}
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
     told["spent"] = budgets_of(change.new, member.member, *accounts)
-    new, single, every = member.member, ("user:", "serviceAccount:"), change.new.templates.items()
-    # Nobody reads whether a group that may submit as a trainer holds them.
+    new, single, every = member.member, "" if who else ("user:", "serviceAccount:"), change.new.templates.items()
+    # Nobody reads whether a group that may submit as a trainer holds a person; it doesn't hold a whole crowd.
     others = () if alone else change.after.trainers.values()
     shut = {each.account for each in others if all(who.startswith(single) and who != new for who in each.submitters)}
     told["barred"] = named(f"`{name}`" for name, each in every if {*map(account_of, each.offers)} <= shut)
@@ -248,8 +248,7 @@ def _readers(member: AccessChange) -> Iterator[str]:
 
 
 def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None, str]:
-    """Return a member's row, its kind and grade where they are not the row's, and its end. `runs`: whose jobs run as
-    it."""
+    """Return a member's row, kind and grade where they are not the row's, and its end. `runs`: whose jobs run as it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))

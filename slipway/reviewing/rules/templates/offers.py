@@ -232,9 +232,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     nowhere = offer.available and _can_run_nowhere(offer, template)
     so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
     if left and offer.available:
-        labels = list(before)
-        place = labels.index(next(label for label, each in before.items() if each is offer))
-        sooner = [after[label] for label in labels[:place] if after.get(label) in left]
+        place = [each is offer for each in before.values()].index(True)
+        sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
         alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
@@ -247,6 +246,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
     # Whoever took the last way had found the others full, or had asked for it.
     took = used.jobs and sooner and sooner == left and _refused(offer, rivals)
+    lost = offer.cluster not in {"", *template.becomes.clusters, *template.becomes.dormant}
+    kept = f"keep {f'`{offer.cluster}`, and ' * lost}`{offer.capacity_type}` among their capacity types"
     return _tells(
         template,
         "offer-gone",
@@ -255,7 +256,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         could=offer.available,
         nowhere=nowhere,
         so=facts(so, _refused(offer, rivals) if offer.available and not nowhere else ""),
-        instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
+        instead=kept * bool(_refused(offer, template.new.offers)),
         details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
