@@ -262,6 +262,22 @@ def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
     return replace(catalog, templates=templates)
 
 
+def for_labels(catalog: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one: where both label a template's jobs with the same team, with the
+    offers that this team takes, as everybody's."""
+    templates = dict(catalog.templates)
+    for name in templates.keys() & other.templates.keys():
+        sides = (templates[name], other.templates[name])
+        labels = {offer.labels.get(TEAM, "") for side in sides for offer in side.offers}
+        if len(labels) == 1 and labels <= catalog.teams.keys():
+            offers = sides[0].offers
+            own = [offer for offer in offers if {offer.team} == labels] or [offer for offer in offers if not offer.team]
+            whens = ({key: some for key, some in offer.when.items() if key != OF_TEAM} for offer in own)
+            mine = (replace(offer, when=when) for offer, when in zip(own, whens, strict=True))
+            templates[name] = replace(sides[0], offers=tuple(mine))
+    return replace(catalog, templates=templates)
+
+
 def _shape(offer: Offer, shapes: Collection[str]) -> str:
     pools = filter(None, offer.worker_pools)
     name = offer.shape or shape_name((MachineSpec.read(pool), pool.get("replicaCount", 1)) for pool in pools)

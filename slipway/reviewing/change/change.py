@@ -15,7 +15,7 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_shapes, for_teams, teams_of
+from slipway.google.catalog.lookup import for_labels, for_shapes, for_teams, teams_of
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
@@ -303,7 +303,7 @@ def _comparable(facts: Facts, catalog: Catalog, other: Catalog) -> Catalog:
     had whose submissions count for none of its cluster's teams."""
     of_trainers = {trainer.account: tuple(trainer.submitters) for trainer in facts.trainers.values()}
     people = {catalog.trainer: tuple(facts.submitters), **of_trainers}
-    catalog = for_shapes(for_teams(replace(catalog, submitters=people), other), other)
+    catalog = for_labels(for_shapes(for_teams(replace(catalog, submitters=people), other), other), other)
 
     def judged(offer: Offer) -> Offer:
         owners, teams = catalog.owners(offer.cluster), teams_of(catalog, offer)

@@ -1,6 +1,6 @@
 """Machines that a template asks for: types, counts, accelerators, disks."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, silent, stack, stops, tells, template
 from tests.review.edits import DASK_WORKERS, LARGE_ONES, ON_A100, PIPELINE, SPOT_ALONE, VARIANTS
 
 BIG = """    variants=(
@@ -140,6 +140,19 @@ CASES = (
         ),
         world=BUSY,
         accident="a value that many jobs share, edited for one of them",
+    ),
+    silent(
+        "A key for a machine is twice the machine, but not for the team whose label the template has",
+        stack("small: n1-standard-8 }", "small: n1-standard-16 }"),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                f"{KEYED}  slipway:teams: {{ {VISION_TEAM}, machines: {{ small: n1-standard-4 }} }} }}\n"
+                "  slipway:policy:\n",
+            ),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+            template("evals", "    timeout_s", '    labels={"team": "vision"},\n    timeout_s'),
+        ),
     ),
     Case(
         "A key for a machine becomes twice the machine for one team",
