@@ -16,7 +16,7 @@ from slipway.google.catalog.document import read
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
-from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
@@ -25,6 +25,7 @@ from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.images import images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
+from slipway.model.machines.table import lacks
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
@@ -282,6 +283,15 @@ def _shape(offer: Offer, shapes: Collection[str]) -> str:
     pools = filter(None, offer.worker_pools)
     name = offer.shape or shape_name((MachineSpec.read(pool), pool.get("replicaCount", 1)) for pool in pools)
     return name if name in shapes else offer.shape
+
+
+def regions_of(template: Template) -> tuple[str, ...]:
+    """Return the other regions of a template that have the accelerators of some of its jobs."""
+    own = [offer.worker_pools for offer in template.offers if offer.capacity_type != POOL]
+    needs = [[MachineSpec.read(pool).accelerator for pool in filter(None, pools)] for pools in own]
+    return tuple(
+        each for each in template.regions or () if not all(any(lacks(each, a) for a in some) for some in needs)
+    )
 
 
 def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Capacity types, regions and shapes that a template gains or loses."""
 
+from dataclasses import replace
+
 from tests.review.case import BUSY, STACK, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.edits import (
     ALLOWED,
@@ -298,9 +300,14 @@ CASES = (
     ),
     Case(
         "A template's jobs are kept at home again",
-        (template("lora", '    regions=("us-east4", "europe-west4"),\n', ""),),
+        (template("lora", '    regions=("us-east4", "europe-west4", "asia-south2"),\n', ""),),
         (hurts("offer-gone", "lora regions", "us-east4 or europe-west4", "they wait or fail"),),
-        given=(OTHER_REGIONS, ALLOWED, IN_BOTH),
+        given=(
+            replace(OTHER_REGIONS, new=str(OTHER_REGIONS.new).replace("us-east4", "us-east4, asia-south2")),
+            replace(ALLOWED, new=str(ALLOWED.new).replace("us-east4", "us-east4, asia-south2")),
+            more("lora", 'regions=("us-east4", "europe-west4", "asia-south2")'),
+        ),
+        never=("asia-south2",),
     ),
     Case(
         "A template gets other machines for times without capacity",

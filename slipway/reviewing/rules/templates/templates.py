@@ -8,7 +8,7 @@ from itertools import chain
 from typing import cast
 
 from slipway.base.formatting import all_of, join
-from slipway.google.catalog.lookup import usual_offers
+from slipway.google.catalog.lookup import regions_of, usual_offers
 from slipway.model.catalog.cases import divided
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
@@ -135,7 +135,7 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
 
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
     """Find other regions where machines of a job's own may be, or may be no more."""
-    old, new = (side.regions or () for side in (template.old, template.new))
+    old, new = map(regions_of, (template.old, template.new))
     home = template.becomes.region
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
     order = new if old != new and not (more or less) else ()
