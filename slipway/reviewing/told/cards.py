@@ -92,11 +92,11 @@ class Card:
         return f"{begun}{also}", told if told and begun == lead.phrase else [lead, *told]
 
     def _begun(self, also: str) -> str:
-        """Return the first part with as many of its facts as there is room for before the others. The first facts are
-        the heaviest."""
+        """Return the first part with as many of its facts, the heaviest first, as have room before the others."""
         facts = f"{self.lead.phrase}{self.lead.end}".split("; ")
         cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
-        return next((cut for cut in cuts if _words(f"{cut}{also}") <= self.room), self.lead.phrase)
+        whole = (cut for cut in cuts if cut.count("(") == cut.count(")"))
+        return next((cut for cut in whole if _words(f"{cut}{also}") <= self.room), self.lead.phrase)
 
     @property
     def more(self) -> bool:

@@ -58,6 +58,8 @@ def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
     assert opened(long, PAID) == [f"A second `h100` {long.does}"]
     rest = "word " * LONGEST
     assert opened(replace(MADE, so=rest))[0] == "A second `h100` must be made"
+    cut = replace(MADE, so=f"quota lacks 2 (limit 3; {rest})")
+    assert opened(cut)[0] == "A second `h100` must be made", "no bracket is left open"
     assert (
         opened(replace(MADE, so=f"nothing can be sent; {rest}"))[0]
         == "A second `h100` must be made: nothing can be sent"
