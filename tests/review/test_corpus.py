@@ -29,7 +29,7 @@ from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
 from tests.review.case import Case, Named, World, stack
-from tests.review.edits import NIGHTLY, trainer
+from tests.review.edits import NIGHTLY, RESERVED, trainer
 from tests.review.play import change_of, play
 from tests.review.rows import rows_of
 from tests.review.test_conditions import GROUPS
@@ -204,6 +204,15 @@ def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:
     ).consequences
     (kept,) = (part for part in told if part.row == "kept-for-jobs")
     assert kept.section is Section.DATA
+
+
+def test_a_reservation_that_ends_sooner_is_told_of_the_templates_that_it_leaves() -> None:
+    """An end in a week was as mild as any other date, and no template or person was named."""
+    given, sooner = stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"), stack("2027-01-10", "2026-12-02")
+    case = Case("A reservation ends sooner", (sooner,), given=(given,), world=World(jobs=(RESERVED,)))
+    (gone,) = (part for part in play(case).consequences if part.kind == "offer-gone")
+    assert gone.grade is Grade.WARNING and "from 2026-12-02 on: they cost" in gone.sentence
+    assert "by ben took its machines" in gone.details[0]
 
 
 def test_a_person_who_sent_nothing_and_may_be_in_a_group_shuts_no_gate() -> None:

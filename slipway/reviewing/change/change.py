@@ -250,8 +250,7 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
     if role != WRITES_METRICS or place or _needed(account, change):
         return False
     for catalog in (change.old, change.new):
-        specs = (offer.spec for template in catalog.templates.values() for offer in template.offers)
-        theirs = (spec for spec in specs if spec.get("serviceAccount") == account)
+        theirs = (offer.spec for offer in catalog.offers_as(account))
         # The condition of `workspace_plan.metric_writers`; an account of no template has the role for itself.
         if account not in _names(catalog) or any(spec.keys() & {"experiment", "tensorboard"} for spec in theirs):
             return False

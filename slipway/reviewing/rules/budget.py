@@ -37,8 +37,7 @@ def budgets(change: Change) -> Iterator[Consequence]:
 
 def _teams(facts: Facts) -> frozenset[str]:
     """Return the teams that jobs may count for: the templates' own, the stack's, and the groups of other submitters."""
-    offers = (offer for template in facts.catalog.templates.values() for offer in template.offers)
-    own = (str((offer.request.get("labels") or {}).get(TEAM, "")) for offer in offers)
+    own = (str((offer.request.get("labels") or {}).get(TEAM, "")) for offer in facts.catalog.offers)
     return frozenset({*facts.catalog.teams, *own, *groups_of(facts.catalog, facts.people)} - {""})
 
 

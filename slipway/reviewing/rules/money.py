@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -199,7 +199,7 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
     if old and new and old.machines == new.machines:
-        before = before.partition(" on ")[0]
+        before, after = (words.partition(" on ")[0] for words in (before, after))
     less = new is None or new.within(old)
     # An allowance that is a little lower stops no agent.
     mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2
@@ -228,7 +228,9 @@ def _dated(change: Change) -> Iterator[Consequence]:
         shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
         if new.dates != old.dates and not shut:
             over = new.ends is not None and new.ends <= change.now
-            told: dict[str, Any] = {"last": last_part(path), "dates": new.dates, "over": over, "before": old.dates}
+            same_begin = new.begins == old.begins and new.ends and old.ends
+            dates, before = (replace(each, begins=None).dates if same_begin else each.dates for each in (new, old))
+            told: dict[str, Any] = {"last": last_part(path), "dates": dates, "over": over, "before": before}
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
             grade = Grade.WARNING if less and path in reservations(change.new) else None

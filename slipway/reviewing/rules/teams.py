@@ -21,8 +21,7 @@ from slipway.reviewing.rules.words import named
 def teams(change: Change) -> Iterator[Consequence]:
     """Compare the users of each cluster, as far as they may submit before and after, and what each team has. Of jobs
     that a cluster takes from nobody any more their template tells."""
-    offers = [offer for template in change.new.templates.values() for offer in template.offers]
-    known = {team for offer in offers for team in teams_of(change.new, offer)}
+    known = {team for offer in change.new.offers for team in teams_of(change.new, offer)}
     for name, team in change.old.teams.items():
         if name not in {*known, *change.new.teams} and {*team.submitters} & {*change.after.people}:
             yield by_row("team-gone", Subject("team", name), team=name)

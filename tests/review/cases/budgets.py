@@ -39,9 +39,10 @@ CASES = (
     ),
     Case(
         "AI agents may spend so little that a usual job beside the pools is a person's to send",
-        (stack("{ perDay: 50 }", "{ perDay: 0.1 }"),),
+        (stack("{ perDay: 50, machines", "{ perDay: 0.1, machines"),),
         (hurts("spending-limit", "agents", "instead of $50.00 a day: a person has to send all else"),),
-        given=(stack("  slipway:policy:\n", "  slipway:agents: { perDay: 50 }\n  slipway:policy:\n"),),
+        given=(stack("  slipway:policy:\n", f"{AGENTS}  slipway:policy:\n"),),
+        never=("n1-standard-8",),
         world=BUSY,
         accident="agents whose every job a person had to send",
     ),

@@ -135,7 +135,7 @@ CASES = (
     Case(
         "The end of a reservation is put off, while a job sits on it",
         (stack("until: 2027-01-10", "until: 2027-01-17"),),
-        (tells("reservation-dates", "bought", "until 2027-01-17", "until 2027-01-10"),),
+        (tells("reservation-dates", "bought", "until 2027-01-17, not until 2027-01-10"),),
         given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
         world=World(jobs=(RESERVED,)),
     ),

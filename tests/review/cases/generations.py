@@ -157,7 +157,7 @@ CASES = (
             hurts("capacity-found-anew", "h100"),
             hurts("generations-overlap", "h100", "$202.31/h, until"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
-            tells("jobs-finish-on-old", "acme-work-us-east4", "tune-27b-x1"),
+            tells("jobs-finish-on-old", "acme-work-us-east4", "tune-27b-x1", "submitters can't read that any more"),
         ),
         world=World(jobs=(LARGE,), made_as={"h100": 1}),
         given=(LIST, ALLOW),

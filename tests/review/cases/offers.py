@@ -300,12 +300,12 @@ CASES = (
     ),
     Case(
         "A template's jobs are kept at home again",
-        (template("lora", '    regions=("us-east4", "europe-west4", "asia-south2"),\n', ""),),
-        (hurts("offer-gone", "lora regions", "us-east4 or europe-west4", "they wait or fail"),),
+        (template("lora", '    regions=("us-central1", "us-east4", "europe-west4", "asia-south2"),\n', ""),),
+        (hurts("offer-gone", "lora regions", "in us-east4 or europe-west4", "they wait or fail"),),
         given=(
             replace(OTHER_REGIONS, new=str(OTHER_REGIONS.new).replace("us-east4", "us-east4, asia-south2")),
             replace(ALLOWED, new=str(ALLOWED.new).replace("us-east4", "us-east4, asia-south2")),
-            more("lora", 'regions=("us-east4", "europe-west4", "asia-south2")'),
+            more("lora", 'regions=("us-central1", "us-east4", "europe-west4", "asia-south2")'),
         ),
         never=("asia-south2",),
     ),

@@ -138,7 +138,11 @@ CASES = (
         "A campaign that is to come begins two weeks sooner, and its end moves as far the other way",
         (stack("from: 2026-12-20", "from: 2026-12-06"), stack("until: 2027-01-15", "until: 2027-01-29")),
         (
-            tells("season-changed", "h100 until", "28 days more cost $135,934 with nothing running, up to $271,868"),
+            tells(
+                "season-changed",
+                "h100 until",
+                "with both dates moved, 28 days more cost $135,934 with nothing running, up to $271,868",
+            ),
             tells("season-changed", "h100 from", "from 2026-12-06 on", "instead of 2026-12-20"),
         ),
         given=(h100("from: 2026-12-20", "until: 2027-01-15"),),

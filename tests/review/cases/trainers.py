@@ -266,8 +266,21 @@ CASES = (
     Case(
         "A trainer's account is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
-        (stops("account-changed", "trainer tuning", TUNING, "tuning-of-research@"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
+        (
+            stops(
+                "account-changed",
+                "trainer tuning",
+                TUNING,
+                "tuning-of-research@",
+                "where it may not read secret `hf-token`",
+            ),
+        ),
+        given=(
+            trainer(TEAM, ADA, NIGHTLY),
+            LORA_TUNES,
+            stack("    trainer: trainer\n", "    trainer: trainer\n    notify: chat\n"),
+        ),
+        never=("`chat`", "first grant"),
     ),
     Case(
         "The engine makes the account of a trainer that is new",

@@ -98,9 +98,9 @@ CASES = (
                 *(
                     "web-access-changed",
                     "workspace",
-                    "Anybody who may submit as a job's account may open a shell in it",
+                    "In a job sent with `--shell`, anybody who may submit as its account",
                 ),
-                *("whoever sent it with `--shell`", "runs as the job's account; such accounts read"),
+                "the shell runs as that account; such accounts read",
             ),
         ),
         given=(trainer(TEAM), LORA_TUNES),
@@ -219,7 +219,7 @@ CASES = (
     Case(
         "People may bring no code any more, as somebody did last week",
         (stack("    code: true\n", ""),),
-        (stops("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        (stops("code-forbidden", "workspace", ": `slipway submit --code` is refused"),),
         given=FREE,
         world=BROUGHT,
         accident="a rule that was to keep out other people's code, and ended one's own",

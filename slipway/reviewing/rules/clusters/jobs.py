@@ -43,9 +43,9 @@ def unfinished(change: Change) -> Iterator[Consequence]:
     for kept in change.after.kept.values():
         if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
             on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
-            until = have_ended(on_it, "") if on_it else ""
+            words: dict[str, Any] = {"until": have_ended(on_it, "") if on_it else "", "bucket": kept.kind == "bucket"}
             details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
-            told = by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
+            told = by_row("kept-for-jobs", Subject(kept.kind, kept.id), details=details, **words)
             yield replace(told, section=Section.DATA)
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
@@ -160,7 +160,6 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
-    offers = (offer for template in catalog.templates.values() for offer in template.offers)
-    pools = (pool for offer in offers for pool in offer.worker_pools)
+    pools = (pool for offer in catalog.offers for pool in offer.worker_pools)
     affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
     return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))

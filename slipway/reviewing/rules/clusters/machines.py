@@ -73,7 +73,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
-    asked = {kind for each in change.new.templates.values() for offer in each.offers for kind in machine_types(offer)}
+    asked = {kind for offer in change.new.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
     if alike(new.alternatives, before) and not (cluster.is_replaced and lacking):

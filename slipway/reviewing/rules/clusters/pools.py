@@ -147,7 +147,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         if refused and pool == before.get(place):
             continue
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        every = (offer for each in new.templates.values() for offer in each.offers if offer.cluster == place[0])
+        every = (offer for offer in new.offers if offer.cluster == place[0])
         lost = place in before and not usual and (gpus or paid.known >= DEAR)
         yield _of_pool(
             "pool-unused",
@@ -192,14 +192,13 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 def _idle(catalog: Catalog, *, usual: bool = False) -> frozenset[_Place]:
     """Return the pools that no template fits, or none as it is submitted without parameters."""
     pools = _pools(catalog)
-    templates = catalog.templates.values()
-    ways = ((each, usual_offers(each) if usual else each.offers) for each in templates)
+    ways = ((each, usual_offers(each) if usual else each.offers) for each in catalog.templates.values())
     open_to = (replace(each, offers=tuple(offer for offer in some if not barred(offer))) for each, some in ways)
     unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}
     # Offers on a dormant cluster name no pools, and use it when it is there.
-    awaited = {offer.dormant for template in catalog.templates.values() for offer in template.offers}
+    awaited = {offer.dormant for offer in catalog.offers}
     others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
     alone = (place for place in unused if (place[0], pools[place].machine) not in used)
     return frozenset(place for place in alone if place[0] not in others)

@@ -128,7 +128,8 @@ def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
     more = (becomes - was).total_seconds()
     idle, most = (price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
     sums = [bounded(usd(float(each.known)), each) if each.known else "" for each in (idle, most)]
-    return say("season-longer", more=exact_span(more), idle=sums[0], most=most != idle and sums[1])
+    both = all(date != moved for date, moved in zip(*dates, strict=True))
+    return say("season-longer", both=both, more=exact_span(more), idle=sums[0], most=most != idle and sums[1])
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str], sessions: bool) -> str:

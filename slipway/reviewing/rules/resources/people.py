@@ -62,7 +62,7 @@ def people(change: Change) -> Iterator[Consequence]:
             if now and names[0] == names[1]:  # By another version, or of another project.
                 names = [str(side).removeprefix("projects/") for side in (now, was)]
             secret, former = map("`{}`".format, names)
-            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former}
+            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": _for_sessions(change.old)}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
             brought = (CODE_LABEL in job.labels for sent in change.jobs_by_template.values() for job in sent)
             grade = Grade.BLOCKING if key == "code" and not now and any(brought) else None

@@ -31,7 +31,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
         if old and new:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 edits = (Edit("account", old.account, new.account),)
-                runs, read = _runs(new, change.new), sorted(secrets_read(change.new, new.account))
+                runs, read = _runs(new, change.new), sorted({*secrets_of(change.new.offers_as(new.account))})
                 details, subject = map("`{}`".format, (*runs, *read)), Subject("trainer", name)
                 values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account}
                 values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
@@ -163,16 +163,14 @@ def named_secrets(some: Collection[str]) -> str:
 
 def budgets_of(catalog: Catalog, member: str, *accounts: str) -> str:
     """Return the teams whose budgets a member of none of them spends by jobs of these accounts, as their labels say."""
-    offers = (offer for template in catalog.templates.values() for offer in template.offers)
-    teams = {str(offer.labels.get(TEAM)) for offer in offers if account_of(offer) in accounts}
+    teams = {str(offer.labels.get(TEAM)) for account in accounts for offer in catalog.offers_as(account)}
     limited = teams.intersection(catalog.budget.teams if catalog.budget else ())
     return _names(sorted(limited.difference(groups_of(catalog, [member]))))
 
 
 def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     """Return the secrets that jobs of an account read: their templates', and the address that each job tells."""
-    every = (offer for template in catalog.templates.values() for offer in template.offers)
-    offers = [offer for offer in every if account_of(offer) == account]
+    offers = catalog.offers_as(account)
     told = [secret_in(catalog.notify) or catalog.notify] if offers and catalog.notify else []
     return frozenset((*secrets_of(offers), *told))
 

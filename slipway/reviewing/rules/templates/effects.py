@@ -219,8 +219,7 @@ def account(difference: Difference) -> Effect:
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
     unread = own.keys() - secrets_read(change.old, addresses[1])
-    every = (offer for template in change.old.templates.values() for offer in template.offers)
-    known = _places(each for each in every if account_of(each) == addresses[1])
+    known = _places(change.old.offers_as(addresses[1]))
     asked = _places(replace(each, request=fill(each.request, usual)) for each in difference.offers)
     places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
     row: RowName = "account-new" if fresh else "account-unknown"

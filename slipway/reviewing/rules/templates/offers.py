@@ -19,6 +19,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.model.labels import TEAM
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     account_of,
@@ -80,22 +81,24 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
-    """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out now."""
+    """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out."""
     was, becomes, today = template.was.reservations, template.becomes.reservations, template.change.now
     for path, listed in becomes.items() if was != becomes else ():
         # One that is still to come counts as it begins.
-        now = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
+        first = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
+        times = [first, *([listed.ends] if listed.ends and listed.ends > first else [])]
         for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
-            failed, fails = (_breaks(offer, template.new, side, now) for side in (was, becomes))
-            if fails and not failed:
-                rivals = [each for each in template.new.offers if compete(each, offer) and each is not offer]
-                rest = [each for each in rivals if each.available]
-                holds = f"{listed.machines} `{listed.machine}`"
+            broken = ([_breaks(offer, template.new, side, time) for side in (was, becomes)] for time in times)
+            if now := next((time for time, sides in zip(times, broken, strict=True) if sides == [False, True]), None):
+                others = (each for each in template.new.offers if each.available and each is not offer)
+                rest = [each for each in others if compete(each, offer)]
                 every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
-                asking = [(each, whole) for each, whole in every if path in str(each.request)]
+                asking = (each for each in every if path in str(each[0].request))
                 idle = not listed.closed(now) and all(_breaks(*each, becomes, now) for each in asking)
-                grade, costly = None if rest and not idle else Grade.BLOCKING, costs(rest, template.becomes)
-                more = {"closed": listed.closed(now), "costs": costly, "idle": idle, "grade": grade}
+                holds, until = f"{listed.machines} `{listed.machine}`", moment_in_words(now) if now != first else ""
+                sent = template.used.having(lambda job, of=offer: _sent_for(job, of, template.was))  # type: ignore[misc]
+                more = {"until": until, "closed": listed.closed(now), "idle": idle, "used": sent if until else None}
+                more |= {"costs": costs(rest, template.becomes), "grade": None if rest and not idle else Grade.BLOCKING}
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 

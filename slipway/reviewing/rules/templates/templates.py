@@ -135,8 +135,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
 
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
     """Find other regions where machines of a job's own may be, or may be no more."""
-    old, new = map(regions_of, (template.old, template.new))
     home = template.becomes.region
+    old, new = ([each for each in regions_of(side) if each != home] for side in (template.old, template.new))
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
     order = new if old != new and not (more or less) else ()
     rows: dict[RowName, Sequence[str]] = {"regions-added": more, "regions-gone": less, "regions-order": order}
