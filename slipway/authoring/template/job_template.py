@@ -82,9 +82,11 @@ class JobTemplate(Declaration):
 
 @dataclass(frozen=True)
 class StackTemplate(JobTemplate):
-    """A template on the machines of a stack. `teams`: by name, the same for teams with other machines."""
+    """A template on the machines of a stack. `teams`: by name, the same for teams with other machines. `keys`: by role,
+    the keys of the stack that it names them by."""
 
     teams: Mapping[str, JobTemplate] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 def problems(template: Declaration) -> Iterator[str]:

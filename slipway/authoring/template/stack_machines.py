@@ -72,7 +72,9 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
         for name, team in stack.teams.items()
         if _may_submit(template, name, team, stack)
     }
-    return StackTemplate(**{**vars(usual), "teams": {name: its for name, its in of_teams.items() if its != usual}})
+    others = {name: its for name, its in of_teams.items() if its != usual}
+    named = {pool.role: pool.key for pool in template.all_pools if pool.key}
+    return StackTemplate(**{**vars(usual), "teams": others, "keys": named})
 
 
 def _of_team(template: JobTemplate, name: str, team: TeamEntry, stack: Stack) -> JobTemplate:

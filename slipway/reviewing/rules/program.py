@@ -18,7 +18,7 @@ from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-_ENTRY = re.compile(r"slipway:persistentResources\.[\w-]+")
+_ENTRY = re.compile(r"slipway:(?:persistentResources|machines)\.[\w-]+")
 _LATER = re.compile(
     r"slipway:(persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial|reservations\..+\.machines)"
 )
@@ -86,7 +86,7 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
     of any of them, but of no rule."""
     said = str(fault)
     entries = (
-        *_ENTRY.findall(fault.why),
+        *_ENTRY.findall(said),
         *(f"slipway:persistentResources.{name}." for name in _POOL.findall(fault.why)),
     )
     others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]

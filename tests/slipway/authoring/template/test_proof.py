@@ -68,6 +68,18 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
 
+def test_a_machine_by_its_key_is_mended_under_that_key() -> None:
+    entry = "{machine: n1-standard-8, disk: {type: pd-ssd, sizeGb: 200}}"
+    pools = "{main: {machine: n1-standard-8, disk: {sizeGb: 100}, replicas: 1}}"
+    stack = read(
+        with_config(f"slipway:machines: {{small: {entry}}}\nslipway:persistentResources: {{c: {{pools: {pools}}}}}")
+    )
+    asked = template(worker_pools=(WorkerPool("main", "small", Disk("pd-ssd", 100)),), parameters=())
+    with pytest.raises(ConfigError) as error:
+        prove(on_stack(asked, stack), StackResources(stack.clusters))
+    assert "or let slipway:machines.small ask for the disk of c/main" in error.value.fix
+
+
 def test_no_pool_that_another_worker_pool_takes_is_to_be_given_other_machines() -> None:
     error = refused(cluster(pool("head", "n1-standard-4")))
     assert error.fix == "add a pool for workers to cluster cpu"

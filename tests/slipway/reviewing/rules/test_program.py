@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from slipway.deploying.engine.events import read
+from slipway.deploying.engine.preview import Preview
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Files
 from slipway.reviewing.change.edits import Edit, edits
@@ -46,6 +47,18 @@ def test_packages_of_several_files_are_one_consequence() -> None:
     (finding,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
     assert (finding.kind, finding.subject, finding.grade) == ("pins-changed", "program packages", Grade.BLOCKING)
     assert finding.edits == (a, b)
+
+
+def test_a_machine_that_no_pool_has_any_more_is_put_back_under_its_key() -> None:
+    key, other = "slipway:machines.small.disk.sizeGb", "slipway:budget.stack"
+    fault = (
+        "template tune fits no pool of this stack\n"
+        "  why: worker pool trial needs disk pd-ssd 200 GB, nearest pool cpu/workers has pd-ssd 100 GB\n"
+        "  fix: give cpu/workers the template's disk; or let slipway:machines.small ask for the disk of cpu/workers"
+    )
+    files = Files(frozenset(), stacks={STACK: (Edit(key, "100", "200"), Edit(other, "1", "2"))})
+    (consequence,) = program(change(facts(), facts(), files=files, preview=Preview(errors=(fault,))))
+    assert consequence.instead == f"leave `{key}` as it was"
 
 
 def test_the_hooks_of_a_recorded_preview() -> None:
