@@ -18,6 +18,7 @@ from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CODE_LABEL
 from slipway.model.machines.spec import MachineSpec
+from slipway.reviewing.change.usual import timeout_of
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import fill
 from tests.review.case import Job, World
@@ -36,7 +37,8 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     sent = NOW - timedelta(hours=job.hours)
     body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user, sent=sent)
     since = sent.isoformat()
-    end = (NOW - timedelta(hours=job.hours / 2)).isoformat()
+    # None runs for longer than it may.
+    end = (sent + min(timedelta(hours=job.hours / 2), timedelta(seconds=timeout_of(template)))).isoformat()
     lived: dict[str, Any] = {
         "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",
         "displayName": job.name,

@@ -52,7 +52,7 @@ CASES = (
     Case(
         "Jobs are ended after a time that the last one took three times over",
         (template("lora", "86_400", "36_000"),),
-        (stops("timeout-changed", "lora", "`tune-9b` (ben, succeeded after 30 h)", "ran longer"),),
+        (stops("timeout-changed", "lora", "`tune-9b` (ben, succeeded after 24 h)", "ran longer"),),
         may=("run-cost",),
         world=World(jobs=(Job("tune-9b", "lora", "ben", "spot", state="SUCCEEDED", hours=60),)),
         never=("3 days",),
