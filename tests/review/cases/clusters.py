@@ -189,17 +189,25 @@ CASES = (
     Case(
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
         (QUIET,),
-        (tells("cluster-created", "h100", "deleted"),),
+        (tells("cluster-created", "h100", "deleted"), tells("cluster-may-become", "h100", "no template asks for")),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("h100",)),
+        given=(h100(OTHER_MACHINES),),
+        never=("the next time",),
         accident="a cluster deleted in the console",
     ),
     Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
-        (tells("cluster-created", "h100", "failed"),),
+        (
+            tells("cluster-created", "h100", "failed", "if no machines come, its alternatives are tried"),
+            tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks for"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1", "stay on the one that failed"),
+        ),
         may=("capacity-found-anew", "cluster-cleared"),
-        world=World(states={"h100": "ERROR"}),
+        world=World(states={"h100": "ERROR"}, jobs=(LARGE,)),
+        given=(h100(OTHER_MACHINES),),
+        never=("createWithin", "may finish", "the next time"),
         accident="machines that were gone in the night",
     ),
     Case(

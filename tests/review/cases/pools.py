@@ -118,7 +118,7 @@ CASES = (
         "A fixed pool loses one of its two machines while a job has both of its pools",
         (stack("sizeGb: 100 }, replicas: 2 }", "sizeGb: 100 }, replicas: 1 }"),),
         (
-            hurts("capacity-given-back", "cpu/head", "1 `n1-standard-4`"),
+            hurts("capacity-given-back", "cpu/head", "1 `n1-standard-4`", "keeps 1 of its 2 machines"),
             tells("jobs-finish-on-old", "cpu", "digits-night", "nightly"),
         ),
         may=ANEW,

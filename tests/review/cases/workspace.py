@@ -219,7 +219,7 @@ CASES = (
     Case(
         "People may bring no code any more, as somebody did last week",
         (stack("    code: true\n", ""),),
-        (stops("code-forbidden", "workspace", ": `slipway submit --code` is refused"),),
+        (stops("code-forbidden", "workspace", ": `slipway submit --code` is refused", "`eve-try` (eve, succeeded"),),
         given=FREE,
         world=BROUGHT,
         accident="a rule that was to keep out other people's code, and ended one's own",

@@ -202,7 +202,7 @@ def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
 def within(cluster: Cluster, *, season: bool = False) -> str:
     """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
     wait = cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)
-    return say("cluster-waits", wait=exact_span(wait.total_seconds()), season=season)
+    return say("cluster-waits", others=cluster.alternatives, wait=exact_span(wait.total_seconds()), season=season)
 
 
 def with_month(hourly: Price) -> str:

@@ -69,7 +69,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
             and cluster.retires
             and not (cluster.stays or cluster.in_place or cluster.name in held_up(change))
         ):
-            goes: Mapping[str, Any] = {"removed": group == "removed", "revived": group == "revived"}
+            goes: Any = {"removed": group == "removed", "revived": group == "revived", "failed": cluster.failed}
             yield of_cluster("jobs-finish-on-old", cluster.name, details=jobs(cluster.jobs, change.now), **goes)
     yield from new_machines(listed, change)
     yield from pools(listed, change)

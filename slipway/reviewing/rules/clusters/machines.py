@@ -67,8 +67,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     """Tell of another list of alternatives, of which a cluster may be made, now or later."""
     new, was = cluster.new, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
-    made = not (cluster.new_in_cloud or cluster.stays)
-    if new is None or new.alternative or not new.alternatives or not (made or cluster.stays):
+    if new is None or new.alternative or not new.alternatives or (cluster.new_in_cloud and not cluster.stays):
         return
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
@@ -76,7 +75,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     asked = {kind for offer in change.new.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
-    if alike(new.alternatives, before) and not (cluster.is_replaced and lacking):
+    again = alike(new.alternatives, before)
+    if again and not (lacking and (cluster.made or cluster.gone)):
         return
     most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
@@ -84,7 +84,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
     lost, dearer = machines(cluster.held) if cluster.is_replaced else "", Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)
-    warns = made or lacking or far or (not before and dearer.known > 0)
+    warns = lost or (not again and (not cluster.stays or lacking or far or (not before and dearer.known > 0)))
     yield of_cluster(
         "cluster-may-become",
         cluster.name,
@@ -92,7 +92,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         lacking=lacking,
         most=dollars(most),
         lost=lost,
-        stays=cluster.stays,
+        stays=cluster.stays and not cluster.gone,
         regions=regions,
         home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,

@@ -76,19 +76,19 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
     lost = min(_lost(old, cluster), old.min if other else old.min - new.min)
     if lost > 0:
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
-        scarce = bool(old.machine.accelerator)
         gpus, was = (each.machine.accelerator_count * each.min for each in (new, old))
         # What takes their place is found before these go.
         grown = old.machine.accelerator == new.machine.accelerator and gpus >= was and not cluster.in_place
         yield _of_pool(
             "other-machines" if other else "fewer-machines",
             place,
-            scarce=scarce,
-            grade=None if scarce and not grown else Grade.WARNING,
+            scarce=was,
+            grade=None if was and not grown else Grade.WARNING,
             given=machines([MachineGroup(old.machine, lost)]),
             new=new.machine,
             old=old.machine,
-            min=new.min,
+            left=new.min,
+            grows=new.autoscaled,
             size=_size(old, "min"),
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),

@@ -119,10 +119,9 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for region, name in new.items():
         if name not in old.values():
             yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
-    for region, name in old.items():
+    for name in old.values():
         if name not in (*new.values(), *change.after.kept):
-            details = (f"has the results of jobs in {region}",)
-            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE, details=details)
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)
 
 
 def _encrypted(change: Change) -> Iterator[Consequence]:

@@ -64,9 +64,9 @@ def people(change: Change) -> Iterator[Consequence]:
             secret, former = map("`{}`".format, names)
             values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": _for_sessions(change.old)}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
-            brought = (CODE_LABEL in job.labels for sent in change.jobs_by_template.values() for job in sent)
-            grade = Grade.BLOCKING if key == "code" and not now and any(brought) else None
-            yield by_row(row, Subject("workspace", key), grade=grade, **values)
+            brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
+            values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
+            yield by_row(row, Subject("workspace", key), grade=Grade.BLOCKING if values["details"] else None, **values)
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     # A group's are the jobs of the team that it is called like.
