@@ -113,6 +113,7 @@ CASES = (
         (
             hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
             hurts("run-cost", "digits", "$2.10/h on demand is above `confirmAbove`", "`--yes` end with exit code 5"),
+            hurts("pool-unused", "cpu/head", "No template tries", "first any more", "it costs $0.49/h"),
         ),
         given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
         accident="a nightly script that sent nothing any more",

@@ -206,7 +206,7 @@ CASES = (
         "Jobs prefer Spot, whose quota is enough for one of them",
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "pool", "on-demand")'),),
         (hurts("offer-order", "digits", "try Spot before pool `cpu`"),),
-        may=("run-cost",),
+        may=("run-cost", "pool-unused"),
         world=World(limits={"preemptible_cpus": 40}),
         accident="a quota of CPUs that stopped the job",
     ),

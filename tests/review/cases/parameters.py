@@ -23,8 +23,7 @@ CASES = (
             hurts(
                 "pool-unused",
                 "h100/workers",
-                "No template goes to pool",
-                "by its defaults any more",
+                "No template tries pool `h100/workers` first by its defaults any more",
                 "it costs $202.28/h",
             ),
         ),

@@ -40,6 +40,7 @@ CASES = (
         ),
         may=("offer-unavailable", "no-offer-left", "offer-gone", "template-gone", "offer-added"),
         world=NEAR,
+        never=("nobody can submit", "keep the entry"),
         accident="a name handed to something smaller",
     ),
     Case(

@@ -86,8 +86,10 @@ CASES = (
                 "wait 15 min for pool `h100` instead of not at all",
                 "then they cost $63.92/h on Spot",
             ),
+            hurts("pool-unused", "h100/workers", "No template tries pool `h100/workers` first any more"),
         ),
         may=("run-cost",),
+        never=("by its defaults",),
     ),
     Case(
         "The wait for flex-start is nobody's any more, so the service ends it",
@@ -131,7 +133,7 @@ CASES = (
         "The pool comes last, after Spot and on-demand",
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand", "pool")'),),
         (hurts("offer-order", "digits", "Spot and machines on demand before pool `cpu`", "else $2.10/h on demand"),),
-        may=("run-cost",),
+        may=("run-cost", "pool-unused"),
         accident="a pool that nobody used, paid beside machines of jobs' own",
     ),
     Case(
@@ -246,7 +248,7 @@ CASES = (
     Case(
         "Large models are tuned on Spot machines first",
         (template("lora", '("pool", "reservation", "spot")', '("spot", "pool", "reservation")'),),
-        (hurts("offer-order", "lora", "Spot before pool"),),
+        (hurts("offer-order", "lora", "Spot before pool"), hurts("pool-unused", "h100/workers", "$147,666 a month")),
         may=("run-cost",),
         world=BUSY,
     ),

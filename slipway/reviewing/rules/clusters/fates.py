@@ -64,11 +64,8 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 **_values(cluster, listed, change),
             )
         yield from _needed(cluster, change)
-        if (
-            cluster.jobs
-            and cluster.retires
-            and not (cluster.stays or cluster.in_place or cluster.name in held_up(change))
-        ):
+        busy = cluster.jobs and cluster.retires
+        if busy and not (cluster.stays or cluster.in_place or cluster.name in held_up(change)):
             goes: Any = {"removed": group == "removed", "revived": group == "revived", "failed": cluster.failed}
             yield of_cluster("jobs-finish-on-old", cluster.name, details=jobs(cluster.jobs, change.now), **goes)
     yield from new_machines(listed, change)
@@ -143,6 +140,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "ended": have_ended(cluster.jobs),
         "unique": held if old and scarce(old) else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
+        "adopted": new is None and cluster.name in change.new.clusters,
         "dormant": dormant,
         "bring": dormant and dormant.edit,
         "state": dormant.reason().state if dormant and not dormant.awaited and dormant.why != "idle" else "",

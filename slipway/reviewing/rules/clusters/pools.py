@@ -10,6 +10,7 @@ from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools, usual_offers
 from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.cluster import PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
@@ -38,13 +39,12 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
             after = new.pool(renamed.get(pool.name, pool.name))
             place = cluster.name, (after or pool).name
             # A cluster that is lost already has nothing to give back.
-            if after:
-                yield from (
-                    *(_given_back(place, pool, after, cluster) if cluster.held else ()),
-                    *_most(place, pool, after, change),
-                )
+            if cluster.held and after:
+                yield from _given_back(place, pool, after, cluster)
             elif cluster.held:
                 yield _gone(place, pool, cluster, unused=place in idle)
+            if after:
+                yield from _most(place, pool, after, change)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -108,8 +108,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         yield _of_pool("pool-raised", place, edits=_both(old, new), key=_size(new, key), **how)
     if new.max >= old.max:
         return
-    asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
-    hit = {name: most for name, most in asking.items() if most > new.max}
+    hit = [name for name, template in change.new.templates.items() if largest(template, *place) > new.max]
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
@@ -136,11 +135,11 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
     refused = any(map(misfits, new.templates.values()))
-    left = _idle(new)
-    others = _idle(new, usual=True) - _idle(change.old, usual=True) - left - idle
+    left, last = _idle(new), _idle(new, usual=False)
+    others = (last - _idle(change.old, usual=False)) | (_idle(new, usual=True) - _idle(change.old, usual=True))
     # Of a team's, usual submissions are those with `--team`, and a cluster that was not there had none.
-    there = (place for place in others & before.keys() if not new.owners(place[0]) and place[0] in change.old.clusters)
-    deserted = {place for place in there if pools[place].min}
+    lived = {name for name, cluster in change.old.clusters.items() if not cluster.adopted and not new.owners(name)}
+    deserted = {place for place in others - left - idle if place in before and place[0] in lived and pools[place].min}
     for place in () if unknown else sorted((left - idle) | deserted):
         pool, usual = pools[place], place in deserted
         # What a refused template leaves is not free before that is mended.
@@ -153,6 +152,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             "pool-unused",
             place,
             usual=usual,
+            defaults=place not in last,
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(map(barred, every)) else "",
             paid=with_month(paid),
             free=place[0] not in protected,
@@ -189,19 +189,24 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _idle(catalog: Catalog, *, usual: bool = False) -> frozenset[_Place]:
-    """Return the pools that no template fits, or none as it is submitted without parameters."""
-    pools = _pools(catalog)
-    ways = ((each, usual_offers(each) if usual else each.offers) for each in catalog.templates.values())
+def _first(template: Template, *, usual: bool) -> Iterable[Offer]:
+    """Return what jobs try first in each case, or in that of the defaults."""
+    ways = usual_offers(template) if usual else [offer for offer in template.offers if offer.kind == template.kind]
+    return {case_in_words(offer.when): offer for offer in reversed(ways) if offer.available}.values()
+
+
+def _idle(catalog: Catalog, *, usual: bool | None = None) -> frozenset[_Place]:
+    """Return the pools that no template fits; with `usual`, those that none tries first, by its defaults or at all."""
+    # Offers on a dormant cluster name no pools, and use it when it is there.
+    awaited = {offer.dormant for offer in catalog.offers}
+    others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
+    pools = {place: pool for place, pool in _pools(catalog).items() if place[0] not in others}
+    ways = ((each, each.offers if usual is None else _first(each, usual=usual)) for each in catalog.templates.values())
     open_to = (replace(each, offers=tuple(offer for offer in some if not barred(offer))) for each, some in ways)
     unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}
-    # Offers on a dormant cluster name no pools, and use it when it is there.
-    awaited = {offer.dormant for offer in catalog.offers}
-    others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
-    alone = (place for place in unused if (place[0], pools[place].machine) not in used)
-    return frozenset(place for place in alone if place[0] not in others)
+    return frozenset(place for place in unused if (place[0], pools[place].machine) not in used)
 
 
 def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:

@@ -49,15 +49,13 @@ def settings(change: Change) -> Iterator[Consequence]:
                 begins = new.season.begins
                 when = moment_in_words(begins) if begins and begins > change.now else ""
                 told: dict[str, Any] = {"when": when, "state": new.reason().state, "costs": of.costs(new)}
-                details = (new.words, *of.pools_of(new), *of.announced(new, change))
+                details = (*of.pools_of(new), *of.announced(new, change))
                 yield of_cluster("season-to-come", name, details=details, key="from", **told)
         else:
             yield from _edited(old, new, events, change)
             # No other rule tells the edits of a cluster that comes or goes by its dates.
             if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
-                waits = isinstance(new, DormantCluster)
-                how: dict[str, Any] = {"so": _reason(new), "waits": waits, "key": remade[0].key}
-                yield of_cluster("season-remade", name, edits=remade, **how)
+                yield of_cluster("season-remade", name, edits=remade, so=_reason(new), key=remade[0].key)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     short, sides = set[str](), _ready(change)
