@@ -14,6 +14,7 @@ from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RES
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template, applying, case_in_words
+from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineGroup
@@ -187,8 +188,11 @@ def cost(offer: Offer, catalog: Catalog) -> str:
 
 def dates_of(offer: Offer, catalog: Catalog) -> str:
     """Return when alone an offer's reservation takes jobs; empty for always."""
-    named = (each for each in catalog.reservations.values() if each.path in str(offer.request))
-    return next((each.dates for each in named if each.begins or each.ends), "")
+    return next((each.dates for each in reserved(offer, catalog) if each.begins or each.ends), "")
+
+
+def reserved(offer: Offer, catalog: Catalog) -> list[Reservation]:
+    return [each for each in catalog.reservations.values() if f"'{each.path}'" in str(offer.request)]
 
 
 def _dollars(price: Price) -> str:
@@ -224,8 +228,7 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
 
 def _end(offer: Offer, catalog: Catalog) -> str:
     """Return what is to be known of a way to run beside its cost: ` (2 machines)`, those of a reservation."""
-    held = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
-    counts = [f" ({counted(machines, 'machine')})" for machines in held if machines]
+    counts = [f" ({counted(each.machines, 'machine')})" for each in reserved(offer, catalog) if each.machines]
     return ", which may be taken away" if offer.capacity_type == SPOT else "".join(counts[:1])
 
 

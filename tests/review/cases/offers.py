@@ -173,6 +173,31 @@ CASES = (
         world=World(jobs=(RESERVED,)),
     ),
     Case(
+        "A template names a reservation no more, which ended days ago",
+        (
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+            template("lora", '                    reservation="bought",\n', ""),
+        ),
+        (tells("offer-gone", "lora reservation", "not offered the reservation any more, where none could start"),),
+        given=(stack("machines: 2 }", "machines: 2, until: 2026-11-10 }"),),
+        never=("stays paid", "can't use the reservation"),
+    ),
+    Case(
+        "Spot goes behind a reservation of everybody's, and one of nearly its name has dates",
+        (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
+        (hurts("offer-gone", "lora spot", "Vertex AI's fee on top of the reservation (2 machines)"),),
+        given=(
+            stack("reservations/bought, machine", "reservations/bought-more, machine"),
+            stack(
+                "  slipway:reservations:\n",
+                "  slipway:reservations:\n    dated: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
+                "machine: a3-highgpu-8g, machines: 1, from: 2027-01-11 }\n",
+            ),
+        ),
+        never=("2027-01-11 alone",),
+        accident="a fallback that was thought to come months later",
+    ),
+    Case(
         "Spot goes behind a reservation that has dates",
         (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
         (hurts("offer-gone", "lora spot", "wait at most 1 h, then", "outside these dates they can go nowhere else"),),

@@ -29,6 +29,7 @@ from slipway.reviewing.change.usual import (
     costs,
     is_dear,
     misfits,
+    reserved,
     served,
     usual_values,
     way,
@@ -53,8 +54,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
             used = template.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
     for words, some in opened(was, becomes).items():
-        paid = costs(some, template.becomes)
-        yield _tells(template, "case-allowed", some[0], part=f"case {words}", costs=paid)
+        yield _tells(template, "case-allowed", some[0], part=f"case {words}", costs=costs(some, template.becomes))
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
     same = kept(before, after)
@@ -69,9 +69,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     # A capacity type that goes with all its shapes goes once.
     once = {(*_place(each), each.cluster, _last_shape(each, after)): each for each in reversed(gone)}
     yield from (_gone(template, offer, before, after) for offer in reversed(once.values()))
-    for label in after:
-        if label not in same and label not in of_shapes:
-            yield _added(template, label, before, after)
+    yield from (_added(template, label, before, after) for label in after if label not in {*same, *of_shapes})
     now = {old: label for label, old in same.items()}
     yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
     stay = chain.from_iterable(_kept(template, after[label], old, before[old], after) for label, old in same.items())
@@ -83,31 +81,32 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
     """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out."""
     was, becomes, today = template.was.reservations, template.becomes.reservations, template.change.now
+    can = [each for each in template.new.offers if each.available]
     for path, listed in becomes.items() if was != becomes else ():
         # One that is still to come counts as it begins.
         first = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
         times = [first, *([listed.ends] if listed.ends and listed.ends > first else [])]
-        for offer in (each for each in template.new.offers if each.available and path in str(each.request)):
+        for offer in (each for each in can if listed in reserved(each, template.becomes)):
             broken = ([_breaks(offer, template.new, side, time) for side in (was, becomes)] for time in times)
             if now := next((time for time, sides in zip(times, broken, strict=True) if sides == [False, True]), None):
-                others = (each for each in template.new.offers if each.available and each is not offer)
-                rest = [each for each in others if compete(each, offer)]
+                rest = [each for each in can if compete(each, offer) and each is not offer]
                 every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
-                asking = (each for each in every if path in str(each[0].request))
+                asking = (each for each in every if listed in reserved(each[0], template.becomes))
                 idle = not listed.closed(now) and all(_breaks(*each, becomes, now) for each in asking)
-                holds, until = f"{listed.machines} `{listed.machine}`", moment_in_words(now) if now != first else ""
+                holds = f"{listed.machines} `{listed.machine}`" if listed.machine else f"{listed.machines} machines"
+                until = moment_in_words(now) if now != first else ""
                 sent = template.used.having(lambda job, of=offer: _sent_for(job, of, template.was))  # type: ignore[misc]
                 more = {"until": until, "closed": listed.closed(now), "idle": idle, "used": sent if until else None}
                 more |= {"costs": costs(rest, template.becomes), "grade": None if rest and not idle else Grade.BLOCKING}
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
-def _breaks(offer: Offer, template: Template, reserved: Mapping[str, Reservation], now: datetime) -> bool:
+def _breaks(offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime) -> bool:
     """Tell whether a usual submission breaks rules of the service, but for what only sending fills in."""
     from slipway.model.rules.table import check
 
     request = fill(offer.request, usual_values(template))
-    breaches = check(offer.kind, offer.capacity_type, request, reserved=reserved, now=now)
+    breaches = check(offer.kind, offer.capacity_type, request, reserved=listed, now=now)
     return any("${" not in breach.text for breach in breaches)
 
 
@@ -232,9 +231,11 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
-    nowhere = offer.available and _can_run_nowhere(offer, template)
+    over = any(each.ends and each.ends <= template.change.now for each in reserved(offer, template.was))
+    could = offer.available and not over
+    nowhere = could and _can_run_nowhere(offer, template)
     so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
-    if left and offer.available:
+    if left and could:
         place = [each is offer for each in before.values()].index(True)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
@@ -256,16 +257,16 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         "offer-gone",
         offer,
         way=way(replace(offer, shape=_last_shape(offer, after))),
-        could=offer.available,
+        could=could,
         nowhere=nowhere,
-        so=facts(so, _refused(offer, rivals) if offer.available and not nowhere else ""),
+        so=facts(so, _refused(offer, rivals) if could and not nowhere else ""),
         instead=kept * bool(_refused(offer, template.new.offers)),
         details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
         tried=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=Grade.NOTE if spare or not offer.available else Grade.BLOCKING if nowhere or shut or took else None,
+        grade=Grade.NOTE if spare or not could else Grade.BLOCKING if nowhere or shut or took else None,
     )
 
 

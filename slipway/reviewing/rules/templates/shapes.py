@@ -22,10 +22,8 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
     """Find shapes that are tried after others and can be had; others are told as offers."""
     for labels in _only_in(after, before):
         offers = [after[label] for label in labels if after[label].available]
-        places = list(after)
-        earlier = [
-            after[label] for label in places[: places.index(labels[0])] if compete(after[label], after[labels[0]])
-        ]
+        first = after[labels[0]]
+        earlier = [each for each in list(after.values())[: list(after).index(labels[0])] if compete(each, first)]
         if offers and earlier:
             less = less_memory(offers[0], earlier)
             prices = costs([replace(offer, shape="") for offer in offers], template.becomes)

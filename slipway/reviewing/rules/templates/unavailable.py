@@ -11,7 +11,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits
+from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -94,13 +94,12 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
     if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"
-    named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
+    named = [each.machine for each in reserved(offer, catalog)]
     if offer.capacity_type == RESERVATION and not named:
         return "the stack lists no such reservation"
     asked, holds = {*machine_types(offer)}, {*named} - {""}
     if offer.capacity_type == RESERVATION and holds and not holds & asked:
         there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
         return f"it holds {there}, and they need {needed}"
-    return (
-        "it is not available" if offer.capacity_type != POOL or offer.cluster else "they fit no pool that they may use"
-    )
+    unfit = offer.capacity_type == POOL and not offer.cluster
+    return "they fit no pool that they may use" if unfit else "it is not available"
