@@ -74,6 +74,7 @@ def by_row(
     not the row's; `cost`: USD an hour."""
     told = {**ROWS[row], **({"kind": as_kind} if as_kind else {})}
     parts: dict[str, Any] = {"row": row, "edits": edits, "details": details, "cost": float(cost.known) if cost else 0.0}
+    # Of two remedies the first may be missing.
     parts |= {part: phrase(told[part], values).removeprefix("or ") for part in _PARTS if part in told}
     parts |= {"field": field} if field else {}
     return consequence(told["kind"], subject, grade=grade or usual_grade(told), **parts)

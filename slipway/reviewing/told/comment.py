@@ -160,7 +160,7 @@ def _below_title(line: Line, beside: bool) -> str:
 def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "") -> str:
     key = key or line.field
     field = code(short(key, _LONGEST_NAME)) if key else _shown(names)
-    where = f" ({field})" if told and field else f"edit: {field}" * bool(field)
+    where = f" ({field})" if told and field else f"caused by {field}" * bool(field)
     return f"{sign or line.sign} {_shown(told)}{where}" if told or field else ""
 
 

@@ -94,7 +94,9 @@ def test_the_first_line_has_the_sign_of_what_it_tells() -> None:
     assert "\n- ⚠ why; they run on b (`slipway:a, slipway:b`)\n" in comment([replace(QUIET, consequences=jobs)])
     # What a title says alone has no line but for its key.
     assert "- ⛔" not in comment([replace(QUIET, consequences=(goes(),))])
-    assert "- ⛔ edit: `slipway:x`\n" in comment([replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))])
+    assert "- ⛔ caused by `slipway:x`\n" in comment(
+        [replace(QUIET, consequences=(replace(goes(), field="slipway:x"),))]
+    )
 
 
 def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
