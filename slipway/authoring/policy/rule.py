@@ -32,7 +32,7 @@ class DeclaredStack:
     @property
     def clusters(self) -> Iterable[Cluster]:
         """The present clusters, and those of coming seasons: once a season begins, it is too late to refuse them."""
-        return (*self.catalog.clusters.values(), *self.catalog.coming)
+        return self.catalog.expected
 
     @property
     def options(self) -> Iterator[tuple[str, Cluster]]:

@@ -142,7 +142,7 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
 def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
     """Return the live resources, with the limits of these metrics; None for all that the service lists."""
     catalog = context.catalog
-    clusters = (*catalog.clusters.values(), *catalog.coming)
+    clusters = catalog.expected
     wanted = LiveScope(
         project=catalog.project,
         region=catalog.region,

@@ -179,7 +179,7 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
     """Return the metrics whose limits the verdict needs."""
-    return drawn((*catalog.clusters.values(), *catalog.coming), draws)
+    return drawn(catalog.expected, draws)
 
 
 def quota_ids(live: Live) -> Mapping[str, str] | None:

@@ -148,6 +148,11 @@ class Catalog:
         return tuple(cluster for cluster in self.dormant.values() if cluster.comes)
 
     @property
+    def expected(self) -> tuple[Cluster, ...]:
+        """The clusters that exist, and those that come without an edit."""
+        return (*self.clusters.values(), *self.coming)
+
+    @property
     def at_once(self) -> Iterator[tuple[datetime | None, list[Cluster]]]:
         """The clusters that exist at once: now (None), with those that only lacked machines or quota, and from the
         beginning of each coming season on."""

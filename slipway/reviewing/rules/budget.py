@@ -104,8 +104,7 @@ def _in_words(limits: Mapping[str, float]) -> str:
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
     """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
     can be sent at the month's end, or nearly so."""
-    catalogs = (change.old, change.new)
-    sides = [[each for each in (*of.clusters.values(), *of.coming) if not each.adopted] for of in catalogs]
+    sides = [[each for each in of.expected if not each.adopted] for of in (change.old, change.new)]
     now = [[price(each) * HOURS_OF_A_MONTH for each in side if each.season == ALWAYS] for side in sides]
     begins = (max(each.season.begins or change.now, change.now) for each in sides[1] if each.season != ALWAYS)
     firsts = [datetime(day.year, day.month, 1, tzinfo=UTC) for day in begins]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -113,18 +114,25 @@ def money(change: Change) -> Money:
     return Money(_amount(change, most=False), _amount(change, most=True), sum(beside, Price()))
 
 
-def _amount(change: Change, *, most: bool) -> Amount:
-    (before, lacked), (after, lacks) = (_total(change, side, most=most) for side in Side)
+def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount:
+    (before, lacked), (after, lacks) = (_total(change, side, most=most, at=at) for side in Side)
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
+
+
+def _highest(change: Change, *, most: bool) -> tuple[datetime, Amount]:
+    """Return the rise when it is highest, and the time: now, or where a season begins or ends."""
+    seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
+    dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
+    amounts = ((at, _amount(change, most=most, at=at)) for at in (change.now, *sorted(dates)))
+    return max(amounts, key=lambda dated: (dated[1].more, dated[1].difference))
 
 
 def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
     costs_now = money(change)
-    steep = not change.first and costs_now.idle.steep
-    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle, steep=steep)
-    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most, steep=False)
+    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle)
+    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _agents(change.old, change.new)
@@ -133,14 +141,15 @@ def costs(change: Change) -> Iterator[Consequence]:
         yield from _dated(change)
 
 
-def _total(change: Change, of: Side, *, most: bool) -> tuple[Price, Counter[object]]:
+def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tuple[Price, Counter[object]]:
     """Return the price of all clusters that the stack has made, and the machines whose price is not whole; `most`: at
-    the dearest time."""
+    the dearest time; `at`: then, coming seasons included."""
     lacking: Counter[object] = Counter([of] if of in change.unknown else ())
     if lacking:
         return UNKNOWN, lacking
     catalog = change.old if of is Side.BEFORE else change.new
-    sides = (clusters for _, clusters in catalog.at_once) if most else (catalog.clusters.values(),)
+    sides = [there for _, there in catalog.at_once] if most else [[*catalog.clusters.values()]]
+    sides = [[each for each in catalog.expected if each.season.includes(at)]] if at else sides
     own = [[each for each in side if not each.adopted] for side in sides]
     for side in own:
         pools = [pool for each in side for pool in each.pools if not pool.price_per_hour.complete]
@@ -148,15 +157,21 @@ def _total(change: Change, of: Side, *, most: bool) -> tuple[Price, Counter[obje
     return dearest(sum((price(each, most=most) for each in side), Price()) for side in own), lacking
 
 
-def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
-    if not (amount.difference or amount.more or amount.fewer):
-        return
-    month = abs(amount.monthly)
+def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Consequence]:
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
-    asks = most is not None and (amount.more or float(amount.monthly) > most)
+    idle = kind == "idle-cost"
+    since, highest = _highest(change, most=not idle)
+    asks = most is not None and (highest.more or float(highest.monthly) > most)
+    steep = idle and amount.steep and not change.first
+    if asks and highest.difference != amount.difference:
+        amount, start = highest, moment_in_words(since) if since > change.now else "now"
+        when = f"{when} from {start} on"
+    if not (amount.difference or amount.more or amount.fewer):
+        return
+    month = abs(amount.monthly)
     # Nothing is deployed that is refused, whoever approves it.
     refused = change.preview is not None and change.preview.refused
     yield by_row(

@@ -1,6 +1,7 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
 from tests.review.case import BUSY, STACK, Case, Edit, h100, hurts, stack, stops, tells, template
+from tests.review.cases.costs import ASKS_ABOVE
 from tests.review.edits import ANEW, H100_ENTRY, MONEY, NIGHTLY, NOT_ON_THE_POOL, OFFERS, POLICY, SESSIONS, VISION, ago
 
 LIVES = "retireWithin: 2w\n"
@@ -151,8 +152,12 @@ CASES = (
     Case(
         "A campaign that is to come begins sooner",
         (stack("from: 2026-12-20", "from: 2026-12-15"),),
-        (tells("season-changed", "h100 from", "5 days more cost $24,274 with nothing running"),),
-        given=(h100("from: 2026-12-20", "until: 2027-01-15"),),
+        (
+            tells("season-changed", "h100 from", "5 days more cost $24,274 with nothing running"),
+            stops("idle-cost", "stack", "$147,666 a month more", "running from 2026-12-15 on", "above $50,000"),
+            stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 on", "above $100,000 a month"),
+        ),
+        given=(ASKS_ABOVE, h100("from: 2026-12-20", "until: 2027-01-15")),
         accident="a bill that a change of dates did not tell",
     ),
     Case(

@@ -50,7 +50,7 @@ _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
 _FATES: Mapping[Fate, RowName] = {
     Fate.CREATED: "resource-created",
-    Fate.ADOPTED: "resource-adopted",
+    Fate.ADOPTED: "resource-created",
     Fate.REPLACED: "resource-replaced",
     Fate.DELETED: "resource-deleted",
     Fate.FORGOTTEN: "resource-forgotten",
@@ -115,7 +115,7 @@ def of_fate(what: str, fate: Fate) -> Effect:
     if what in _COMMITTED and fate is Fate.CREATED:
         return follows("resource-committed")
     held: dict[str, Any] = {word: word == _HELD.get(what) for word in _HELD.values()}
-    row = follows(_FATES[fate], **held)
+    row = follows(_FATES[fate], adopted=fate is Fate.ADOPTED, **held)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 

@@ -1,5 +1,6 @@
 """The costs of a change: idle and at most, the overlap, runs of templates. # Z8 # N5"""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -125,6 +126,37 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
     assert ("above $200 a month it needs an approval" in told.so) is (grade is Grade.BLOCKING)
     assert ("a part of the old cost is in no price list" in told.so) is ("up to" in says)
     assert f" {first} a month" in plain_text(review(edited)).partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "asks", "says"),
+    [
+        (None, (5, 9), "idle-cost", "$73,737 a month more with nothing running from 2026-11-26 09:00 UTC on"),
+        ((5, 9), (5, 10), "idle-cost", "from 2026-11-30 09:00 UTC on"),
+        (
+            (5, 9),
+            (4, 9),
+            "most-cost",
+            "with every pool at its maximum from 2026-11-25 09:00 UTC on",
+        ),
+        ((5, 9), (6, 9), "idle-cost", ""),
+    ],
+    ids=("new", "longer", "earlier", "later"),
+)
+def test_a_season_is_approved_with_the_commit_that_declares_it(
+    was: tuple[int, int] | None, becomes: tuple[int, int], asks: str, says: str
+) -> None:
+    policy = {"approveAbove": {asks: 10_000}}
+
+    def coming(days: tuple[int, int]) -> Mapping[str, DormantCluster]:
+        begins, ends = (NOW + timedelta(day) for day in days)
+        return {"next": DormantCluster(**{**vars(OLD), "name": "next", "season": Season(begins, ends)})}
+
+    sides = [facts(OLD, commit=str(days), dormant=coming(days) if days else {}) for days in (was, becomes)]
+    told = said(change(*(replace(side, policy=policy) for side in sides)))
+    assert (asks in told) is bool(says)
+    if says:
+        assert told[asks].grade is Grade.BLOCKING and says in told[asks].does
 
 
 def test_no_approval_is_spoken_of_where_nothing_is_deployed() -> None:
