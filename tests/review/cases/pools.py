@@ -26,7 +26,7 @@ CASES = (
             hurts("cluster-new-generation", "h100"),
         ),
         may=ANEW,
-        never=("gives back",),
+        never=("gives back", "such machines"),
     ),
     Case(
         "A minimum of H100 is halved to save money, and they will not come back",
