@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from slipway.base.formatting import counted, join
@@ -13,7 +14,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
-from slipway.model.catalog.template import Offer, Template, applying, case_in_words
+from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
@@ -144,14 +145,16 @@ def by(offer: Offer) -> str:
 
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
-    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all. Teams with
-    machines of their own are excepted: ` (not of team align)`."""
-    listed, teams = [*offers], sorted({offer.team for offer in template.offers} - {""})
-    cases = {case_in_words(offer.when) for offer in listed}
-    every = {case_in_words(offer.when) for offer in template.offers}
-    words = [*cases] if len(cases) == 1 and cases < every and "" not in cases else []
-    if teams and not any(offer.team for offer in listed):
-        words.append(f"not of team{'s' * bool(teams[1:])} {join(teams)}")
+    """Return the narrowest case of parameters that holds offers: ` (model=9b)`; empty for all. Teams with machines of
+    their own are excepted: ` (not of team align)`."""
+    listed, every = ([{OF_TEAM: ("",), **offer.when} for offer in some] for some in (offers, template.offers))
+    shared = [name for name in (listed or [{}])[0] if all(name in case for case in listed)]
+    bounds = {name: tuple(dict.fromkeys(chain(*(case[name] for case in listed)))) for name in shared}
+    beyond = {name: [case for case in every if {*case.get(name, some)} - {*some}] for name, some in bounds.items()}
+    narrow = {name: some for name, some in bounds.items() if beyond[name]}
+    everybodys = "" in narrow.get(OF_TEAM, ()) and narrow.pop(OF_TEAM)
+    teams = sorted({str(*case[OF_TEAM]) for case in beyond[OF_TEAM]}) if everybodys else []
+    words = [case_in_words(narrow)] * bool(narrow) + [f"not of team{'s' * bool(teams[1:])} {join(teams)}"] * bool(teams)
     return f" ({', '.join(words)})" if words else ""
 
 

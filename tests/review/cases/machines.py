@@ -25,6 +25,16 @@ FULL = (
 )
 KEYED = "  slipway:machines: { small: n1-standard-8 }\n"
 VISION_TEAM = "vision: { submitters: [user:ada@acme.example]"
+VISION_HAS_SMALL = (
+    stack(
+        "  slipway:policy:\n",
+        "  slipway:machines: { small: n1-standard-8, large: n1-standard-16 }\n"
+        f"  slipway:teams: {{ {VISION_TEAM}, machines: {{ small: n1-standard-4 }} }} }}\n  slipway:policy:\n",
+    ),
+    template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+    imports("evals", "Variant"),
+    more("evals", 'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "large", Disk("pd-ssd", 100)),)),)'),
+)
 SMALLER = (
     VARIANTS
     + """        Variant(
@@ -168,6 +178,27 @@ CASES = (
         world=BUSY,
         accident="a value that many jobs share, edited for one of them",
         never=("A default run",),
+    ),
+    Case(
+        "A key for the machine of one case becomes another, and a team has its own for the other case",
+        (stack("large: n1-standard-16", "large: n1-standard-8"),),
+        (hurts("machines-changed", "evals", "Jobs of `evals` (suite=full) run on `n1-standard-8`"),),
+        given=VISION_HAS_SMALL,
+        may=("run-cost",),
+        accident="a value that many jobs share, edited for one of them",
+        never=("of team vision) run on", "evals` on"),
+    ),
+    Case(
+        "Machines on demand come first, and those of a team cost another sum",
+        (template("evals", '("spot", "on-demand")', '("on-demand", "spot")'),),
+        (
+            hurts("offer-order", "evals", "(suite=core, not of team vision) try machines on demand before Spot"),
+            hurts("offer-order", "evals", "(team vision, suite=core) try machines on demand", "$0.25/h"),
+            hurts("offer-order", "evals", "(suite=full) try machines on demand", "$0.90/h"),
+        ),
+        given=VISION_HAS_SMALL,
+        may=("run-cost",),
+        accident="an order that was measured for one team's jobs alone",
     ),
     Case(
         "A team's own machine for a key goes, and its jobs run on half of it, as everybody's",

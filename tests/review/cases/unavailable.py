@@ -162,7 +162,7 @@ CASES = (
         "More trials at once than the pool has machines, and one job fits it still",
         (template("tune", 'parallel_trials="${parallel}"', "parallel_trials=24"), template("tune", PARALLEL, "")),
         (
-            stops("offer-unavailable", "tune pool", "can't use pool `cpu` any more"),
+            hurts("offer-unavailable", "tune pool", "can't use pool `cpu` any more"),
             hurts("parameter-gone", "tune"),
             hurts("study-changed", "tune", "run `24` trials at once instead of"),
         ),

@@ -80,7 +80,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if (was_asleep != asleep or _both_past(key, was, value, change.now)) if dated else old.adopted or new.adopted:
             continue
         asked = value is not None and not (dated and asleep)
-        harms = asked and (dated if was is None else _harms(key, was, value))
+        sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
+        harms = sooner or (key == "createWithin" and value is not None and value >= _TOO_LONG)
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
@@ -143,13 +144,6 @@ def _by_key(cluster: Cluster) -> dict[str, Any]:
         "retireWithin": cluster.retire_within,
         "createWithin": cluster.create_within or _DEFAULT,
     }
-
-
-def _harms(key: str, was: Any, value: Any) -> bool:
-    """Tell whether a setting takes something from people that they had before."""
-    if key in of.DATED:
-        return bool(value > was if key == "from" else value < was)
-    return key == "createWithin" and bool(value >= _TOO_LONG)
 
 
 def _lacks(cluster: Cluster) -> set[str]:

@@ -52,8 +52,7 @@ def buckets(change: Change) -> Iterator[Consequence]:
             elif touched.fate is Fate.REPLACED:
                 yield from _edited(touched, Subject("bucket", touched.physical), _let_go(touched))
     if change.preview is None:
-        yield from _elsewhere(change)
-        yield from _encrypted(change)
+        yield from _unasked(change)
 
 
 def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
@@ -113,8 +112,8 @@ def _bound(name: str, change: Change) -> list[Bound]:
     return [] if isinstance(policy, Unknown) else sorted(policy)
 
 
-def _elsewhere(change: Change) -> Iterator[Consequence]:
-    """Report work buckets of other regions where the engine was not asked."""
+def _unasked(change: Change) -> Iterator[Consequence]:
+    """Report work buckets of other regions, and another key, where the engine was not asked."""
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
     for region, name in new.items():
         if name not in old.values():
@@ -122,10 +121,6 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
             yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)
-
-
-def _encrypted(change: Change) -> Iterator[Consequence]:
-    """Report another key where the engine was not asked."""
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
     for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):

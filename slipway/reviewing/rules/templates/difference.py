@@ -11,6 +11,7 @@ from slipway.model.catalog.template import Offer
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
+_ON_DISK = re.compile(r"(?!\w+://|/mnt/).*/")
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 
 
@@ -46,7 +47,7 @@ class Difference:
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
-            "off_bucket": is_result(self.name) and in_bucket(before) and on_disk(after),
+            "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after) and _ON_DISK.match(after),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }
@@ -55,10 +56,6 @@ class Difference:
 
 def in_bucket(value: str) -> bool:
     return "gs://" in value or "/gcs/" in value or any(map(is_result, names(value)))
-
-
-def on_disk(value: str) -> bool:
-    return "/" in value and not in_bucket(value) and not re.match(r"\w+://|/mnt/", value)
 
 
 def is_result(name: str) -> bool:

@@ -213,7 +213,10 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
     so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
-    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer)
+    sent = template.used.having(lambda job: _sent_for(job, was, template.was))
+    ways = [each for each in after.values() if each in rest or each is offer]
+    spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
+    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer) or spare
     yield _tells(
         template,
         "offer-unavailable",
@@ -357,13 +360,14 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
 
 
 def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
-    """Find the first capacity type that is tried before one that it came after."""
+    """Find the first capacity type of each case that is tried before one that it came after."""
     both = {label for label in before if label in after and after[label].available}
     was, now = ([label for label in side if label in both] for side in (before, after))
+    hit: dict[str, tuple[dict[str, Any], list[Offer]]] = {}
     for first in now:
         offer, later = after[first], now[now.index(first) :]
         overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
-        if overtaken:
+        if overtaken and not any(compete(offer, each) for _, some in hit.values() for each in some):
             then = after[overtaken[0]]
             sooner = [after[each] for each in later[: later.index(overtaken[0])] if compete(after[each], then)]
             ends = "" if sooner[1:] else ends_at(template, offer, after)
@@ -373,5 +377,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             told: dict[str, Any] = {"way": names[0], "next": names[1], "type": then.capacity_type, "shapes": shapes}
             # What another shape costs that is the first now, is told as a default run's cost.
             told["so"] = less if shapes else facts(f"they cost {costs(sooner, template.becomes)}", ends)
-            yield _tells(template, "offer-order", offer, part="order", grade=Grade.BLOCKING if less else None, **told)
-            return
+            told["grade"] = Grade.BLOCKING if less else None
+            hit.setdefault(str(told), (told, []))[1].append(offer)
+    for told, some in hit.values():
+        case, several = whose(some, template.new), len(hit) > 1
+        yield _tells(template, "offer-order", some[0], **told, part=f"order{case * several}", jobs=f"{JOBS}{case}")

@@ -19,7 +19,6 @@ from typing import Any, cast
 from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names, placeholder, render
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
@@ -115,13 +114,15 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
             rule, named = rule_of(path, RULES)
             key = rule, named.get("name", ""), named.get("of", ""), written, becomes
             places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
-    plain = _plain_places(template)
+    plain, catalogs = _plain_places(template), (template.was, template.becomes)
     for (rule, name, of, was, becomes), at in places.items():
         if rule.what == "machines":
             at = {label: roles for label, roles in at.items() if both[label][1].available} or at
         offers = tuple(both[label][1] for label in at)
-        if rule.kind == "encryption-changed" and _of_clusters(offers, template.was, template.becomes):
-            continue
+        clusters = [[side.clusters.get(offer.cluster) for side in catalogs] for offer in offers]
+        keyed = all(len({each and each.kms_key for each in pair}) > 1 for pair in clusters)
+        if rule.kind == "encryption-changed" and keyed:
+            continue  # It is the clusters' own key, whose edit is reported.
         stays = address_of(str(was), template.was) == address_of(str(becomes), template.becomes)
         if rule.kind == "account-changed" and stays and preview and preview.errors:
             continue  # It names a trainer that the stack has no more.
@@ -155,7 +156,7 @@ def _told(
     # Other machines are another shape, so that the old one is known.
     known = [both[label][0] for label in at] if rule.what == "machines" else offers
     ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
-    rivals = [sides for sides in both.values() if not case or whose(sides[1:], template.new) in ("", case)]
+    rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     shapes = {each.shape for each in known}
     # Jobs of all ways to a shape are those on its machines.
     if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
@@ -194,13 +195,6 @@ def _listed(arguments: list[str], others: list[str]) -> str:
     pairs = zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue="")
     more = len(arguments) - 4
     return " ".join([*(argument(*pair) for pair in pairs), *([f"and {more} more"] if more > 0 else [])])
-
-
-def _of_clusters(offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
-    """Tell whether it is the clusters' own key, whose edit is reported."""
-    clusters = [[side.clusters.get(offer.cluster) for side in (was, becomes)] for offer in offers]
-    keys = [[each and each.kms_key for each in pair] for pair in clusters]
-    return all(old != new for old, new in keys)
 
 
 def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
