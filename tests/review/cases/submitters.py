@@ -122,6 +122,12 @@ CASES = (
         given=(trainer(NIGHTLY), LORA_TUNES),
     ),
     Case(
+        "A newcomer may submit a template whose trainer lists a group only as one of its members",
+        (added("user:mira@acme.example"),),
+        (tells("submitter-added", "user:mira@acme.example", "(`lora` only as a member of a listed group)"),),
+        given=(trainer("group:tuners@acme.example"), LORA_TUNES),
+    ),
+    Case(
         "The account of the nightly search leaves the submitters",
         (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
         (stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),),

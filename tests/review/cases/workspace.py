@@ -229,6 +229,14 @@ CASES = (
         (template("digits", "    code_flag=True,\n", ""),),
         (hurts("code-forbidden", "digits", "`--code` are refused"),),
         given=FREE,
+        never=("sessions",),
+    ),
+    Case(
+        "The one template for people's own commands takes no code any more",
+        (Edit("templates/script.py", "code_flag=True,", ""),),
+        (hurts("code-forbidden", "script", "so are `slipway run` and sessions, as no template is left for them"),),
+        given=SCRIPT,
+        accident="sessions that ended for everybody by an edit of one template",
     ),
     Case(
         "The page of all jobs and costs goes",

@@ -62,7 +62,7 @@ def people(change: Change) -> Iterator[Consequence]:
             if now and names[0] == names[1]:  # By another version, or of another project.
                 names = [str(side).removeprefix("projects/") for side in (now, was)]
             secret, former = map("`{}`".format, names)
-            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": _for_sessions(change.old)}
+            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": for_sessions(change.old)}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
             brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
             values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
@@ -92,10 +92,10 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    if (before == after and after.pools is None) or not any(map(_for_sessions, (change.old, change.new))):
+    if (before == after and after.pools is None) or not any(map(for_sessions, (change.old, change.new))):
         return
     # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, _for_sessions(change.new)), default=604800))
+    longest = timedelta(seconds=max(map(timeout_of, for_sessions(change.new)), default=604800))
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
@@ -128,7 +128,7 @@ def _sessions(change: Change) -> Iterator[Consequence]:
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
-    templates = _for_sessions(catalog)
+    templates = for_sessions(catalog)
     ways = (usual_offers(template) if usual else template.offers for template in templates)
     offers = [offer for some in ways for offer in some if offer.available]
     fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
@@ -136,7 +136,7 @@ def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) ->
     return replace(limits, pools=pools)
 
 
-def _for_sessions(catalog: Catalog) -> list[Template]:
+def for_sessions(catalog: Catalog) -> list[Template]:
     # Needed only where limits differ: importing it costs time.
     from slipway.authoring.packages.packing import runs_any_folder
 
@@ -182,11 +182,14 @@ def _added(member: AccessChange) -> Consequence:
     told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "known": known}
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
     told["spent"] = budgets_of(change.new, member.member, *accounts)
-    new, single, every = member.member, "" if who else ("user:", "serviceAccount:"), change.new.templates.items()
+    single = "" if who else ("user:", "serviceAccount:")
+    others = [] if alone else [each for each in change.after.trainers.values() if each.name not in trainers]
     # Nobody reads whether a group that may submit as a trainer holds a person; it doesn't hold a whole crowd.
-    others = () if alone else change.after.trainers.values()
-    shut = {each.account for each in others if all(who.startswith(single) and who != new for who in each.submitters)}
-    told["barred"] = named(f"`{name}`" for name, each in every if {*map(account_of, each.offers)} <= shut)
+    shut = {each.account for each in others if all(who.startswith(single) for who in each.submitters)}
+    asks = {each.account for each in others if f"domain:{domain}" not in each.submitters}
+    needs = {f"`{name}`": {*map(account_of, each.offers)} for name, each in change.new.templates.items()}
+    told["barred"] = named(name for name, accounts in needs.items() if accounts <= shut)
+    told["held"] = named(name for name, accounts in needs.items() if accounts <= asks and not accounts <= shut)
     told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
     told["field"] = field_of(change.after, change.before, member.member)
     who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT

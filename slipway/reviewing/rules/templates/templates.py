@@ -20,6 +20,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, secrets_of, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
+from slipway.reviewing.rules.resources.people import for_sessions
 from slipway.reviewing.rules.resources.trainers import trainer_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
@@ -130,7 +131,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
             refuses = path == "codeFlag" and after is None
             used = template.used.having(lambda job: CODE_LABEL in job.labels) if refuses else None
-            yield template.tells(cast("RowName", row), part=rule.what, used=used)
+            own = for_sessions(change.old) and not for_sessions(change.new)
+            yield template.tells(cast("RowName", row), part=rule.what, used=used, own=own)
 
 
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
