@@ -241,8 +241,7 @@ def _at_most(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence
 
 
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]]:
-    """Return how far the one pool grows that alone does, or alone may grow further, the others being at their maximum;
-    else which pools grow."""
+    """Return how far the one pool grows that alone does, or alone may grow further; else which pools grow."""
     drawn, others = draw.line.drawn, len(draw.line.drawn) > 1
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in drawn}
     pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in clusters.items() if cluster}

@@ -189,11 +189,22 @@ CASES = (
     Case(
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
         (QUIET,),
-        (tells("cluster-created", "h100", "deleted"), tells("cluster-may-become", "h100", "no template asks for")),
+        (
+            tells("cluster-created", "h100", "deleted", "its 2 `a3-highgpu-8g` must be found", "on Spot"),
+            tells("cluster-may-become", "h100", "no template asks for"),
+        ),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("h100",)),
         given=(h100(OTHER_MACHINES),),
         never=("the next time",),
+        accident="a cluster deleted in the console",
+    ),
+    Case(
+        "Somebody deleted the only cluster of a template by hand, and a comment is all that is edited",
+        (QUIET,),
+        (tells("cluster-created", "cpu", "until it is there, jobs of `tune` can go nowhere else"),),
+        may=("capacity-found-anew", "cluster-created"),
+        world=World(gone=("cpu",)),
         accident="a cluster deleted in the console",
     ),
     Case(

@@ -41,6 +41,7 @@ CASES = (
             hurts(
                 "cluster-in-place",
                 "cluster cpu",
+                "meanwhile jobs of `tune` can go nowhere else",
                 "jobs of `tune` can go nowhere else\nuntil the new one is there, jobs of `digits` cost",
             ),
         ),

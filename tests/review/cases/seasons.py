@@ -12,6 +12,10 @@ SOONER = (
     "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n"
     "      labels: { team: platform }\n"
 )
+NEXT = (
+    stack("    cpu:\n      displayName", "    cpu:\n      until: 2026-12-20\n      displayName"),
+    stack("  slipway:quota: {", f"    next:\n{SOONER.replace('2026-12-15', '2027-02-15')}\n  slipway:quota: {{"),
+)
 
 CASES = (
     Case(
@@ -61,6 +65,31 @@ CASES = (
             stack("    cpu:\n      displayName", f"    cpu:\n{COMES}      displayName"),
             stack("  slipway:quota: {", f"    sooner:\n{SOONER}\n  slipway:quota: {{"),
         ),
+        accident="a schedule that sent jobs which nothing took for weeks",
+    ),
+    Case(
+        "A template leaves Spot for a cluster that ends weeks before the next one begins",
+        (template("evals", '("spot", "on-demand")', '("pool",)'),),
+        (
+            hurts("offer-gone", "evals spot", "they can go nowhere else", "from 2026-12-20 until 2027-02-15"),
+            hurts("offer-gone", "evals on-demand", "no such job can start from 2026-12-20 until 2027-02-15"),
+        ),
+        may=("offer-added",),
+        given=NEXT,
+        accident="a schedule that sent jobs which nothing took for weeks",
+    ),
+    Case(
+        "The only cluster of a template ends a week earlier, weeks before the next one begins",
+        (stack("until: 2026-12-20", "until: 2026-12-13"),),
+        (
+            hurts(
+                "season-changed",
+                "cpu until",
+                "nobody can submit `tune`",
+                "no such job can start from 2026-12-13 until 2027-02-15",
+            ),
+        ),
+        given=NEXT,
         accident="a schedule that sent jobs which nothing took for weeks",
     ),
     Case(

@@ -118,6 +118,7 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
 
 def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
+    ways = list(ways_without(change.new, cluster.name))
     brief = [str(_brief(edit)) for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     keys = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)
@@ -138,6 +139,8 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "older": older[1:],
         "cut_short": change.published is not None and cluster.name in replacing(change.published),
         "ended": have_ended(cluster.jobs),
+        "found": machines(of.minimum_machines(new)) if new else "",
+        "stuck": next(ends_of((way for way in ways if not way[2]), change.new), ""),
         "unique": held if old and scarce(old) else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
@@ -185,7 +188,7 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, season=bool(new.season.begins) and new.name in come_by_time(change))
-    if group == "in-place":
+    if group == "in-place" or (cluster.gone and new):
         away = ends_of(ways_without(change.new, cluster.name), change.new)
         yield from (say("fate-meanwhile", goes=line) for line in away)
         yield from jobs(cluster.jobs, change.now)

@@ -27,6 +27,7 @@ from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, say
+from slipway.reviewing.rules.templates.waits import gap
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
@@ -84,7 +85,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         harms = sooner or (key == "createWithin" and value is not None and value >= _TOO_LONG)
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
-        away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
+        gaps = (gap([offer], template, change.new) for template, offer, rest in ways if not rest)
+        away = [*filter(None, gaps)] + [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
@@ -182,25 +184,18 @@ def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Yield edits that make another cluster of it, or allow another one in its place. An alternative is compared with
-    the same alternative on the other side."""
+    """Yield edits that make another cluster of it, or allow another one in its place."""
     was, becomes = _alternative(old, new.alternative), _alternative(new, old.alternative)
     yield from of.edits(was, becomes)
     if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
-        yield Edit("alternatives", _listed(old), _listed(new))
+        sides = ([(pool, each.region) for each in side.alternatives for pool in each.pools] for side in (old, new))
+        words = ([f"{machines_in_words(pool)}{region and f' in {region}'}" for pool, region in side] for side in sides)
+        yield Edit("alternatives", *map("; ".join, words))
 
 
 def _alternative(cluster: Cluster, number: int) -> Cluster:
     """Return the cluster in that alternative; itself where it has no such alternative."""
     return cluster.options[number] if number <= len(cluster.alternatives) else cluster
-
-
-def _listed(cluster: Cluster) -> str:
-    """Return `1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`."""
-    return "; ".join(
-        f"{', '.join(map(machines_in_words, option.pools))}{f' in {option.region}' if option.region else ''}"
-        for option in ([cluster] if cluster.alternative else cluster.alternatives)
-    )
 
 
 def _all(catalog: Catalog) -> Mapping[str, Cluster]:

@@ -151,8 +151,7 @@ def fate(
 
 
 def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:
-    """Return the consequence of an effect. `so`: its end, where that is not the effect's. A subject's own word names
-    who is hit, where `parts` don't."""
+    """Return the consequence of an effect. `so`: its end, where that is not the effect's."""
     parts = {"who": f"{subject.what.capitalize()} {IT}", "instead": effect.instead, "row": effect.row, **parts}
     return consequence(effect.kind, subject, effect.does, grade=effect.grade, so=so or effect.so, **parts)
 

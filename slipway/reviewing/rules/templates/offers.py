@@ -42,7 +42,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of
+from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, gap, patience, rest_of
 from slipway.reviewing.rules.words import named
 
 
@@ -245,6 +245,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
         alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
         ends = ends_at(template, next_[0], after) or alone * (not shut)
+        ends = facts(ends, gap(left, template.new, template.becomes))
         # A wait tells what follows it.
         priced = next_ if patience(next_[0]) is None else next_[:1]
         so = facts(shut, f"{where}they cost {costs(priced, template.becomes)}", ends)

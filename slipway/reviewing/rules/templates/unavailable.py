@@ -29,8 +29,9 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
     rests = [rest for offer in lost if (rest := template.becomes.dormant.get(offer.dormant))]
-    begins = [date for rest in rests if (date := rest.season.begins) and date > template.change.now]
-    first = f" before {moment_in_words(min(begins))}" if len(begins) == len(lost) else ""
+    now = template.change.now
+    begins = min((rest.season.begins or now for rest in rests if not rest.edit), default=now)
+    first = f" before {moment_in_words(begins)}" if len(rests) == len(lost) and begins > now else ""
     yield template.tells(
         "no-usual-offer-left" if at_all else "no-offer-left",
         now=any(not rest.edit for rest in rests),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from slipway.base.formatting import exact_span
 from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Offer
+from slipway.model.catalog.template import Offer, Template
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.usual import compete, costs, dates_of, way
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
 _A_DAY = 24 * 3600
@@ -46,6 +48,17 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
 def rest_of(offer: Offer, after: Offers) -> list[Offer]:
     listed = [*after.values()]
     return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
+
+
+def gap(ways: Sequence[Offer], template: Template, catalog: Catalog) -> str:
+    """Return from when on, and until when, no job can start, as the clusters of all these ways are gone."""
+    there = (catalog.clusters.get(each.cluster) for each in ways)
+    rivals = {each.dormant for each in template.offers if compete(each, ways[0])}
+    ends = [each.season.ends for each in there if each and each.season.ends]
+    begins = [each.season.begins for each in catalog.coming if each.season.begins and each.name in rivals]
+    if len(ends) < len(ways) or (begins and min(begins) <= max(ends)):
+        return ""
+    return say("clusters-away", ends=moment_in_words(max(ends)), begins=moment_in_words(min(begins)) if begins else "")
 
 
 def ends_at(template: TemplateChange, offer: Offer, after: Offers) -> str:
