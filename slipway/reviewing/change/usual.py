@@ -33,8 +33,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may need: by the maximum of each parameter that has one."""
-    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
-    values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
+    values = usual_values(template, "max")
     there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
     return max((_needs(offer, values)[pool] for offer in there), default=0)
 
@@ -301,10 +300,12 @@ def whole(value: object, template: Template) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def usual_values(template: Template) -> Mapping[str, Any]:
-    """Return each parameter's default, else the first of its choices, its minimum, or something of its kind."""
+def usual_values(template: Template, end: str = "") -> Mapping[str, Any]:
+    """Return each parameter's default, or another value that it may have; `end`: its `min` or `max` if it has one."""
     values: dict[str, Any] = {}
     for each in template.parameters:
         least = each.min if each.min is not None else 1 if each.kind.number else ""
         values[each.name] = each.default if each.default is not None else each.choices[0] if each.choices else least
+        if (bound := getattr(each, end, None)) is not None and not each.kind.item:
+            values[each.name] = each.kind.python(bound)
     return values

@@ -142,8 +142,7 @@ def costs(change: Change) -> Iterator[Consequence]:
 
 
 def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tuple[Price, Counter[object]]:
-    """Return the price of all clusters that the stack has made, and the machines whose price is not whole; `most`: at
-    the dearest time; `at`: then, coming seasons included."""
+    """Return the own clusters' price, and machines without a whole one; `most`: at the dearest time; `at`: then."""
     lacking: Counter[object] = Counter([of] if of in change.unknown else ())
     if lacking:
         return UNKNOWN, lacking

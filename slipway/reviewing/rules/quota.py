@@ -1,5 +1,4 @@
-"""Quota: what both sides of a change draw, shortages now, at most, or for two generations, requests for more, and how
-strictly it is checked. Pure."""
+"""Quota: what a change draws, shortages now, at most, or for two generations, and requests for more. Pure."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ TWO_RESERVED = template(
     '                    reservation="bought",\n                ),\n                WorkerPool("helper", '
     '"a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS, reservation="bought"),\n',
 )
+HELPERS = '        Parameter("helpers", int, default=1, min=1, max=3, help="machines that help"),\n'
 
 CASES = (
     Case(
@@ -261,6 +262,21 @@ CASES = (
             tells("used-later", "", "2 → 1"),
         ),
         given=(TWO_RESERVED,),
+        accident="jobs on Spot while a reservation was paid",
+    ),
+    Case(
+        "A reservation is given back but for two machines, and larger jobs than usual take the next way",
+        (stack("machines: 4 }", "machines: 2 }"),),
+        (
+            hurts("offer-gone", "lora", "of more than 2 machines can't use reservation `bought` any more", "on Spot"),
+            tells("used-later", "", "4 → 2"),
+        ),
+        given=(
+            replace(TWO_RESERVED, new=str(TWO_RESERVED.new).replace("500), args", '500), replicas="${helpers}", args')),
+            template("lora", "    ),\n    capacity_types", f"{HELPERS}    ),\n    capacity_types"),
+            stack("machines: 2 }", "machines: 4 }"),
+        ),
+        never=("stays paid",),
         accident="jobs on Spot while a reservation was paid",
     ),
     Case(

@@ -1,5 +1,4 @@
-"""Fates of clusters, as the table of rules words them: of the current ones under a name, of those that somebody else
-made, and of those that retire or failed."""
+"""Fates of clusters: of the current ones under a name, of those that somebody else made, and of retiring ones."""
 
 from __future__ import annotations
 

@@ -74,8 +74,7 @@ def _off(inputs: Mapping[str, Any]) -> bool:
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:
-    """Yield what jobs' accounts may no longer use: by a grant that goes, or by a binding, which sets a role's members
-    altogether, without an account that usually has the role."""
+    """Yield what jobs' accounts may no longer use: by a grant that goes, or by a binding that leaves them out."""
     for grant in change.grants[1]:
         account, need = grant.member.removeprefix("serviceAccount:"), _NEEDS.get(grant.what)
         if (need and "role" in need) or not grant.what:

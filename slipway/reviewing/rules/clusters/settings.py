@@ -32,7 +32,6 @@ from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
-_DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
 
@@ -144,7 +143,7 @@ def _by_key(cluster: Cluster) -> dict[str, Any]:
         **of.dates(cluster),
         "replacement": cluster.replacement,
         "retireWithin": cluster.retire_within,
-        "createWithin": cluster.create_within or _DEFAULT,
+        "createWithin": cluster.create_within or timedelta(seconds=CREATE_WITHIN_S),
     }
 
 

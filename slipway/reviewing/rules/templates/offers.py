@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from slipway.base.formatting import exact_span, join, last_part
+from slipway.base.formatting import counted, exact_span, join, last_part
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL
 from slipway.model.catalog.model import Catalog
@@ -79,7 +79,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
-    """Find offers of a reservation that has newly too few machines for a usual job, or dates that keep it out."""
+    """Find offers of a reservation that has newly too few machines for some jobs, or dates that keep them out."""
     was, becomes, today = template.was.reservations, template.becomes.reservations, template.change.now
     can = [each for each in template.new.offers if each.available]
     for path, listed in becomes.items() if was != becomes else ():
@@ -87,25 +87,29 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
         first = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
         times = [first, *([listed.ends] if listed.ends and listed.ends > first else [])]
         for offer in (each for each in can if listed in reserved(each, template.becomes)):
-            broken = ([_breaks(offer, template.new, side, time) for side in (was, becomes)] for time in times)
-            if now := next((time for time, sides in zip(times, broken, strict=True) if sides == [False, True]), None):
+            runs = [(time, end) for end in ("", "max") for time in times]
+            broken = ([_breaks(offer, template.new, side, *run) for side in (was, becomes)] for run in runs)
+            hit = [run for run, sides in zip(runs, broken, strict=True) if sides == [False, True]]
+            for now, end in hit[:1]:
                 rest = [each for each in can if compete(each, offer) and each is not offer]
                 every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
                 asking = (each for each in every if listed in reserved(each[0], template.becomes))
-                idle = not listed.closed(now) and all(_breaks(*each, becomes, now) for each in asking)
+                idle = not listed.closed(now) and all(_breaks(*each, becomes, now, "min") for each in asking)
                 holds = f"{listed.machines} `{listed.machine}`" if listed.machine else f"{listed.machines} machines"
                 until = moment_in_words(now) if now != first else ""
                 sent = template.used.having(lambda job, of=offer: _sent_for(job, of, template.was))  # type: ignore[misc]
                 more = {"until": until, "closed": listed.closed(now), "idle": idle, "used": sent if until else None}
-                more |= {"costs": costs(rest, template.becomes), "grade": None if rest and not idle else Grade.BLOCKING}
+                most = "" if _breaks(offer, template.new, becomes, now, "min") else counted(listed.machines, "machine")
+                more |= {"costs": costs(rest, template.becomes), "most": most}
+                more["grade"] = None if (rest or end) and not idle else Grade.BLOCKING
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
-def _breaks(offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime) -> bool:
-    """Tell whether a usual submission breaks rules of the service, but for what only sending fills in."""
+def _breaks(offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime, end: str = "") -> bool:
+    """Tell whether a usual submission, or one of `end`, breaks rules of the service, but for what sending fills in."""
     from slipway.model.rules.table import check
 
-    request = fill(offer.request, usual_values(template))
+    request = fill(offer.request, usual_values(template, end))
     breaches = check(offer.kind, offer.capacity_type, request, reserved=listed, now=now)
     return any("${" not in breach.text for breach in breaches)
 

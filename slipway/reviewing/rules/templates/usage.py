@@ -147,8 +147,7 @@ class TemplateChange:
         grade: Grade | None = None,
         **values: Any,
     ) -> Consequence:
-        """Return a row's consequence for the template, or for a part. With `used`, its users are named and set the
-        grade."""
+        """Return a row's consequence for the template, or a part. With `used`, users are named and set the grade."""
         if used is not None:
             did, grade = ROWS[row].get("did", "used it").format_map(values), grade or usual_grade(ROWS[row])
             details = (*details, used.words(did))
