@@ -222,9 +222,15 @@ def _always(catalog: Catalog, metric: str) -> int:
     return sum(need.amount for need in needs if need.metric == metric)
 
 
-def _at_most(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
+def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room. Of one
     pool's shortages the worst is told."""
+    for draw in () if any(each.line.short for each in drawn) else drawn:
+        made = [each for each in made_of(change, draw.line) if each.is_replaced and each.jobs and not each.in_place]
+        beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
+        if made and beside.most.short > draw.most.short:
+            values = {"part": "beside old", "old": draw.old, **_in_machines(change.new, beside)[1]}
+            yield _of(draw, "quota-short-beside-old", **values)
     strict = change.after.quota.strict and change.after.quota.mode != "warn"
     short: dict[str, list[tuple[int, QuotaDraw, dict[str, Any]]]] = {}
     for draw in drawn:
@@ -255,7 +261,7 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]
     return 0, {"most": "", "max": "", "key": "", "others": "", "drawers": tuple(growing or drawn)}
 
 
-def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: Any) -> Consequence:
+def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
@@ -265,7 +271,7 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), **values: An
         drawn = {"at once": line.short + (line.limit or 0)}
     return by_row(
         row,
-        Subject("quota", line.key),
+        Subject("quota", line.key, part),
         what=draw.what,
         short=line.short,
         ceiling=line.ceiling,

@@ -61,7 +61,9 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     lines = arranged(reviews)
     head, *rows = (f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews)))
     table = "\n".join((head, f"|{'---|' * len(_HEADS)}", *rows))
-    folds = _is_quiet(reviews) and bool(_cards(lines))
+    # The table of a single stack without news.
+    (_, _, money, *states), *others = map(_row, reviews)
+    folds = money.startswith(_SAME) and {*states} <= _CALM and not others and bool(_cards(lines))
     opened = _opened(reviews, lines, "" if folds else table)
     for below in _forms(reviews, lines, table if folds else ""):
         body = "\n\n".join(filter(None, (*opened, *below)))
@@ -86,12 +88,6 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
     return [part for part in (parts[:-1] + gaps + parts[-1:] if refused else parts + gaps) if part]
-
-
-def _is_quiet(reviews: Sequence[Review]) -> bool:
-    """Tell whether the table of a single stack has no news."""
-    (_, _, money, *states), *others = map(_row, reviews)
-    return money.startswith(_SAME) and {*states} <= _CALM and not others
 
 
 def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list[str]]:

@@ -169,7 +169,7 @@ CASES = (
         (
             tells("cluster-may-become", "h100", "us-west1"),
             tells("bucket-created", "acme-work-us-west1", "jobs in us-west1"),
-            hurts("bucket-left", "acme-work-us-east4", "stays in the cloud"),
+            hurts("bucket-left", "acme-work-us-east4", "stays in the cloud", "no race (`--race`) may go to us-east4"),
         ),
         world=BUSY,
         given=(LIST, ALLOW),

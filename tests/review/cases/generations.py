@@ -202,7 +202,10 @@ CASES = (
     Case(
         "A pool's new name makes a second cluster, which can't grow beside the first",
         (stack("        head: {", "        scheduler: {"),),
-        (hurts("cluster-new-generation", "cpu"),),
+        (
+            hurts("cluster-new-generation", "cpu"),
+            hurts("quota-short-at-most", "beside old", "beyond 14 of 16 machines until jobs on the old one have ended"),
+        ),
         may=ANEW,
         world=World(jobs=BUSY.jobs, limits={"cpus": 160}),
     ),

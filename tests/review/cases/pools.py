@@ -225,6 +225,7 @@ CASES = (
         (
             hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
             hurts("cluster-new-generation", "h100", "max"),
+            hurts("quota-short-at-most", "beside old", "can't grow beyond 2 of 3 machines"),
         ),
         may=ANEW,
         given=(stack(H100, LOW),),

@@ -55,7 +55,8 @@ CASES = (
             tells("cluster-protection", "cluster h100", "in-place"),
         ),
         may=("capacity-found-anew",),
-        world=BUSY,
+        world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 48}),
+        never=("until jobs on the old one have ended",),
     ),
     Case(
         "A cluster gets more time to be made, and another limit for what retires",

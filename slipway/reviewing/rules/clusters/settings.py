@@ -77,7 +77,9 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
     told = "until" if ends[0] and ends[1] and ends[0] < ends[1] else "from"
     for key, was, value in compare(_by_key(old), _by_key(new)):
         dated = key in of.DATED
-        if (was_asleep != asleep or _both_past(key, was, value, change.now)) if dated else old.adopted or new.adopted:
+        # A cluster without a beginning is wanted, as one whose has passed.
+        past = key in ("from", "until") and all(at <= change.now if at else key == "from" for at in (was, value))
+        if was_asleep != asleep or past if dated else old.adopted or new.adopted:
             continue
         asked = value is not None and not (dated and asleep)
         sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
@@ -110,12 +112,6 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             grade=Grade.BLOCKING if soon or used else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
-
-
-def _both_past(key: str, was: Any, value: Any, now: datetime) -> bool:
-    """Tell whether both dates have passed; a cluster without a beginning is wanted, as one whose has passed."""
-    dates = (was, value) if key in ("from", "until") else ()
-    return bool(dates) and all(date <= now if date else key == "from" for date in dates)
 
 
 def _longer(old: Cluster, new: Cluster, now: datetime) -> str:

@@ -60,7 +60,11 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
     made = _AT_ONCE if touched.fate is Fate.CREATED and not role else ()
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
-    away = "" if role and touched.fate is Fate.CREATED else _away(touched, change.new.region)
+    region, place = change.new.region, str(touched.becomes.get("location", ""))
+    # Which regions a dual-region has is not known here.
+    around = {"EU": "europe-", "US": "us-", "ASIA": "asia-"}.get(place.upper(), place.lower())
+    far = "-" in around and not region.startswith(around) and not (role and touched.fate is Fate.CREATED)
+    away = f"jobs in {region} would read it from {place}: more slowly, and paid by size" if far else ""
     yield from fate(
         touched,
         Subject("bucket", name),
@@ -83,7 +87,7 @@ def _so(touched: Touched, role: str, change: Change) -> str:
         case Fate.REPLACED if touched.becomes.get("name") in (touched.physical, None):
             return "two of one name are refused, so the deployment would fail"
         case Fate.FORGOTTEN if role == WORK:
-            return _UNREADABLE
+            return _unreadable(change, touched.physical)
         case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
             name = touched.physical
             return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
@@ -92,14 +96,6 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             region = elsewhere.get(touched.physical)
             return f"for what jobs in {region} write" if region else _PURPOSES[role]
     return ""
-
-
-def _away(touched: Touched, region: str) -> str:
-    """Return what follows where it surely lies elsewhere. Which regions a dual-region has is not known here."""
-    place = str(touched.becomes.get("location", ""))
-    around = {"EU": "europe-", "US": "us-", "ASIA": "asia-"}.get(place.upper(), place.lower())
-    away = "-" in around and not region.startswith(around)
-    return f"jobs in {region} would read it from {place}: more slowly, and paid by size" if away else ""
 
 
 def _role(touched: Touched) -> str:
@@ -112,6 +108,11 @@ def _bound(name: str, change: Change) -> list[Bound]:
     return [] if isinstance(policy, Unknown) else sorted(policy)
 
 
+def _unreadable(change: Change, bucket: str) -> str:
+    left = {name: region for region, name in (change.old.work_elsewhere or {}).items()}.get(bucket)
+    return _UNREADABLE + f"; no race (`--race`) may go to {left}" * (left not in {None, *change.new.regions})
+
+
 def _unasked(change: Change) -> Iterator[Consequence]:
     """Report work buckets of other regions, and another key, where the engine was not asked."""
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
@@ -120,7 +121,7 @@ def _unasked(change: Change) -> Iterator[Consequence]:
             yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
-            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _unreadable(change, name))
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
     for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):
