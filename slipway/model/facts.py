@@ -8,7 +8,7 @@ order has a meaning (a template's offers), each has its place as a number. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -129,6 +129,12 @@ class Facts:
         """The members who may submit something, as any trainer."""
         of_trainers = (member for trainer in self.trainers.values() for member in trainer.submitters)
         return tuple(dict.fromkeys((*self.submitters, *of_trainers)))
+
+    @property
+    def with_submitters(self) -> Catalog:
+        """The catalog with who may submit as which account."""
+        of_trainers = {trainer.account: tuple(trainer.submitters) for trainer in self.trainers.values()}
+        return replace(self.catalog, submitters={self.catalog.trainer: tuple(self.submitters), **of_trainers})
 
     @cached_property
     def clusters(self) -> Mapping[str, Fact]:

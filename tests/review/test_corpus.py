@@ -28,7 +28,7 @@ from slipway.reviewing.review import Review, review
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
-from tests.review.case import Case, Named, World, stack
+from tests.review.case import Case, Named, World, h100, stack
 from tests.review.edits import NIGHTLY, RESERVED, trainer
 from tests.review.play import change_of, play
 from tests.review.rows import rows_of
@@ -213,6 +213,14 @@ def test_a_reservation_that_ends_sooner_is_told_of_the_templates_that_it_leaves(
     (gone,) = (part for part in play(case).consequences if part.kind == "offer-gone")
     assert gone.grade is Grade.WARNING and "from 2026-12-02 on: they cost" in gone.sentence
     assert "by ben took its machines" in gone.details[0]
+
+
+def test_what_ends_in_the_same_change_is_no_way_to_run_from_then_on() -> None:
+    given = (stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"), h100("until: 2027-02-01"))
+    sooner = stack("2027-01-10", "2026-12-02")
+    case = Case("Both ends come sooner", (sooner, stack("2027-02-01", "2026-12-04")), given=given)
+    told = {part.kind: part.sentence for part in play(case).consequences}
+    assert "pool `h100`" not in told["offer-gone"] and "the reservation" not in told["season-changed"]
 
 
 def test_a_person_who_sent_nothing_and_may_be_in_a_group_shuts_no_gate() -> None:

@@ -74,7 +74,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
                 ResourcePool(
                     pool.name,
                     pool.machine,
-                    max(pool.min, used[item.id, pool.name]),
+                    min(max(pool.min, used[item.id, pool.name]), pool.max),
                     used[item.id, pool.name],
                     pool.min if pool.autoscaled else None,
                     pool.max if pool.autoscaled else None,

@@ -316,9 +316,9 @@ def _no_pool(
     theirs = template.teams[team].all_pools if team and isinstance(template, StackTemplate) else ()
     asked = {pool.machine for pool in theirs if pool.role in {mismatch.role for mismatch in nearest}}
     keyed = machines(here.teams[team].machines) if team else {}
-    outside = (
-        f" outside team {join([*template.teams])}" if isinstance(template, StackTemplate) and template.teams else ""
-    )
+    others = template.teams if isinstance(template, StackTemplate) else {}
+    fitting = [name for name in others if _fits(template, name, here.for_team(name))]
+    outside = f" outside team {join(fitting)}" if fitting else ""
     own = [key for key, entry in keyed.items() if entry.machine in asked]
     return NoPoolError(
         template.name,
@@ -328,6 +328,17 @@ def _no_pool(
         of_team=(team, own[0]) if own else None,
         lack="\n".join(dict.fromkeys(f"each needs {mismatch.lack}" for mismatch in nearest)),
     )
+
+
+def _fits(template: JobTemplate, team: str, here: StackResources) -> bool:
+    """Tell whether a template fits a cluster on a team's own machines."""
+    every = ((asked, cluster) for asked in _demands_of(template, team) for cluster in here.clusters)
+    return any(fitting_pools(*each) for each in every)
+
+
+def _demands_of(template: JobTemplate, team: str) -> list[tuple[WorkerPoolDemand, ...]]:
+    its = [case for case in cases(template) if case.team == team]
+    return [_demands(template, kind, case) for kind in template.kinds for case in its]
 
 
 def _needs(nearest: Sequence[PoolMismatch]) -> Iterator[str]:
@@ -343,12 +354,9 @@ def _needs(nearest: Sequence[PoolMismatch]) -> Iterator[str]:
 def _closed_to(template: JobTemplate, team: str, here: StackResources) -> ConfigError | None:
     """Return the error of a template that fits other teams' clusters alone on a team's own machines; None where it fits
     none."""
-    demands = [
-        _demands(template, kind, case) for kind in template.kinds for case in cases(template) if case.team == team
-    ]
     for cluster in here.clusters:
         owners = [name for name, its in here.teams.items() if cluster.name in its.clusters]
-        pools = next(filter(None, (fitting_pools(asked, cluster) for asked in demands)), ())
+        pools = next(filter(None, (fitting_pools(asked, cluster) for asked in _demands_of(template, team))), ())
         if owners and team not in owners and pools:
             listed = [here.origin.key(f"slipway:teams.{name}.clusters") for name in (team, *owners)]
             return NoPoolError(

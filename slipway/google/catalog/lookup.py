@@ -251,6 +251,23 @@ def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
     return replace(catalog, templates=templates)
 
 
+def for_members(catalog: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one: without the offers for a team of which nobody may submit the
+    template here, or there."""
+    sides = [replace(side, teams={**other.teams, **catalog.teams, **side.teams}) for side in (catalog, other)]
+
+    def may(template: Template, offer: Offer) -> bool:
+        there = [(side, side.templates[template.name].offers) for side in sides if template.name in side.templates]
+        teams = [{team for each in offers if not each.team for team in teams_of(side, each)} for side, offers in there]
+        return all(offer.team in some for some in teams if offer.team and some)
+
+    templates = {
+        name: replace(template, offers=tuple(offer for offer in template.offers if may(template, offer)))
+        for name, template in catalog.templates.items()
+    }
+    return replace(catalog, templates=templates)
+
+
 def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
     """Return a catalog to compare with another one: where that alone has several shapes of a job, with the shape there
     that the machines here are."""

@@ -15,7 +15,7 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_labels, for_shapes, for_teams, teams_of
+from slipway.google.catalog.lookup import for_labels, for_members, for_shapes, for_teams, teams_of
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
@@ -121,11 +121,12 @@ class Change:
             deployed = Facts(nothing, code=declared.code, quota=quota, policy=declared.policy)
         # A template that can't be loaded is refused, and stays as it is deployed.
         stay = {name: each for name, each in deployed.catalog.templates.items() if name in declared.unloaded}
-        catalog = replace(declared.catalog, templates={**stay, **declared.catalog.templates})
+        whole = replace(declared, catalog=replace(declared.catalog, templates={**stay, **declared.catalog.templates}))
+        both = deployed.with_submitters, whole.with_submitters
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=_comparable(deployed, deployed.catalog, declared.catalog)),
-            after=replace(declared, catalog=_comparable(declared, catalog, deployed.catalog)),
+            before=replace(deployed, catalog=_comparable(deployed, *both)),
+            after=replace(declared, catalog=_comparable(declared, *reversed(both))),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -236,7 +237,7 @@ def grouped(some: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, lis
 def let_go(change: Change, id_: str) -> Kept | None:
     """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for one that the
     deployed catalog still sends jobs to: no completed deployment gave that up."""
-    if id_ in change.after.kept or _needed(id_, change):
+    if id_ in change.after.kept or any(job.needs(id_) for job in change.jobs):
         return None
     asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
     kept = None if id_ in asked_for else change.before.kept.get(id_)
@@ -247,7 +248,7 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
     """Tell whether an account's role was kept only for jobs that have ended. `place`: empty for the project."""
     if let_go(change, account):
         return True
-    if role != WRITES_METRICS or place or _needed(account, change):
+    if role != WRITES_METRICS or place or any(job.needs(account) for job in change.jobs):
         return False
     for catalog in (change.old, change.new):
         theirs = (offer.spec for offer in catalog.offers_as(account))
@@ -289,20 +290,14 @@ def drawn_why(change: Change, metric: str) -> str:
     return "season" if more and more <= come else "deployed" if more <= come | deployed else ""
 
 
-def _needed(id_: str, change: Change) -> bool:
-    return any(job.needs(id_) for job in change.jobs)
-
-
 def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
 
 
-def _comparable(facts: Facts, catalog: Catalog, other: Catalog) -> Catalog:
-    """Return a catalog to compare with another one, with who may submit as which account, and in which no offer can be
-    had whose submissions count for none of its cluster's teams."""
-    of_trainers = {trainer.account: tuple(trainer.submitters) for trainer in facts.trainers.values()}
-    people = {catalog.trainer: tuple(facts.submitters), **of_trainers}
-    catalog = for_labels(for_shapes(for_teams(replace(catalog, submitters=people), other), other), other)
+def _comparable(facts: Facts, own: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one, in which no offer can be had whose submissions count for none of
+    its cluster's teams."""
+    catalog = for_labels(for_shapes(for_members(for_teams(own, other), other), other), other)
 
     def judged(offer: Offer) -> Offer:
         owners, teams = catalog.owners(offer.cluster), teams_of(catalog, offer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -195,6 +196,13 @@ def dates_of(offer: Offer, catalog: Catalog) -> str:
 
 def reserved(offer: Offer, catalog: Catalog) -> list[Reservation]:
     return [each for each in catalog.reservations.values() if f"'{each.path}'" in str(offer.request)]
+
+
+def over(offer: Offer, catalog: Catalog, at: datetime) -> bool:
+    """Tell whether the reservation or the cluster of a way to run has ended by then."""
+    ends = [each.ends for each in reserved(offer, catalog)]
+    ends += [each.season.ends for each in catalog.clusters.values() if each.name == offer.cluster]
+    return any(end <= at for end in ends if end)
 
 
 def _dollars(price: Price) -> str:

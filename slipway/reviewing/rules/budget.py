@@ -12,7 +12,6 @@ from slipway.base.formatting import join, percent, usd
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
@@ -35,15 +34,12 @@ def budgets(change: Change) -> Iterator[Consequence]:
         yield from _spent_by_pools(old, new.stack, change)
 
 
-def _teams(facts: Facts) -> frozenset[str]:
-    """Return the teams that jobs may count for: the templates' own, the stack's, and the groups of other submitters."""
-    own = (str((offer.request.get("labels") or {}).get(TEAM, "")) for offer in facts.catalog.offers)
-    return frozenset({*facts.catalog.teams, *own, *groups_of(facts.catalog, facts.people)} - {""})
-
-
 def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
     """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
-    teams, declared = _teams(change.after), {*change.old.teams, *change.new.teams}
+    # Jobs count for the templates' own teams, the stack's, and the groups of other submitters.
+    labels = {str(offer.labels.get(TEAM, "")) for offer in change.new.offers}
+    teams = {*change.new.teams, *labels, *groups_of(change.new, change.after.people)} - {""}
+    declared = {*change.old.teams, *change.new.teams}
     for path, was, now in compare(_by_path(old), _by_path(new)):
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")

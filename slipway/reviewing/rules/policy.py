@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
-from slipway.authoring.policy.rules import BY_KEY, violations
+from slipway.authoring.policy.rules import BY_KEY, setting_of, violations
 from slipway.base.formatting import plain, short
 from slipway.model.catalog.placeholders import render
 from slipway.model.facts import Facts
@@ -35,11 +35,6 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    # Of a program that could not declare its rules the stack file tells.
-    for edit in change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ():
-        if edit.before and edit.key.startswith(f"slipway:policy.{MANDATORY}."):
-            rule, now = edit.key.split(".")[2], edit.after or "nothing"
-            yield by_row("policy-edited", Subject("policy", rule), edits=(edit,), key=rule, was=edit.before, now=now)
     # What lacks quota tells it.
     short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
     fresh = [breach for key, breach in after.items() if key not in before]
@@ -51,7 +46,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     told = {breach.subject.name for breach in after.values()}
     let_in = {each.subject.name: each.sentence for key, each in strict.items() if key not in before}
     let_in = {name: sentence for name, sentence in let_in.items() if name not in told}
-    old, new = change.before.policy, change.after.policy
+    old, new = change.before.policy, _edited(change) if Side.AFTER in change.unknown else change.after.policy
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
@@ -62,6 +57,17 @@ def policy(change: Change) -> Iterator[Consequence]:
         if most != then:
             sides = ("" if each is None else f"${each:,.0f}" for each in (most, then))
             yield _graded(row_of("policy/above", most, then), APPROVE_ABOVE, kind, *sides, sums=True)
+
+
+def _edited(change: Change) -> _Rules:
+    """Return the policy as the stack file's edits make it, where no program could declare it."""
+    policy = change.before.policy
+    levels: dict[str, Any] = {**policy, **{level: dict(policy.get(level, {})) for level in LEVELS}}
+    for edit in change.files.stacks.get(change.stack, ()):
+        level, _, key = edit.key.removeprefix("slipway:policy.").partition(".")
+        if level in LEVELS:
+            levels[level][key] = setting_of(key, edit.after, levels[level].get(key))
+    return levels
 
 
 def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:

@@ -33,20 +33,24 @@ def teams(change: Change) -> Iterator[Consequence]:
         moved = cluster not in change.old.clusters and after in ended
         if before != after and not moved:
             old, new = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
-            may = change.new.owners(cluster) or old
+            sent, sending = (
+                {team for _, offer, _ in ways_without(side, cluster) for team in teams_of(side, offer)}
+                for side in (change.old, change.new)
+            )
+            owners, without = {*(change.new.owners(cluster) or old)}, {*(new and old)} - {*new}
+            alone, losing = len(sending & owners) == 1, sorted(without & sending & owners)
             words: dict[str, Any] = {"before": before, "after": after, "gone": not new, "cluster": cluster}
-            words["alone"] = len(change.new.owners(cluster)) == 1
-            words["lost"] = _called(team for team in sorted(old) if new and team not in new and team in may)
-            words["grade"] = Grade.NOTE if words["alone"] and words["gone"] else None
+            words |= {"alone": alone, "lost": _called(losing)}
+            words["grade"] = Grade.NOTE if alone and not without & sent else None
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
     for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):
         if len({(facts.catalog.owners(cluster), frozenset(_members(facts, cluster))) for facts in sides}) == 1:
             continue  # What a template's own label changes is told of the template.
-        was, now = (_users(facts, cluster) & stay for facts in sides)
+        was, now = ({*_uses(facts, cluster)} for facts in sides)
         had, has = change.old.owners(cluster), change.new.owners(cluster)
-        others = sorted(_users(change.after, cluster) - _members(change.before, cluster))
+        others = sorted({member for member, _ in now - was} - _members(change.before, cluster))
         came = [owner for owner in has if owner not in had and {*others} & {*change.new.teams[owner].submitters}]
         stayed, shares = [each for each in had if each in (has or had)], (change.new.shares or {}).get(cluster)
         if others and stayed and (came or not has):
@@ -54,7 +58,9 @@ def teams(change: Change) -> Iterator[Consequence]:
             words |= {"cluster": cluster, "without": _called(owner for owner in came if shares and owner not in shares)}
             details = [f"`{member}`" for member in others]
             yield by_row("cluster-team-shared", Subject("cluster", cluster), details=details, **words)
-        if (lost := sorted(was - now)) and (ways := _kept_off(change.after, cluster)):
+        ways = _kept_off(change.after, cluster)
+        shut = {template.name for template, *_ in ways}
+        if lost := sorted({member for member, name in was - now if member in stay and name in shut}):
             yield from _closed(change, ways, lost, named((f"`{owner}`" for owner in has), "or"))
 
 
@@ -92,11 +98,13 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
             yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=told.used, **words)
 
 
-def _users(facts: Facts, cluster: str) -> set[str]:
-    """Return who may submit what fits a cluster: of a team's, its members, unless that counts for it by its label."""
-    offers = [offer for _, offer, _ in ways_without(facts.catalog, cluster)]
-    may = {member for offer in offers for member in submitters_of(facts, account_of(offer))}
-    return may & _members(facts, cluster) if _kept_off(facts, cluster) else may
+def _uses(facts: Facts, cluster: str) -> Iterator[tuple[str, str]]:
+    """Yield members with what they may send to a cluster: to a team's its members, others what counts for it alone."""
+    owners, members = facts.catalog.owners(cluster), _members(facts, cluster)
+    for template, offer, _ in ways_without(facts.catalog, cluster):
+        open_ = not owners or (len(teams_of(facts.catalog, offer)) == 1 and not offer.team)
+        may = submitters_of(facts, account_of(offer))
+        yield from ((member, template.name) for member in may if open_ or member in members)
 
 
 def _members(facts: Facts, cluster: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Machines that a template asks for: types, counts, accelerators, disks."""
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, silent, stack, stops, tells, template
-from tests.review.edits import DASK_WORKERS, LARGE_ONES, ON_A100, PIPELINE, SPOT_ALONE, VARIANTS
+from tests.review.edits import ADA, DASK_WORKERS, LARGE_ONES, ON_A100, PIPELINE, SPOT_ALONE, TEAM, VARIANTS
 
 BIG = """    variants=(
         Variant(
@@ -214,6 +214,21 @@ CASES = (
         ),
         world=BUSY,
         accident="an override that somebody took for unused",
+    ),
+    Case(
+        "A template goes to a trainer that shuts out a team with machines of its own",
+        (template("evals", 'service_account="evals@acme-ml.iam.gserviceaccount.com"', 'trainer="tuning"'),),
+        (stops("account-changed", "evals", f"`{ADA}`"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                f"{KEYED}  slipway:teams: {{ {VISION_TEAM}, machines: {{ small: n1-standard-16 }} }} }}\n"
+                f"  slipway:trainers: {{ tuning: {{ submitters: [{TEAM}] }} }}\n  slipway:policy:\n",
+            ),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
+        accident="an account that only some could use",
+        never=("(team vision)",),
     ),
     Case(
         "A smaller disk for the weights",

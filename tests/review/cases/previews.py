@@ -1,7 +1,7 @@
 """Previews that fail or are cut, and what refuses a deployment."""
 
 from slipway.deploying.engine.events import read
-from tests.review.case import BUSY, STACK, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
+from tests.review.case import BUSY, STACK, Case, Edit, Job, World, h100, hurts, more, stack, stops, tells, template
 from tests.review.edits import (
     ADA,
     ANCHOR,
@@ -174,6 +174,19 @@ CASES = (
         accident="a stack pointed at another project",
     ),
     Case(
+        "Larger disks of a cluster in a network, for which its template does not ask",
+        (stack("sizeGb: 500 }, replicas: { min: 2", "sizeGb: 1000 }, replicas: { min: 2"),),
+        (
+            stops("preview-failed", "", "template lora", "nearest pool h100/workers has pd-ssd 1000 GB"),
+            stops("pool-unused", "h100"),
+        ),
+        given=(h100("network: projects/1/global/networks/train"),),
+        world=BUSY,
+        may=(*ANEW, "most-cost", "idle-cost"),
+        never=("leave network",),
+        accident="a disk that grew under a template",
+    ),
+    Case(
         "A typing error in the stack file",
         (stack("retireWithin: 2w", "retireWithin: 2 weeks"),),
         (stops("preview-failed", "", "retireWithin"),),
@@ -184,7 +197,7 @@ CASES = (
         (stack("retireWithin: 2w", "retireWithin: 2 weeks"), stack("      regions: [us-central1]\n", "")),
         (
             stops("preview-failed", "", "retireWithin"),
-            stops("policy-weaker", "policy regions", "becomes nothing, where it was us-central1"),
+            stops("policy-weaker", "policy regions", "is dropped, and stops no deployment any more"),
         ),
         accident="a rule dropped behind another mistake",
     ),

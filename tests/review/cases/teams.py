@@ -1,6 +1,6 @@
 """Teams: their clusters, and their shares of machines."""
 
-from tests.review.case import BUSY, Case, Job, World, h100, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, h100, hurts, more, stack, stops, tells, template
 from tests.review.edits import ADA, HANDED_ON, LORA_TUNES, NIGHTLY, POLICY, SESSIONS, TEAM, TEAMS, VISION, trainer
 
 TWO_SHARE = stack(
@@ -9,6 +9,8 @@ TWO_SHARE = stack(
     "    speech: { submitters: [user:ben@acme.example], clusters: [h100] }\n"
     "  slipway:shares: { h100: { vision: 1, speech: 1 } }\n  slipway:policy:\n",
 )
+LABEL = 'labels={"team": "vision"}'
+ROBOT = "serviceAccount:robot@acme-ml.iam.gserviceaccount.com"
 
 CASES = (
     Case(
@@ -166,6 +168,13 @@ CASES = (
         never=("jobs of speech are sent there", "have no share", "while a team below its own waits"),
     ),
     Case(
+        "A team whose jobs fit no pool of a cluster loses its share of it",
+        (stack("{ h100: { vision: 1, speech: 1 } }", "{ h100: { vision: 2 } }"),),
+        (tells("team-shares", "h100", "vision 2 instead of speech 1, vision 1"),),
+        given=(TWO_SHARE, more("lora", LABEL)),
+        never=("have no share", "while a team below"),
+    ),
+    Case(
         "A team leaves a cluster, and the other needs no share of it any more",
         (
             stack("ben@acme.example], clusters: [h100] }", "ben@acme.example] }"),
@@ -202,7 +211,11 @@ CASES = (
         "A team's only cluster goes",
         (stack("clusters: [cpu] ", "clusters: [] "),),
         (hurts("cluster-team", "cluster cpu", "of team `vision`, is shared with everybody", ADA),),
-        given=(stack(POLICY, VISION + POLICY),),
+        given=(
+            *(stack(POLICY, VISION + POLICY), trainer(ROBOT)),
+            template("tune", "    timeout_s=3600,\n", f'    timeout_s=3600,\n    trainer="tuning",\n    {LABEL},\n'),
+        ),
+        never=(ROBOT,),
         accident="machines that a team had counted on",
     ),
     Case(

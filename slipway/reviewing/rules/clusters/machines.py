@@ -69,7 +69,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     if new is None or new.alternative or not new.alternatives or (cluster.new_in_cloud and not cluster.stays):
         return
     # Those that were listed before are news only where machines that live are given up for them.
-    fresh = [other for other in new.alternatives if not any(_same(other, each) for each in before)]
+    fresh = [other for other in new.alternatives if not any(alike([other], [each]) for each in before)]
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
     asked = {kind for offer in change.new.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
@@ -102,8 +102,6 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
     """Tell whether these are the same machines in the same regions and order, whatever their present cost."""
-    return len(listed) == len(before) and all(map(_same, listed, before))
-
-
-def _same(option: Alternative, was: Alternative) -> bool:
-    return option.region == was.region and same_pools(was.pools, option.pools)
+    if [each.region for each in listed] != [each.region for each in before]:
+        return False
+    return all(same_pools(was.pools, each.pools) for each, was in zip(listed, before, strict=True))

@@ -20,7 +20,7 @@ from slipway.model.prices import bounded, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, ends_of, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, ends_of, over, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
@@ -85,6 +85,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
         harms = sooner or (key == "createWithin" and value is not None and value >= _TOO_LONG)
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
+        if key == "until" and value:
+            ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         gaps = (gap([offer], template, change.new) for template, offer, rest in ways if not rest)
         away = [*filter(None, gaps)] + [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]

@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import bare, shown
+from slipway.reviewing.change.secret_values import bare
 from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
@@ -176,7 +176,7 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after, more)]
     told: dict[str, Any] = dict(zip(("before", "after", "more"), values, strict=True), fewer={*after} < {*before})
     accounts = {account_of(offer).partition("@")[0] for offer in template.new.offers}
-    runs = [f"they run as {shown(account)}" for account in sorted(accounts) if account]
+    runs = [f"they run as `{account}`" for account in sorted(accounts) if account]
     return template.tells("requirements-index", part="index", details=runs, field=field, **told)
 
 

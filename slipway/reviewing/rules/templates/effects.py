@@ -192,7 +192,7 @@ def secret(difference: Difference) -> Effect:
     addresses = dict.fromkeys(map(account_of, difference.offers))
     if new and not old and all(new in secrets_read(difference.template.was, address) for address in addresses):
         row = "secret-known"
-    account = join(shown(address) for address in addresses if address) or "their account"
+    account = join(f"`{address}`" for address in addresses if address) or "their account"
     newest, given = last_part(sides[1]) == "latest", name if launched else f"{name}__SECRET"
     grade = Grade.NOTE if row == "secret-version" and newest else None
     values: dict[str, Any] = {"old": old and shown(old), "new": shown(new), "version": version, "was": was}

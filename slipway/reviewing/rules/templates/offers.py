@@ -29,6 +29,7 @@ from slipway.reviewing.change.usual import (
     costs,
     is_dear,
     misfits,
+    over,
     reserved,
     served,
     usual_values,
@@ -47,7 +48,9 @@ from slipway.reviewing.rules.words import named
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
-    was, becomes = of_kinds(template)
+    old, new = template.old, template.new
+    was, becomes = _of_kinds(old, new, new.kind), _of_kinds(new, old, new.kind)
+    was = {label: offer for label, offer in was.items() if served(offer, new)}
     shut = [each for each in becomes.values() if refused(each, becomes)]
     for offer in {case_in_words(each.when): each for each in reversed(shut)}.values():
         if any(compete(each, offer) and not refused(each, was) for each in was.values()):
@@ -92,6 +95,8 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
             hit = [run for run, sides in zip(runs, broken, strict=True) if sides == [False, True]]
             for now, end in hit[:1]:
                 rest = [each for each in can if compete(each, offer) and each is not offer]
+                ends = now != first and was.get(path, listed).ends
+                rest = [each for each in rest if not (ends and over(each, template.becomes, ends))] or rest
                 every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
                 asking = (each for each in every if listed in reserved(each[0], template.becomes))
                 idle = not listed.closed(now) and all(_breaks(*each, becomes, now, "min") for each in asking)
@@ -338,12 +343,6 @@ def _is_shared(offer: Offer, template: TemplateChange) -> bool:
     others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
     theirs = (other for each in others for other in each.offers if other.available and other.cluster == offer.cluster)
     return any({*offer.pools} & {*other.pools} - {""} for other in theirs)
-
-
-def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
-    old, new = template.old, template.new
-    before, after = _of_kinds(old, new, new.kind), _of_kinds(new, old, new.kind)
-    return {label: offer for label, offer in before.items() if served(offer, new)}, after
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:

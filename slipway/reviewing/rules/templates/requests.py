@@ -95,8 +95,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     same = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
     open_ = {label for label, (was, now) in same.items() if not refused(was, before) and not refused(now, after)}
     both = {label: sides for label, sides in same.items() if label in open_}
-    # What no job is sent to is no way that a sentence names.
-    both = {label: sides for label, sides in both.items() if not barred(sides[1])} or both
+    # What no job is sent to, or was sent to, is no way that a sentence names.
+    stand = {label for label, (was, now) in both.items() if not barred(now) and bool(was.cluster) == bool(now.cluster)}
+    both = {label: sides for label, sides in both.items() if label in stand} or both
     both |= dict(_elsewhere(before, after, [new for _, new in both.values()]))
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
@@ -161,8 +162,6 @@ def _told(
     # Jobs of all ways to a shape are those on its machines.
     if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
         ways = dict.fromkeys(f"on `{shape}`" for shape in sorted(shapes))
-    if rule.kind == "encryption-changed" and not any(each.cluster for each in known):
-        ways = dict.fromkeys(["on machines of their own"])
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) and len(ways) <= 2 else ""
     brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
     subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
@@ -232,7 +231,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
         unlisted = unlisted or ("/taskResource" in path and None in (a, b))
         if not (SILENT.fullmatch(path) or derived or repeated or unlisted or _other_form(path, before, after)):
-            hides = _secret_name(path) in map(last_part, (*before, *after))
+            hides = f"{last_part(path)}__SECRET" in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 
 
@@ -312,12 +311,7 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
         given_by_name = path.endswith(("args", "command"))
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if given_by_name else (last_part(path), "", value)
-            called = "secret" if _secret_name(path) in were else name.lstrip("-")
+            called = "secret" if f"{last_part(path)}__SECRET" in were else name.lstrip("-")
             if has_secret(given, called) or has_secret(value):
                 rule, named = rule_of(path, RULES)
                 yield rule.called(named.get("name", "")), value
-
-
-def _secret_name(path: str) -> str:
-    """Return the name that a variable's reference to Secret Manager has."""
-    return f"{last_part(path)}__SECRET"

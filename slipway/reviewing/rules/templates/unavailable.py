@@ -80,10 +80,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
 
 def why_not(offer: Offer, template: TemplateChange) -> str:
     catalog = template.becomes
-    if offer.dormant:
-        cluster = catalog.dormant.get(offer.dormant)
-        if cluster is None:
-            return f"cluster `{offer.dormant}` is not asked for now"
+    if cluster := catalog.dormant.get(offer.dormant):
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
         return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"

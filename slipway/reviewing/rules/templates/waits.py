@@ -13,17 +13,15 @@ from slipway.reviewing.change.usual import compete, costs, dates_of, way
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
-_A_DAY = 24 * 3600
-"""Seconds that the service waits for flex-start machines where a request does not say."""
 Offers = Mapping[str, Offer]
 
 
 def patience(offer: Offer) -> float | None:
     """Return the seconds that a job waits for an offer's machines before it fails or goes elsewhere; None for no end.
-    The service itself ends a flex-start job's wait."""
+    The service itself ends a flex-start job's wait, after a day where the request does not say."""
     if offer.capacity_type != FLEX_START:
         return offer.wait
-    seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
+    seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", "86400s")).removesuffix("s")
     service = float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
     return min((end for end in (offer.wait, service) if end is not None), default=None)
 

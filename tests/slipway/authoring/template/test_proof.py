@@ -393,6 +393,18 @@ def test_shapes_name_machines_by_the_keys_of_the_stack() -> None:  # P2 N23
     )
 
 
+@pytest.mark.parametrize(("machine", "where"), [("n1-standard-8", " outside team vision"), ("n1-highmem-8", "")])
+def test_a_team_is_excepted_where_its_own_machines_fit(machine: str, where: str) -> None:  # N23
+    keys = f"""
+        slipway:machines: {{ usual: n1-standard-16 }}
+        slipway:teams: {{ vision: {{ submitters: ["group:vision@acme.example"], machines: {{ usual: {machine} }} }} }}
+    """
+    stack, keyed = read(with_config(keys)), lora(worker_pools=(replace(SMALL, machine="usual"),), variants=())
+    here = StackResources((cluster(),), region="us-central1", teams=stack.teams)
+    with pytest.raises(ConfigError, match=f"fits no pool of this stack{where}\n"):
+        prove(on_stack(keyed, stack), here)
+
+
 def test_a_template_names_regions_in_which_its_stack_has_buckets() -> None:  # N23
     elsewhere = template(capacity_types=("spot",), regions=("us-east5", "us-central1"))
     with pytest.raises(ConfigError, match="names us-east5, where stack prod has no bucket for its jobs") as raised:
