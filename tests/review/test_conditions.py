@@ -156,8 +156,7 @@ GROUPS = (
         lambda was, now: change(facts(confirm_above=was), facts(confirm_above=now)),
         costs,
         {
-            "spending-limit-raised": lambda was, now: now > was,
-            "spending-limit-lowered": lambda was, now: now < was,
+            "spending-limit": lambda was, now: now != was,
         },
     ),
     Group(

@@ -50,10 +50,6 @@ class Argument:
     #: Likewise; none where it takes any value, or numbers that have several spellings.
     choices: tuple[str, ...]
 
-    def is_in(self, flags: Iterable[str]) -> bool:
-        """Tell whether it is given, by the beginning of a name as well."""
-        return any(name.startswith((*flags,)) for name in self.names)
-
 
 @dataclass(frozen=True)
 class JobFile:

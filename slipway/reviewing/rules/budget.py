@@ -40,6 +40,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
     labels = {str(offer.labels.get(TEAM, "")) for offer in change.new.offers}
     teams = {*change.new.teams, *labels, *groups_of(change.new, change.after.people)} - {""}
     declared = {*change.old.teams, *change.new.teams}
+    leavers = {each.split(":")[-1].split("@")[0] for each in {*change.before.people} - {*change.after.people}}
     for path, was, now in compare(_by_path(old), _by_path(new)):
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")
@@ -52,7 +53,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
                 row, shuts = row_of(f"budget/{path}", was, now, "limited" * bool(limits)), Grade.BLOCKING
                 yield by_row(row, subject, edits=edits, limits=_in_words(limits), grade=shuts if nothing else None)
             continue
-        if now is None and whose == "teams" and teams and name not in teams:
+        if now is None and (name in leavers if whose == "users" else whose == "teams" and teams and name not in teams):
             continue  # Nobody counts for it any more.
         edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
         nobody = whose == "teams" and teams and name not in teams

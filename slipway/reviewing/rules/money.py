@@ -197,12 +197,13 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
     stricter = new < old
     yield by_row(
-        "spending-limit-lowered" if stricter else "spending-limit-raised",
+        "spending-limit",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
-        robots=named(robots),
-        grade=Grade.WARNING if stricter and robots else None,
+        robots=stricter and named(robots),
+        stricter=stricter,
+        grade=Grade.NOTE if stricter and not robots else Grade.WARNING,
         edits=(Edit("confirmAbove", before, after),),
     )
 

@@ -18,7 +18,6 @@ from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side, grouped, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.quota import draws
 from slipway.reviewing.rules.table import RowName, by_row, say
 
@@ -35,12 +34,10 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    # What lacks quota tells it.
     short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
     fresh = [breach for key, breach in after.items() if key not in before]
     fresh = [breach for breach in fresh if breach.grade is Grade.BLOCKING or breach.subject.part not in short]
     for alike in grouped(fresh, lambda breach: (breach.subject.name, breach.grade)).values():
-        # One line stands for all of them.
         yield from (_breach(breach, change, len(alike) * bool(alike[1:])) for breach in alike)
     strict = _broken(replace(change.after, policy=change.before.policy))
     told = {breach.subject.name for breach in after.values()}
@@ -50,13 +47,14 @@ def policy(change: Change) -> Iterator[Consequence]:
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
-        row, blocks = row_of("policy/grade", was, becomes), Grade.BLOCKING in (was, becomes)
-        yield _graded(row, GRADES, kind, was.review_word, becomes.review_word, grade=grade, blocks=blocks)
+        milder, blocks = becomes < was, Grade.BLOCKING in (was, becomes)
+        yield _graded(milder, GRADES, kind, was.review_word, becomes.review_word, grade=grade, blocks=blocks)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
             sides = ("" if each is None else f"${each:,.0f}" for each in (most, then))
-            yield _graded(row_of("policy/above", most, then), APPROVE_ABOVE, kind, *sides, sums=True)
+            milder = most is not None and (then is None or then > most)
+            yield _graded(milder, APPROVE_ABOVE, kind, *sides, sums=True)
 
 
 def _edited(change: Change) -> _Rules:
@@ -70,10 +68,11 @@ def _edited(change: Change) -> _Rules:
     return levels
 
 
-def _graded(row: RowName, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
+def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     means, idle = KINDS[kind].means.partition(";")[0], kind == SUMS[0]
     values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means, "idle": idle}
+    row: RowName = "review-milder" if milder else "review-stricter"
     edits = (Edit(kind, before, after),)
     return by_row(row, Subject("policy", key, kind), edits=edits, before=before, after=after, **values)
 

@@ -136,7 +136,7 @@ def used_later(change: Change) -> Iterator[Consequence]:
     for edit in (edit for edit in edits if not edit.key.startswith(gone)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
-            yield by_row("used-later", Subject("key", edit.key), key=edit.key, edits=(edit,))
+            yield by_row("used-later", Subject("key", edit.key), key=edit.key, made=match["pool"], edits=(edit,))
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:

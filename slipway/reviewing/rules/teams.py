@@ -14,7 +14,7 @@ from slipway.reviewing.change.usual import Way, account_of, ends_of, takes_sessi
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
 from slipway.reviewing.rules.words import named
 
 
@@ -91,11 +91,11 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str)
     words |= {"who": named(details), "elsewhere": ends[0]}
     yield by_row("cluster-team-closed", subject, details=[*details, *ends[1:-1]], grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
-        case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
+        case, may = whose([offer], template).lstrip(), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):
-            told, words["part"] = TemplateChange(change, template, template), f"cluster {cluster}{case}"
-            case = case and f"{case.lstrip()} "
-            yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=told.used, **words)
+            told, words["part"] = TemplateChange(change, template, template), f"cluster {cluster} {case}".strip()
+            used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
+            yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=used, **words)
 
 
 def _uses(facts: Facts, cluster: str) -> Iterator[tuple[str, str]]:

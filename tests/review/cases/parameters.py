@@ -1,6 +1,6 @@
 """Parameters of a template: defaults, bounds, types, names."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, silent, stops, tells, template
 from tests.review.edits import DASK_WORKERS, LARGE_ONES, LATELY, ON_A100, RANK, REFUSED, STUDIED, TYPES, VARIANT
 
 STUDY = Job("study-4", "tune", parameters={"trials": 4}, capacity_type="pool", state="SUCCEEDED", hours=60)
@@ -12,6 +12,13 @@ ON_CPUS = (
     template("lora", '"a2-highgpu-1g", Disk("pd-ssd", 200)', '"n1-standard-8", Disk("pd-ssd", 100)'),
 )
 
+XL_COMES = (
+    template("lora", 'choices=("9b", "27b")', 'choices=("9b", "27b", "70b")'),
+    template(
+        "lora", VARIANT, VARIANT.replace("Variant(", 'Variant({"model": "70b"}, refusal="ask us"),\n        Variant(')
+    ),
+)
+XL_GOES = tuple(Edit(edit.file, edit.new or "", edit.old) for edit in XL_COMES)
 T4 = '"n1-standard-8", Disk("pd-ssd", 200), accelerator="NVIDIA_TESLA_T4", accelerator_count=1'
 
 CASES = (
@@ -351,4 +358,6 @@ CASES = (
         given=(LARGE_CLOSED,),
         never=("are not offered", "can also use"),
     ),
+    silent("A size that the template's file refused anyway is no choice any more", *XL_GOES, given=XL_COMES),
+    silent("A size that the template's file refuses is a choice from now on", *XL_COMES),
 )

@@ -3,6 +3,11 @@
 from tests.review.case import BUSY, STACK, Case, Edit, World, h100, hurts, stack, stops, tells
 from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER, WORKERS
 
+WITH_AUX = H100_ENTRY.replace(
+    "      replacement",
+    "        aux: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 200 }, replicas: 1 }\n      replacement",
+)
+
 CASES = (
     Case(
         "Each edit is to make a second cluster, for which there is no quota",
@@ -49,11 +54,18 @@ CASES = (
     ),
     Case(
         "The mode is changed to in-place in the same edit that replaces the cluster",
-        (Edit(STACK, H100_ENTRY, H100_ENTRY.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),),
         (
-            stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1"),
+            Edit(STACK, WITH_AUX, WITH_AUX.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),
+            stack("aux: { machine: n1-standard-4", "aux: { machine: n1-standard-8"),
+        ),
+        (
+            stops(
+                "cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1", "its 2 `a3-highgpu-8g` may not come"
+            ),
+            hurts("capacity-given-back", "h100", "`n1-standard-8` instead of `n1-standard-4`"),
             tells("cluster-protection", "cluster h100", "in-place"),
         ),
+        given=(Edit(STACK, H100_ENTRY, WITH_AUX),),
         may=("capacity-found-anew",),
         world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 48}),
         never=("until jobs on the old one have ended",),
@@ -83,6 +95,18 @@ CASES = (
         "A deployment is to wait for machines for longer than its workflow runs",
         (h100("createWithin: 6h"),),
         (hurts("cluster-protection", "h100", "6 h", "ends after 3 h", "others' deployments wait"),),
+        accident="a deployment cut off by its runner's limit",
+    ),
+    Case(
+        "A wait for machines that no workflow outlived is longer, as a cluster is made anew",
+        (stack("createWithin: 4h", "createWithin: 6h"), stack("min: 2, max: 4", "min: 2, max: 3")),
+        (
+            tells("cluster-protection", "h100", "6 h instead of 4 h"),
+            hurts("capacity-found-anew", "h100", "within 6 h (`createWithin`; in CI the workflow ends after 3 h)"),
+        ),
+        given=(h100("createWithin: 4h"),),
+        may=("cluster-new-generation", "generations-overlap", "capacity-lower-maximum"),
+        never=("raise `slipway:persistentResources.h100.createWithin`", "6 h instead of 4 h: in CI"),
         accident="a deployment cut off by its runner's limit",
     ),
     Case(

@@ -1,6 +1,21 @@
 """Clusters that are deleted or retire, and jobs that lose what they need."""
 
-from tests.review.case import BUSY, ENCRYPTED, LARGE, QUIET, Case, Edit, Job, World, h100, hurts, stack, stops, tells
+from tests.review.case import (
+    BUSY,
+    ENCRYPTED,
+    LARGE,
+    QUIET,
+    Case,
+    Edit,
+    Job,
+    World,
+    h100,
+    hurts,
+    stack,
+    stops,
+    tells,
+    template,
+)
 from tests.review.edits import (
     H100,
     H100_ENTRY,
@@ -240,10 +255,14 @@ CASES = (
         (h100("from: 2026-12-20"),),
         (
             hurts("cluster-retires | cluster-deleted", "h100", "from"),
-            hurts("season-awaits-quota", "h100", "not ready", "2026-12-20"),
+            hurts("season-awaits-quota", "h100", "not ready", "2026-12-20", "short by 12 (limit 4"),
         ),
+        given=(template("lora", '"reservation", "spot")', '"reservation", "spot", "on-demand")'),),
         may=(*MONEY, *OFFERS, "cluster-retires", "cluster-deleted"),
-        world=World(limits={"nvidia_h100_gpus": 4}),
+        world=World(
+            jobs=(Job("own-27b", capacity_type="on-demand", parameters={"model": "27b"}),),
+            limits={"nvidia_h100_gpus": 4},
+        ),
         accident="quota that was there when it was planned",
     ),
     Case(

@@ -93,7 +93,7 @@ CASES = (
     ),
     Case(
         "A person who has a job running leaves the submitters",
-        (stack("      - user:ada@acme.example\n", ""),),
+        (stack("      - user:ada@acme.example\n", ""), stack("ada: 100, ", "")),
         (
             stops(
                 "submitter-gone",
@@ -104,8 +104,11 @@ CASES = (
             ),
         ),
         world=BUSY,
-        given=(added("domain:partner.example"),),
-        never=("not known: which", "partner"),
+        given=(
+            added("domain:partner.example"),
+            stack(POLICY, f"  slipway:budget: {{ users: {{ ada: 100, bo: 5 }} }}\n{POLICY}"),
+        ),
+        never=("not known: which", "partner", "may spend"),
         accident="a person shut out of the work of a night",
     ),
     Case(

@@ -115,8 +115,13 @@ CASES = (
                     "slipway:teams.vision.clusters",
                 ),
             ),
+            stops("cluster-team", "template lora", "(model=27b)", "1 submission by ada used it like that"),
         ),
-        world=BUSY,
+        given=(
+            template("lora", '                    reservation="bought",\n', ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool",)'),
+        ),
+        world=World(jobs=(*BUSY.jobs, Job("lora-9b", user="ben", capacity_type="spot"))),
         accident="machines that a neighbouring team had counted on",
     ),
     Case(

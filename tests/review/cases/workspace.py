@@ -108,9 +108,10 @@ CASES = (
     ),
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
-        (stack("    code: true\n", ""),),
+        (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/head]")),
         (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
-        given=SCRIPT,
+        given=SESSIONS,
+        never=("may run on",),
         accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
     Case(

@@ -32,6 +32,9 @@ from slipway.reviewing.rules.words import have_ended, named
 
 DATED = ("until", "idleLimit", "from")
 """The settings of a season."""
+USUAL_WAIT = timedelta(seconds=CREATE_WITHIN_S)
+TOO_LONG = timedelta(hours=2, minutes=30)
+"""A wait that the run of a workflow, which ends after three hours, hardly outlives."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +204,9 @@ def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
 
 def within(cluster: Cluster, *, season: bool = False) -> str:
     """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
-    wait = cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)
-    return say("cluster-waits", others=cluster.alternatives, wait=exact_span(wait.total_seconds()), season=season)
+    wait = cluster.create_within or USUAL_WAIT
+    limit: dict[str, Any] = {"wait": exact_span(wait.total_seconds()), "long": wait >= TOO_LONG, "season": season}
+    return say("cluster-waits", others=cluster.alternatives, **limit)
 
 
 def with_month(hourly: Price) -> str:

@@ -122,7 +122,8 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     keys = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)
     begins = dormant.season.begins if dormant else None
-    held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
+    held = cluster.held or (of.minimum_machines(old) if old and new is None else ())
+    unique = machines(each for each in held if not new or each.machine in {pool.machine for pool in new.pools})
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     return {
         "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
@@ -140,7 +141,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "ended": have_ended(cluster.jobs),
         "found": machines(of.minimum_machines(new)) if new else "",
         "stuck": next(ends_of((way for way in ways if not way[2]), change.new), ""),
-        "unique": held if old and scarce(old) else "",
+        "unique": unique if old and scarce(old) else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
         "dormant": dormant,

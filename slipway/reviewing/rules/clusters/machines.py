@@ -16,7 +16,7 @@ from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price, scarce
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -53,6 +53,7 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     name, key = cluster.name, cluster.key
     if found := machines(of.minimum_machines(new)):
         how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new)}
+        how["long"] = new.create_within and new.create_within >= TOO_LONG
         yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
     # Without quota for the new one there are no two.
     if cluster.held and not (cluster.in_place or name in held_up(change)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,6 @@ from slipway.google.live import Unknown
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import bounded, dollars
@@ -23,7 +23,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, ends_of, over, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
+from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT, of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, say
@@ -32,8 +32,6 @@ from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
-_TOO_LONG = timedelta(hours=2, minutes=30)
-"""A wait that the run of a workflow, which ends after three hours, hardly outlives."""
 
 
 def settings(change: Change) -> Iterator[Consequence]:
@@ -83,7 +81,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             continue
         asked = value is not None and not (dated and asleep)
         sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
-        harms = sooner or (key == "createWithin" and value is not None and value >= _TOO_LONG)
+        harms = sooner or (key == "createWithin" and was and value and value >= TOO_LONG > was)
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         if key == "until" and value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
@@ -141,7 +139,7 @@ def _by_key(cluster: Cluster) -> dict[str, Any]:
         **of.dates(cluster),
         "replacement": cluster.replacement,
         "retireWithin": cluster.retire_within,
-        "createWithin": cluster.create_within or timedelta(seconds=CREATE_WITHIN_S),
+        "createWithin": cluster.create_within or USUAL_WAIT,
     }
 
 
@@ -173,8 +171,9 @@ def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
     with pools at their maximum."""
     asked = change.after.quota.requests or {}
     sides = ((change.before, change.actions_before, dict[str, int]()), (change.after, change.actions, asked))
+    live = replace(change.live, jobs=())  # They may have ended by then.
     return tuple(
-        prepared(actions, change.live, of.catalog.region, change.now, strict=most or of.quota.strict, asked=increases)
+        prepared(actions, live, of.catalog.region, change.now, strict=most or of.quota.strict, asked=increases)
         for most in (False, True)
         for of, actions, increases in sides
     )

@@ -13,7 +13,6 @@ from slipway.reviewing.rules.resources.roles import above
 from slipway.reviewing.rules.resources.trainers import acting
 
 TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
-# The roles that the workspace grants on its buckets and its account.
 _ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{suffix}" for suffix in ("Viewer", "Creator", "User"))})
 
 

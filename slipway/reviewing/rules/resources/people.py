@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -22,6 +22,7 @@ from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
 from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
 from slipway.reviewing.rules.resources.trainers import (
@@ -38,17 +39,10 @@ from slipway.reviewing.rules.resources.trainers import (
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import jobs, named, sent_by
 
-_SWITCHES: Mapping[str, tuple[RowName, RowName]] = {
-    "code": ("code-on", "code-off"),
-    "board": ("board-on", "board-off"),
-    "shell": ("shell-on", "shell-off"),
-    "notify": ("notify-on", "notify-off"),
-}
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
 def people(change: Change) -> Iterator[Consequence]:
-    # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     taking = [each for each in change.new.templates.values() if each.takes_code]
     every = (change.new.trainer, *change.new.trainers.values())
     taken = {account_of(offer) for each in taking for offer in each.offers}
@@ -56,8 +50,7 @@ def people(change: Change) -> Iterator[Consequence]:
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
         if (was or False) != (now or False):
-            on, off = _SWITCHES[key]
-            row: RowName = "notify-moved" if was and now else on if now else off
+            row = row_of(f"workspace/{key}", was or None, now or None)
             names = [secret_in(str(side)) or str(side) for side in (now or was, was)]
             if now and names[0] == names[1]:  # By another version, or of another project.
                 names = [str(side).removeprefix("projects/") for side in (now, was)]
@@ -92,16 +85,15 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    if (before == after and after.pools is None) or not any(map(for_sessions, (change.old, change.new))):
+    if (before == after and after.pools is None) or not all(map(for_sessions, (change.old, change.new))):
         return
     # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, for_sessions(change.new)), default=604800))
+    longest = timedelta(seconds=max(map(timeout_of, for_sessions(change.new))))
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
-        # A place that stays is told once.
         was, becomes, place = map(str, (*fitting, replace(fitting[1], max=None)))
         # Pools of the same names, of a cluster that takes the place of another.
         back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()
@@ -128,11 +120,10 @@ def _sessions(change: Change) -> Iterator[Consequence]:
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
-    templates = for_sessions(catalog)
-    ways = (usual_offers(template) if usual else template.offers for template in templates)
+    ways = (usual_offers(template) if usual else template.offers for template in for_sessions(catalog))
     offers = [offer for some in ways for offer in some if offer.available]
     fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
-    pools = limits.pools if limits.pools is None or not templates else tuple(filter(fit.__contains__, limits.pools))
+    pools = limits.pools if limits.pools is None else tuple(filter(fit.__contains__, limits.pools))
     return replace(limits, pools=pools)
 
 

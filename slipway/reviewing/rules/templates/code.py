@@ -128,7 +128,9 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
         rows: Mapping[RowName, Iterable[str]] = {
             "arguments-strange": (name for name in named if not template.reads([name])),
             "arguments-unmet": (
-                "/".join(each.names) for each in code.arguments if each.required and not each.is_in(flags)
+                "/".join(each.names)
+                for each in code.arguments
+                if each.required and not any(name.startswith((*flags,)) for name in each.names)
             ),
             "arguments-refused": (text for text in given if code.refuses(text)),
         }

@@ -48,7 +48,6 @@ class Difference:
             "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after) and _ON_DISK.match(after),
-            # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }
         return all(words[word] for word in condition.split())

@@ -13,12 +13,14 @@ from slipway.base.formatting import counted, exact_span, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.catalog.template import Parameter, Template
+from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import costs, largest, machines_of, rounds, takes, timeout_of, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.templates.offers import refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import named
 
@@ -81,7 +83,6 @@ def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Co
 
 
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
-    # The former name may be another.
     name, former = new.name, was.name
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     if was.type != new.type:
@@ -134,7 +135,6 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
-    # Other parameters may make more of them, too.
     had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
     limit = exact_span(timeout_of(template.new))
     longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {limit} each"
@@ -142,7 +142,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
-    narrowed, widened = _limits(old, new)
+    narrowed, widened = _limits(template, old, new)
     if narrowed:
         refused = template.used.giving(old.name, lambda value: value is not None and bool(new.refusal(value)))
         values = list(dict.fromkeys(shown((job.parameters or {})[old.name], new.name) for job in refused.jobs))
@@ -160,7 +160,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
         yield _tells(template, "bounds-widened", new.name, values=join(widened), pools=named(beyond))
 
 
-def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
+def _limits(template: TemplateChange, old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     narrowed, widened = list[str](), list[str]()
     for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
@@ -171,16 +171,22 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
             narrowed.append(f"{beyond} {plain(after)} (it was {was})")
         else:
             widened.append(f"{beyond} {was} too" if after is None else f"{within} {plain(after)} (it was {was})")
-    lost = [shown(choice) for choice in old.choices if new.each.refusal(choice)]
-    more = [shown(choice) for choice in new.choices if choice not in old.choices] if old.choices else []
+    lost = [shown(each) for each in old.choices if new.each.refusal(each) and _taken(template.old, old.name, each)]
+    more = [shown(each) for each in new.choices if each not in old.choices and _taken(template.new, new.name, each)]
     if new.choices and not old.choices:
         narrowed.append(f"other than {join((shown(choice) for choice in new.choices), 'or')}")
     elif lost:
         narrowed.append(join(lost, "or"))
     if old.choices and not new.choices:
         widened.append(f"of {new.bounds or 'any value'}, not only its choices")
-    elif more:
+    elif old.choices and more:
         widened.append(join(more, "or"))
     if new.command != old.command:
         narrowed.append("that needs a shell, as with `&&`," if new.command else "that names a parameter, as `{lr}`,")
     return narrowed, widened
+
+
+def _taken(template: Template, parameter: str, value: Any) -> bool:
+    """Tell whether a template's file refuses no submission of a value by a variant."""
+    listed = offers_by_label(template)
+    return not all(refused(each, listed) for each in listed.values() if value in each.when.get(parameter, (value,)))

@@ -14,7 +14,7 @@ from slipway.model.season import moment_in_words
 from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
-from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
 from slipway.reviewing.rules.words import ask, in_words
 
 
@@ -26,6 +26,7 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
+    used = template.used.having(lambda job: any(is_case(job, offer.when) for offer in lost))
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
     rests = [rest for offer in lost if (rest := template.becomes.dormant.get(offer.dormant))]
@@ -37,7 +38,7 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
         now=any(not rest.edit for rest in rests),
         so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
         instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
-        details=[*why, *([] if template.is_new else [template.used.words()])],
+        details=[*why, *([] if template.is_new else [used.words("used it like that" if at_all else "used it")])],
         grade=Grade.WARNING if rests and all(_by_time(offer, template) for offer in runs) else None,
     )
 

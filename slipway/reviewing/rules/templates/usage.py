@@ -23,7 +23,7 @@ from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import NO_FILE, PLACE, JobFile
 from slipway.reviewing.change.usual import machine_types, rounds, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.table import ROWS, RowName, by_row, usual_grade
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, phrase, usual_grade
 
 _FOR_MACHINE = re.compile(r"slipway:(teams\.[^.]+\.)?machines\.")
 JOBS = f"Jobs of {IT}"
@@ -149,7 +149,7 @@ class TemplateChange:
     ) -> Consequence:
         """Return a row's consequence for the template, or a part. With `used`, users are named and set the grade."""
         if used is not None:
-            did, grade = ROWS[row].get("did", "used it").format_map(values), grade or usual_grade(ROWS[row])
+            did, grade = phrase(ROWS[row].get("did", "used it"), values), grade or usual_grade(ROWS[row])
             details = (*details, used.words(did))
             grade = grade if used.jobs or used.unread else min(grade, Grade.WARNING)
         return by_row(row, Subject("template", self.new.name, part), details=details, grade=grade, **values)
