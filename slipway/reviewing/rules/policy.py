@@ -34,6 +34,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
+    # Of a pool that can't grow the lack of quota tells.
     short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
     fresh = [breach for key, breach in after.items() if key not in before]
     fresh = [breach for breach in fresh if breach.grade is Grade.BLOCKING or breach.subject.part not in short]

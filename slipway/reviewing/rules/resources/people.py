@@ -94,6 +94,7 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
+        # A place that stays is told once.
         was, becomes, place = map(str, (*fitting, replace(fitting[1], max=None)))
         # Pools of the same names, of a cluster that takes the place of another.
         back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()

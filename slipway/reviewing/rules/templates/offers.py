@@ -255,6 +255,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
         ends = ends_at(template, next_[0], after) or alone * (not shut)
         ends = facts(ends, gap(left, template.new, template.becomes))
+        # A wait tells what follows it.
         priced = next_ if patience(next_[0]) is None else next_[:1]
         so = facts(shut, f"{where}they cost {costs(priced, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))

@@ -135,6 +135,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
+    # Other parameters may make more rounds, too.
     had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
     limit = exact_span(timeout_of(template.new))
     longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {limit} each"
