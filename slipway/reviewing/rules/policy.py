@@ -75,7 +75,7 @@ def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values
     values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means, "idle": idle}
     row: RowName = "review-milder" if milder else "review-stricter"
     edits = (Edit(kind, before, after),)
-    return by_row(row, Subject("policy", key, kind), edits=edits, before=before, after=after, **values)
+    return by_row(row, Subject("policy", f"{key}.{kind}"), edits=edits, before=before, after=after, **values)
 
 
 def _breach(breach: Finding, change: Change, times: int) -> Consequence:

@@ -129,9 +129,8 @@ class Card:
 
 
 def keys_of(parts: Sequence[Consequence]) -> str:
-    """Return the keys that caused parts; of a cluster's that of the first."""
-    some = parts[:1] if parts[0].subject.cluster else parts
-    keys = (each.field for each in some if each.subject.what != "template" or set(":/") & set(each.field))
+    """Return the keys that caused parts."""
+    keys = (each.field for each in parts if each.subject.what != "template" or set(":/") & set(each.field))
     return ", ".join(dict.fromkeys(filter(None, keys)))
 
 

@@ -150,11 +150,11 @@ def _below_title(line: Line, beside: bool) -> str:
     """Return the line without its clause, with the sign and the key of what is left of it."""
     lead, parts, told = line.card.lead, line.card.line[1], line.below_title
     names = line.names if beside and told and lead.subject.name and line.names not in told else ""
-    return _item(line, told, SIGNS[parts[0].grade], names, keys_of(parts))
+    return _item(line, told, SIGNS[parts[0].grade], names, keys_of(parts) if told else line.field)
 
 
-def _item(line: Line, told: str, sign: str = "", names: str = "", key: str = "") -> str:
-    key = key or line.field
+def _item(line: Line, told: str, sign: str = "", names: str = "", key: str | None = None) -> str:
+    key = line.field if key is None else key
     field = code(short(key, _LONGEST_NAME)) if key else _shown(names)
     where = f" ({field})" if told and field else f"caused by {field}" * bool(field)
     return f"{sign or line.sign} {_shown(told)}{where}" if told or field else ""

@@ -59,7 +59,9 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade = None if cluster.retires or cluster.scarce else Grade.NOTE
         until = have_ended(cluster.jobs, "") if cluster.jobs else ""
-        how = {"briefly": not cluster.retires, "until": until, "held": dollars(cluster.held_price)}
+        waits = any(job.waits for job in cluster.jobs)  # These may take more machines of it.
+        held = f"{'at least ' * waits}{dollars(cluster.held_price)}"
+        how = {"briefly": not cluster.retires, "until": until, "held": held}
         yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=cluster.held_price, **how)
 
 
