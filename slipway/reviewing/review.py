@@ -22,6 +22,7 @@ from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring, still_retiring
 from slipway.reviewing.rules.clusters.jobs import unfinished
+from slipway.reviewing.rules.clusters.machines import standing_alternatives
 from slipway.reviewing.rules.clusters.settings import due, settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
@@ -163,7 +164,9 @@ def review(change: Change) -> Review:
         [short(warning, _LONGEST_STEP) for warning in preview.warnings] if preview else (), _MOST_QUOTED
     )
     stands = told(lambda change: [quota_in_words(change)], "quota")
-    standing = [line for look in (standing_violations, still_retiring, due) for line in told(look)]
+    standing = [
+        line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
+    ]
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,

@@ -17,6 +17,7 @@ from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price, scarce
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -101,6 +102,13 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
+
+
+def standing_alternatives(change: Change) -> Iterator[str]:
+    for cluster in change.new.clusters.values():
+        if cluster.alternative:
+            number, region = cluster.alternative, cluster.region
+            yield say("stands-as-alternative", name=cluster.name, number=number, region=region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
