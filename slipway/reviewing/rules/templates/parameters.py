@@ -35,9 +35,9 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
     for name, parameter in before.items():
         if name not in after:
             row: RowName = "parameter-renamed" if name in renamed else "parameter-gone"
-            usual = parameter.default
+            usual, other = parameter.default, renamed.get(name, "")
             used = template.used.giving(name, lambda value, usual=usual: value not in (None, usual))  # type: ignore[misc]
-            yield _tells(template, row, name, other=renamed.get(name, ""), used=used)
+            yield _tells(template, row, name, other=other, default=not parameter.required, used=used)
     for name, parameter in after.items():
         if was := before.get(name) or next((each for each in before.values() if renamed.get(each.name) == name), None):
             yield from _changed(template, was, parameter)

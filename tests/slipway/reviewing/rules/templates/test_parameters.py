@@ -95,3 +95,11 @@ def test_bounds_say_what_is_refused_now_and_what_was_before(
 def test_a_switch_is_renamed_where_its_names_have_a_word_in_common(name: str, kind: str) -> None:
     old, new = (replace(LORA, parameters=(Parameter(each, "bool", False),)) for each in ("fast", name))
     assert kind in {told.kind for told in found(old, new)}
+
+
+@pytest.mark.parametrize(("default", "did"), [(4, "had another value than its default"), (None, "set it")])
+def test_users_of_a_parameter_that_goes_are_told_by_its_default_if_it_has_one(default: int | None, did: str) -> None:
+    old, new = (replace(LORA, parameters=some) for some in ((Parameter("depth", "int", default),), ()))
+    sent = job("a", template="lora", env={VARIABLE: recorded({"depth": 8})}, state="SUCCEEDED")
+    (gone,) = (told for told in found(old, new, recent=(sent,)) if told.kind == "parameter-gone")
+    assert [detail.partition(f" {did} in")[0] for detail in gone.details] == ["1 submission by user-a"]
