@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.checkout import BASE
-from tests.review.edits import LATELY, LORA_TUNES, UPLOADING, UPLOADS, trainer
+from tests.review.edits import ADA, LATELY, LORA_TUNES, POLICY, UPLOADING, UPLOADS, trainer
 
 WIDE = '''"""wide: the search, on machines of its own."""
 
@@ -64,10 +64,19 @@ CASES = (
         never=("as a training pipeline are refused",),
     ),
     Case(
-        "A template is published that was not",
+        "A template is published that was not, and a team has larger machines for it",
         (stack("    - tune\n", "    - tune\n    - evals\n"),),
-        (tells("template-added", "template evals"),),
-        given=(stack("    - evals\n", ""),),
+        (tells("template-added", "template evals", "a run (not of team vision) of up to"),),
+        given=(
+            stack("    - evals\n", ""),
+            stack(
+                POLICY,
+                "  slipway:machines: { small: n1-standard-8 }\n"
+                f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], machines: {{ small: n1-highmem-8 }} }} }}\n"
+                + POLICY,
+            ),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
         world=BUSY,
         may=("template-added",),
     ),

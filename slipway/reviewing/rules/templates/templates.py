@@ -17,7 +17,7 @@ from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.labels import CODE_LABEL
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, secrets_of, takes, usual_values
+from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, secrets_of, taken, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.resources.people import for_sessions
@@ -76,12 +76,12 @@ def _shape(template: Template) -> tuple[object, ...]:
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    run = [f"a run of up to {template.longest} costs {costs(can, template.becomes)}"] if can else []
-    for offer in can[:1]:
-        pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
-        for name, count in takes(offer, usual_values(template.new)).items():
-            if name in pools and count == pools[name].max:
-                run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
+    priced = f"{whose(can, template.new)} of up to {template.longest} costs {costs(can, template.becomes)}"
+    run = [f"a run{priced}"] if can else []
+    for (cluster, pool), count in taken(template.new).items():
+        most = {each.name: each.max for each in template.becomes.clusters[cluster].pools}
+        if can and cluster == can[0].cluster and count == most.get(pool):
+            run.append(f"it takes {all_of(count, 'machine')} of `{cluster}/{pool}`, and others wait")
     costly = len(run) > 1 or (any(map(is_dear, can)) and not _twin(template.new, template.becomes, template.was))
     grade = Grade.BLOCKING if brings else Grade.WARNING if costly else None
     so = "" if template.change.first else facts(*brings, *run)

@@ -97,7 +97,7 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     small, large = (replace(SPOT, when={"model": (word,)}) for word in ("2b", "27b"))
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
-    runs = "a run of up to 24 h costs $0.22/h on Spot, which may be taken away"
+    runs = "a run (model=2b) of up to 24 h costs $0.22/h on Spot, which may be taken away"
     assert only(None, fine).sentence == f"Submitters may run `lora`: {runs}"
     new = {consequence.kind: consequence for consequence in found(None, dead)}
     assert new["template-added"].sentence == "Submitters see `lora`, and can't run it"
