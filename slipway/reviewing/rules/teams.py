@@ -30,8 +30,7 @@ def teams(change: Change) -> Iterator[Consequence]:
     for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - left):
         before, after = (_shares(side.shares, cluster) for side in (change.old, change.new))
         # A cluster may take the place of another one, with its shares.
-        moved = cluster not in change.old.clusters and after in ended
-        if before != after and not moved:
+        if before != after and (cluster in change.old.clusters or after not in ended):
             old, new = ((side.shares or {}).get(cluster, {}) for side in (change.old, change.new))
             sent, sending = (
                 {team for _, offer, _ in ways_without(side, cluster) for team in teams_of(side, offer)}
@@ -61,7 +60,7 @@ def teams(change: Change) -> Iterator[Consequence]:
         ways = _kept_off(change.after, cluster)
         shut = {template.name for template, *_ in ways}
         if lost := sorted({member for member, name in was - now if member in stay and name in shut}):
-            yield from _closed(change, ways, lost, named((f"`{owner}`" for owner in has), "or"))
+            yield from _closed(change, ways, lost)
 
 
 def _called(teams: Iterable[str]) -> str:
@@ -75,20 +74,23 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
     return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "none"
 
 
-def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], team: str) -> Iterator[Consequence]:
-    """Yield that members can't send jobs to a cluster, which takes these ways with `--team` alone, and the templates
-    for which it was the only one."""
+def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str]) -> Iterator[Consequence]:
+    """Yield that members can't send jobs to a cluster without `--team`, and the templates that run nowhere else."""
     cluster = ways[0][1].cluster or ways[0][1].dormant
-    owner = next(each for each in change.new.owners(cluster) if each in teams_of(change.new, ways[0][1]))
+    had, has = (side.owners(cluster) for side in (change.old, change.new))
+    owner = next(each for each in has if each in teams_of(change.new, ways[0][1]))
     ends = [*ends_of((way for way in ways if way[2]), change.new), ""]
-    words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "waits": ways[0][1].dormant}
+    left, came = ([each for each in one if each not in other] for one, other in ((had, has), (has, had)))
+    parted = [each for each in had if not {*change.old.teams[each].submitters}.isdisjoint(lost)]
+    words: dict[str, Any] = {"owner": owner, "cluster": cluster, "left": _called(left), "came": _called(came)}
+    words |= {"team": named((f"`{each}`" for each in has), "or"), "parted": _called(parted)}
+    words["key"] = f"{[*left, *came, *parted, owner][0]}.{'clusters' if left or came else 'submitters'}"
     words["shut"] = named(f"`{name}`" for name in sorted({way[0].name for way in ways}))
     words["sessions"] = takes_sessions_alone(ways, change.new)
-    sharing = (change.new.shares or {}).get(cluster, {})
-    words["void"] = named(f"`{each}`" for each in sorted(sharing) if each not in change.new.owners(cluster))
+    words["void"] = named(f"`{each}`" for each in sorted({*(change.new.shares or {}).get(cluster, {})} - {*has}))
     grade = Grade.BLOCKING if words["sessions"] else None
     details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster)
-    words |= {"who": named(details), "elsewhere": ends[0]}
+    words |= {"who": named(details), "elsewhere": ends[0], "waits": ways[0][1].dormant}
     yield by_row("cluster-team-closed", subject, details=[*details, *ends[1:-1]], grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         case, may = whose([offer], template).lstrip(), submitters_of(change.after, account_of(offer))

@@ -67,13 +67,13 @@ CASES = (
         "A team's cluster is another team's, for whoever says so",
         HANDED_ON,
         (
-            hurts("cluster-team", "cluster cpu", "with `--team demand`"),
-            stops("cluster-team", "template tune", "by `group:search@acme.example`"),
+            hurts("cluster-team", "cluster cpu", "with `--team demand`", "slipway:teams.search.clusters"),
+            stops("cluster-team", "template tune", "keep `cpu` in `clusters` of team `search`; or first list"),
         ),
         given=TEAMS,
         may=("cluster-team",),
         world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
-        never=("still may",),
+        never=("still may", "leave `cpu` out of"),
         accident="a cluster handed on before its jobs were",
     ),
     Case(

@@ -206,10 +206,8 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
         return "requirement-loosened"
     if old is None or not versions or (str(old.marker), old.extras) != (str(new.marker), new.extras):
         return "requirement-other"
-    allowed = (
-        "--hash" not in before and "+" not in versions[0] and old.specifier.contains(versions[0], prereleases=True)
-    )
-    return "requirement-pinned" if allowed else "requirement-other"
+    other = "--hash" in before or "+" in versions[0] or not old.specifier.contains(versions[0], prereleases=True)
+    return "requirement-other" if other else "requirement-pinned"
 
 
 def _parsed(line: str) -> Requirement | None:
