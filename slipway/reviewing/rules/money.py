@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise, zip_longest
 from typing import Annotated, Any
 
 from slipway.base.codec import As
-from slipway.base.formatting import last_part
+from slipway.base.formatting import join, last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import PAID_ANYWAY, POOL
 from slipway.model.catalog.cases import divided
@@ -119,20 +120,24 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _highest(change: Change, *, most: bool) -> tuple[datetime, Amount]:
-    """Return the rise when it is highest, and the time: now, or where a season begins or ends."""
+def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
+    """Return the times of the highest rise, between which seasons begin or end, and the rise."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
-    amounts = ((at, _amount(change, most=most, at=at)) for at in (change.now, *sorted(dates)))
-    return max(amounts, key=lambda dated: (dated[1].more, dated[1].difference))
+    amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}
+    highest = max(amounts.values(), key=lambda amount: (amount.more, amount.difference))
+    high = [amount.difference == highest.difference for amount in amounts.values()]
+    turns = [at for at, (was, now) in zip(amounts, pairwise((False, *high)), strict=True) if was != now]
+    told = [moment_in_words(at) if at > change.now else "now" for at in turns]
+    spans = zip_longest(told[::2], told[1::2])
+    return join(f"from {begin} {f'until {end}' if end else 'on'}" for begin, end in spans), highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
-    costs_now = money(change)
-    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle)
-    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most)
+    yield from _shift(change, "idle-cost", "with nothing running", money(change).idle)
+    yield from _shift(change, "most-cost", "with every pool at its maximum", money(change).most)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _agents(change.old, change.new)
@@ -162,12 +167,11 @@ def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Con
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
     idle = kind == "idle-cost"
-    since, highest = _highest(change, most=not idle)
+    times, highest = _highest(change, most=not idle)
     asks = most is not None and (highest.more or float(highest.monthly) > most)
     steep = idle and amount.steep and not change.first
     if asks and highest.difference != amount.difference:
-        amount, start = highest, moment_in_words(since) if since > change.now else "now"
-        when = f"{when} from {start} on"
+        amount, when = highest, f"{when} {times}"
     if not (amount.difference or amount.more or amount.fewer):
         return
     month = abs(amount.monthly)
@@ -223,9 +227,8 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:
-    old, new = change.old, change.new
-    known = {reservation.path: reservation for reservation in (*old.reservations.values(), *new.reservations.values())}
-    for path in sorted(reservations(old) - reservations(new)):
+    known = {**change.old.reservations, **change.new.reservations}
+    for path in sorted(reservations(change.old) - reservations(change.new)):
         reservation = known.get(path, Reservation(path))
         if (ends := reservation.ends) and ends <= change.now:
             continue
@@ -309,9 +312,7 @@ def _asks(template: Template, limit: float) -> Offer | None:
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
     """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
-    sides = list(dict.fromkeys((cost(was.offer, old), cost(now.offer, new))))
-    if dollars(was.hourly) == dollars(now.hourly):
-        sides = sides[:1]
+    sides = dict.fromkeys((cost(was.offer, old), cost(now.offer, new)))
     most = " → ".join(dollars(Price(run.most, run.hourly.complete), per="") for run in (was, now) if run.most)
     return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
 
@@ -327,13 +328,12 @@ def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
 
 def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Run, _Run]]]:
     usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
-    where = ""
-    if all(side and side[0].capacity_type == POOL for side in usual):
+    pooled = all(side and side[0].capacity_type == POOL for side in usual)
+    if pooled:
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
-        where = " on machines of its own"
     before = offers_by_label(old, new.kind)
     first = [next(iter(side), None) for side in usual]
-    pairs = [("A default run", where, first[0], first[1])]
+    pairs = [("A default run", " on machines of its own" if pooled else "", first[0], first[1])]
     for label, offer in offers_by_label(new).items():
         if first == [before.get(label), offer]:
             continue  # The default run is told first.

@@ -183,8 +183,14 @@ CASES = (
         (stack("from: 2026-12-20", "from: 2026-12-15"),),
         (
             tells("season-changed", "h100 from", "5 days more cost $24,274 with nothing running"),
-            stops("idle-cost", "stack", "$147,666 a month more", "running from 2026-12-15 on", "above $50,000"),
-            stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 on", "above $100,000 a month"),
+            stops(
+                "idle-cost",
+                "stack",
+                "$147,666 a month more",
+                "running from 2026-12-15 until 2026-12-20",
+                "above $50,000",
+            ),
+            stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 until 2026-12-20", "above $100,000"),
         ),
         given=(ASKS_ABOVE, h100("from: 2026-12-20", "until: 2027-01-15")),
         accident="a bill that a change of dates did not tell",

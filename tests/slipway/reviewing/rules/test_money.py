@@ -131,25 +131,37 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
 @pytest.mark.parametrize(
     ("was", "becomes", "asks", "says"),
     [
-        (None, (5, 9), "idle-cost", "$73,737 a month more with nothing running from 2026-11-26 09:00 UTC on"),
-        ((5, 9), (5, 10), "idle-cost", "from 2026-11-30 09:00 UTC on"),
+        (
+            None,
+            (5, 9),
+            "idle-cost",
+            "$73,737 a month more with nothing running from 2026-11-26 09:00 UTC until 2026-11-30",
+        ),
+        (None, (5, None), "idle-cost", "with nothing running from 2026-11-26 09:00 UTC on"),
+        ((5, 9), (5, 10), "idle-cost", "running from 2026-11-30 09:00 UTC until 2026-12-01 09:00 UTC"),
+        (
+            (5, 9),
+            (4, 10),
+            "idle-cost",
+            "from 2026-11-25 09:00 UTC until 2026-11-26 09:00 UTC and from 2026-11-30 09:00 UTC until 2026-12-01 09:00",
+        ),
         (
             (5, 9),
             (4, 9),
             "most-cost",
-            "with every pool at its maximum from 2026-11-25 09:00 UTC on",
+            "with every pool at its maximum from 2026-11-25 09:00 UTC until 2026-11-26 09:00 UTC",
         ),
         ((5, 9), (6, 9), "idle-cost", ""),
     ],
-    ids=("new", "longer", "earlier", "later"),
+    ids=("new", "endless", "longer", "both", "earlier", "later"),
 )
 def test_a_season_is_approved_with_the_commit_that_declares_it(
-    was: tuple[int, int] | None, becomes: tuple[int, int], asks: str, says: str
+    was: tuple[int, int] | None, becomes: tuple[int, int | None], asks: str, says: str
 ) -> None:
     policy = {"approveAbove": {asks: 10_000}}
 
-    def coming(days: tuple[int, int]) -> Mapping[str, DormantCluster]:
-        begins, ends = (NOW + timedelta(day) for day in days)
+    def coming(days: tuple[int, int | None]) -> Mapping[str, DormantCluster]:
+        begins, ends = (NOW + timedelta(day) if day else None for day in days)
         return {"next": DormantCluster(**{**vars(OLD), "name": "next", "season": Season(begins, ends)})}
 
     sides = [facts(OLD, commit=str(days), dormant=coming(days) if days else {}) for days in (was, becomes)]
