@@ -146,13 +146,14 @@ def review(change: Change) -> Review:
     # That the deployment is refused needs no line where another consequence tells why.
     why = any(part.refuses for part in parts.values()) and not any(map(misfits, change.new.templates.values()))
     scarce = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
+    order = list(Section)
     consequences = sorted(
         (
             replace(part, instead="") if scarce and part.of.needs_room else part
             for part in parts.values()
             if not (why and part.of.failed)
         ),
-        key=lambda part: (list(Section).index(part.section), -part.grade, -part.cost),
+        key=lambda part: (order.index(part.section), -part.grade, -part.cost),
     )
     preview, published, new = change.preview, change.published, change.new
     same = published is not None and not new.dirty and bool(new.commit) and published.under_way == new.commit

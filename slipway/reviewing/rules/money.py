@@ -167,7 +167,7 @@ def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Con
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
     idle = kind == "idle-cost"
-    times, highest = _highest(change, most=not idle)
+    times, highest = ("", amount) if most is None else _highest(change, most=not idle)
     asks = most is not None and (highest.more or float(highest.monthly) > most)
     steep = idle and amount.steep and not change.first
     if asks and highest.difference != amount.difference:

@@ -59,11 +59,11 @@ def _lost(pool: Pool, cluster: ClusterChange) -> int:
     """Return how many of a pool's machines no pool of the new cluster has."""
     sides = (side.pools if side else () for side in (cluster.old, cluster.new))
     had, has = (sum(each.min for each in some if each.machine.kind == pool.machine.kind) for some in sides)
-    return min(pool.min, had - has)
+    return max(0, min(pool.min, had - has))
 
 
 def _gone(place: _Place, pool: Pool, cluster: ClusterChange, *, unused: bool) -> Consequence:
-    gpus, lost = bool(pool.machine.accelerator), max(_lost(pool, cluster), 0)
+    gpus, lost = bool(pool.machine.accelerator), _lost(pool, cluster)
     grade = None if gpus and lost else Grade.NOTE if unused else Grade.WARNING
     paid, held = pool.price_per_hour * lost, machines([MachineGroup(pool.machine, lost)])
     told: dict[str, Any] = {"held": held, "saved": with_month(paid), "unused": unused, "scarce": gpus}
