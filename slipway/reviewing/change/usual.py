@@ -195,7 +195,14 @@ def dates_of(offer: Offer, catalog: Catalog) -> str:
 
 
 def reserved(offer: Offer, catalog: Catalog) -> list[Reservation]:
-    return [each for each in catalog.reservations.values() if f"'{each.path}'" in str(offer.request)]
+    return [each for each in catalog.reservations.values() if each.path in reservations([offer])]
+
+
+def reservations(offers: Iterable[Offer]) -> frozenset[str]:
+    """Return the full names of the reservations that offers take machines from."""
+    pools = (pool for offer in offers for pool in offer.worker_pools)
+    affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
+    return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))
 
 
 def over(offer: Offer, catalog: Catalog, at: datetime) -> bool:

@@ -28,10 +28,10 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unp
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import cost, misfits, rounds, whose
+from slipway.reviewing.change.usual import cost, misfits, reservations, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
-from slipway.reviewing.rules.clusters.jobs import reservations, users
+from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import facts
@@ -228,7 +228,7 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
 
 def _still_paid(change: Change) -> Iterator[Consequence]:
     known = {**change.old.reservations, **change.new.reservations}
-    for path in sorted(reservations(change.old) - reservations(change.new)):
+    for path in sorted(reservations(change.old.offers) - reservations(change.new.offers)):
         reservation = known.get(path, Reservation(path))
         if (ends := reservation.ends) and ends <= change.now:
             continue
@@ -243,7 +243,7 @@ def _dated(change: Change) -> Iterator[Consequence]:
     """Find reservations with other dates; of those that are closed now by them, each template tells."""
     for path, new in change.new.reservations.items():
         old = change.old.reservations.get(path, new)
-        shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new)
+        shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new.offers)
         if new.dates != old.dates and not shut:
             over = new.ends is not None and new.ends <= change.now
             same_begin = new.begins == old.begins and new.ends and old.ends
@@ -251,7 +251,7 @@ def _dated(change: Change) -> Iterator[Consequence]:
             told: dict[str, Any] = {"last": last_part(path), "dates": dates, "over": over, "before": before}
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
-            grade = Grade.WARNING if less and path in reservations(change.new) else None
+            grade = Grade.WARNING if less and path in reservations(change.new.offers) else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, bounds=bounds, **told)
 
 

@@ -105,6 +105,9 @@ def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     return say("quota-increase", unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
 
 
+_REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
+
+
 def quota(change: Change) -> Iterator[Consequence]:
     drawn, old, new = draws(change), change.before.quota, change.after.quota
     # Nobody relies on what a first deployment offers.
@@ -295,7 +298,7 @@ def _requested(change: Change) -> Iterator[Consequence]:
         yield by_row(
             "quota-requested",
             Subject("quota", metric),
-            as_kind=f"{why}-quota-requested" if why else "",
+            as_kind=_REQUESTED.get(why, ""),
             asked=asked,
             what=in_words(metric),
             region=change.after.quota.region,

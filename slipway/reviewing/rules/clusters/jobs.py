@@ -14,7 +14,6 @@ from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
 from slipway.deploying.engine.touched import Fate
 from slipway.google.jobs import VertexJob, distinct
-from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade, Section, Subject
 from slipway.model.labels import NOTIFICATION, record_in
 from slipway.reviewing.change.change import Change
@@ -156,9 +155,3 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
     if full := _NEEDS[what].get("called"):
         return str(full.format_map(values))
     return str(values["secretId"] or values["secret"] if what in _SECRETS else values["name"] or last_part(resource.id))
-
-
-def reservations(catalog: Catalog) -> frozenset[str]:
-    pools = (pool for offer in catalog.offers for pool in offer.worker_pools)
-    affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
-    return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))
