@@ -8,10 +8,12 @@ import re
 _CODE = re.compile(r"`([^`\n]+)`")
 _ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
 """Characters that may begin a link, an emphasis, a table's cell or a formula."""
-_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|(https?|ftp)(?=://)|(www)(?=\.)")
-"""Plain text that GitHub turns into a mention, a reference or a link."""
+_REFERENCE = re.compile(
+    r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|(https?|ftp)(?=://)|(www)(?=\.)|:(?=(100|1234|[a-z8+-][\w+-]*):)"
+)
+"""Plain text that GitHub turns into a mention, a reference, a link or, as the `:100:` of `task.py:100:2`, a picture."""
 _CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
 _BREAK = "&#8203;"
 """A space without width: it parts the sign of a reference from its name."""
@@ -38,7 +40,8 @@ def block(lines: str) -> str:
 
 
 def folded(summary: str, body: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+    """Return a fold. Its summary is shown unchanged: GitHub reads it as HTML, in which backticks make no code."""
+    return f"<details><summary>{_shown(_flat(summary))}</summary>\n\n{body}\n\n</details>"
 
 
 def _flat(words: str) -> str:

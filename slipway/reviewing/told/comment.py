@@ -97,9 +97,9 @@ def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list
     beside = [folded(remarks, "\n".join(standing))] if standing else []
     for review in reviews:
         if review.quoted:
-            whose = f"the program of {text(review.stack)} warns, in its own words: {len(review.quoted)}"
+            whose = f"the program of {review.stack} warns, in its own words: {len(review.quoted)}"
             beside.append(folded(whose, block("\n".join(review.quoted))))
-    planned = [(f"plan of {text(review.stack)}", review.plan) for review in reviews if review.plan]
+    planned = [(f"plan of {review.stack}", review.plan) for review in reviews if review.plan]
     if planned:
         plans = (folded(f"{of}: {counted(len(plan), 'step')}", block("\n".join(plan))) for of, plan in planned)
         yield [_folded_cards(lines, 100, table), *beside, *plans]
@@ -121,8 +121,7 @@ def _folded_cards(lines: Lines, details: int, table: str) -> str:
     cards = _cards(lines)
     if not cards:
         return ""
-    titles = list(dict.fromkeys(card.title for card in cards))
-    some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_lines(titles, _MOST_TITLES))
+    some = ", ".join(first_lines(dict.fromkeys(short(card.title, _LONGEST_NAME) for card in cards), _MOST_TITLES))
     shown, length = [table] if table else [], 0
     for card in cards:
         shown.append(_card(card, details))

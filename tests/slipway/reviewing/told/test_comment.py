@@ -213,6 +213,7 @@ HOSTILE = [
     "| cell |",
     "`a|![x](https://evil.example/p.png)`",
     "#1ftp://evil.example/ 1www.evil.example",
+    "task.py:100:2 of a:tada:b is \ud83d",
 ]
 
 
@@ -221,7 +222,17 @@ def test_text_from_elsewhere_is_only_shown(sentence: str) -> None:
     told = text(sentence)
     for active in ("<img", "](", "\n", "-->", "@ada", " #1", "http://", "https://", "ftp://", "www.", "| "):
         assert active not in told
+    assert ":100:" not in told and ":tada:" not in told, "GitHub shows pictures for them"
+    assert told.encode(), "half a character can't be sent"
     assert text("gs://bucket/model") == "gs://bucket/model", "GitHub makes no link of it"
+
+
+def test_the_summary_of_a_fold_is_no_markdown_and_only_shown() -> None:
+    """GitHub reads it as HTML, in which backticks make no code."""
+    told = comment([replace(QUIET, stack="`<img src=x>`", plan=("create x",), quoted=("why",))])
+    summaries = [line for line in told.splitlines() if "<summary>" in line]
+    assert len(summaries) == 2 and not any("<img" in line for line in summaries)
+    assert text("12:10:30") == "12:10:30"
 
 
 def test_backticks_around_nothing_pair_with_no_others() -> None:
