@@ -25,16 +25,17 @@ _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
+_ACTS = re.compile("\ufffd|\\b(docopt|defopt|dspy)\\b|@[\\w.]*tool\\b")
+"""Bytes that are not UTF-8, and libraries that act by docstrings."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""The errors of code that can't be parsed."""
+_PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def same_program(file: str, before: str, after: str) -> bool:
     """Tell whether a file has the same code, with other comments and docstrings or in another form."""
     try:
-        return file.endswith(".py") and _parsed(before) == _parsed(after)
-    except _UNREADABLE:
+        return file.endswith(".py") and not _ACTS.search(before + after) and _parsed(before) == _parsed(after)
+    except _PARSE_ERRORS:
         return False
 
 
@@ -95,7 +96,7 @@ def job_file(text: str, file: str = "") -> JobFile:
     parses = "add_argument(" in text and "add_subparsers" not in text
     try:
         tree = ast.parse(text.encode() if (parses or file) and len(text) <= _MOST_READ else b"")
-    except _UNREADABLE:
+    except _PARSE_ERRORS:
         tree = ast.parse("")
     return JobFile(
         keeps=_keeps(text),

@@ -22,6 +22,10 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ("y = [x for x in a]\n", "y = [each for each in a]\n", False),
         ("assert x\n", "x\n", False),
         ("x = 1\n", "x = True\n", False),
+        ('"""--a"""\ndocopt(__doc__)\n', '"""--b"""\ndocopt(__doc__)\n', False),
+        ('class A(dspy.Signature):\n    """a"""\n', 'class A(dspy.Signature):\n    """b"""\n', False),
+        # Other bytes may have been read as the same text.
+        ('# coding: latin-1\nx = "\ufffd"\n', '# coding: latin-1\nx = "\ufffd"\n', False),
         (HIDDEN.format("plain"), HIDDEN.format("coding: utf-7"), False),
     ],
 )
