@@ -112,7 +112,7 @@ class _Stream:
                 pack=str(broken["policyPackName"]),
                 rule=str(broken["policyName"]),
                 about=str(broken.get("resourceUrn") or "").rpartition("::")[2],
-                message=str(broken.get("message") or "").strip(),
+                message=without_secrets(str(broken.get("message") or "")).strip(),
                 mandatory=broken.get("enforcementLevel") not in ("advisory", "disabled"),
             )
             self.objections.add(objection)

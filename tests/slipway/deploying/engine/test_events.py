@@ -49,11 +49,16 @@ def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
 def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_preview() -> None:
     """As engine 3.259 writes them."""
     urn = "urn:pulumi:dev::plain::gcp:storage/bucket:Bucket::artifacts"
-    told = {"resourceUrn": urn, "policyPackName": "acme", "policyName": "team-label", "message": "no label\n"}
+    told = {
+        "resourceUrn": urn,
+        "policyPackName": "acme",
+        "policyName": "team-label",
+        "message": "no label: hf_0123456789abcdefAB\n",
+    }
     lines = [event(policyEvent={**told, "enforcementLevel": level}) for level in ("mandatory", "advisory", "mandatory")]
     preview = read([*lines, event(summaryEvent={"result": "failed"})])
     (advisory, mandatory) = preview.objections
-    assert mandatory == Objection("acme", "team-label", "artifacts", "no label", mandatory=True)
+    assert mandatory == Objection("acme", "team-label", "artifacts", "no label: (hidden)", mandatory=True)
     assert advisory == replace(mandatory, mandatory=False)
     assert "until this is mended" in preview.why
 
