@@ -122,16 +122,17 @@ def with_coming(report: QuotaReport, coming: Mapping[str, Readiness]) -> QuotaRe
         for line in cluster.lines:
             row = lines.get(line.key)
             if row is None:  # No existing cluster draws this: it is short only later.
-                row = replace(line, now=0, short=0)
+                row = replace(line, now=0, short=0, at_most="")
                 if line.state != "unknown":
                     row = replace(row, state="ok", verdict="ok")
-            short = f"short by {line.short:,} from {moment_in_words(cluster.begins)} on" if line.short else ""
-            if short and short not in row.verdict:
+            lack = f"short by {line.short:,}" if line.short else line.at_most
+            since = f"{lack} from {moment_in_words(cluster.begins)} on"
+            if lack and since not in row.verdict and lack != row.at_most:
                 if row.state == "ok":
                     row = replace(row, verdict="ok now", state="tight")
                 row = replace(
                     row,
-                    verdict=f"{row.verdict}; {short}",
+                    verdict=f"{row.verdict}; {since}",
                     enough=max(row.enough, line.enough),
                     requested=line.requested,
                 )

@@ -22,7 +22,8 @@ from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import compete
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import held_up, key_of, made_of, minimum_machines
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, held_up, key_of, made_of, minimum_machines
+from slipway.reviewing.rules.clusters.settings import season_quota
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import ask, in_words, named
@@ -73,12 +74,13 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
-        most = Draw(line.ceiling, line.limit, others)
+        old, most = use.old.get(line.metric, 0), Draw(line.ceiling, line.limit, others)
+        grown = replace(most, used=others + old)
         draw = QuotaDraw(
-            # What is tight beside an old generation alone suffices once that is gone.
-            line=replace(line, state="ok") if line.state == "tight" and not most.short else line,
+            # That a second cluster would not fit beside the first is no shortage until somebody makes it.
+            line=replace(line, state="ok") if line.state == "tight" and not grown.short else line,
             was=was,
-            old=use.old.get(line.metric, 0),
+            old=old,
             most=most,
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
@@ -144,13 +146,17 @@ def quota_in_words(change: Change) -> str:
     """Return how the stack stands once it is deployed; `as before` where the deployed stack lacks as much."""
     if Side.AFTER in change.unknown:
         return "unknown"
-    drawn, lines = draws(change), change.before.quota.lines.values()
-    stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
+    drawn = draws(change)
+    sides = ([*change.before.quota.lines.values()], [draw.line for draw in drawn])
+    before, stands = (
+        _stands(catalog, lines, in_season=any(coming.lacking for coming in season.values()))
+        for catalog, lines, season in zip((change.old, change.new), sides, season_quota(change)[2:], strict=True)
+    )
     same = all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
     return "as before" if same and stands == before not in ("ok", "nothing drawn") else stands
 
 
-def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
+def _stands(catalog: Catalog, lines: Collection[QuotaLine], *, in_season: bool) -> str:
     pools, offers = ([line for line in lines if line.of_offers is of_offers] for of_offers in (False, True))
     none = (
         name
@@ -164,6 +170,7 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
         short=any(line.short for line in pools),
         unknown=any(line.state == "unknown" for line in lines),
         tight=any(line.state == "tight" for line in pools),
+        season=in_season,
         lacking=few(list(none) or dict.fromkeys(short)),
         pools=pools,
         drawn=pools or offers,
@@ -228,11 +235,14 @@ def _always(catalog: Catalog, metric: str) -> int:
 def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room. Of one
     pool's shortages the worst is told."""
-    for draw in () if any(each.line.short for each in drawn) else drawn:
-        made = [each for each in made_of(change, draw.line) if each.is_replaced and each.jobs and not each.in_place]
+    goes = [each for each in cluster_changes(change) if each.jobs and not (each.stays or each.in_place)]
+    for draw in () if any(each.line.short and not each.line.of_offers for each in drawn) else drawn:
+        metric = draw.line.metric
+        old = [each for each in goes if any(need.metric == metric for need in drawn_by(ON_DEMAND, each.held))]
         beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
-        if made and beside.most.short > draw.most.short:
-            values = {"part": "beside old", "old": draw.old, **_in_machines(change.new, beside)[1]}
+        if old and made_of(change, draw.line) and beside.most.short > draw.most.short:
+            gone = named(f"`{each.name}`" for each in old if not each.new)
+            values = {"part": "beside old", "old": draw.old, "gone": gone, **_in_machines(change.new, beside)[1]}
             yield _of(draw, "quota-short-beside-old", **values)
     strict = change.after.quota.strict and change.after.quota.mode != "warn"
     short: dict[str, list[tuple[int, QuotaDraw, dict[str, Any]]]] = {}

@@ -56,7 +56,7 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-remade", name, edits=remade, so=_reason(new), key=remade[0].key)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
-    short, sides = set[str](), _ready(change)
+    short, sides = set[str](), season_quota(change)
     rows: tuple[RowName, ...] = ("season-not-ready", "season-short-at-most")
     for row, was, ready in zip(rows, sides[::2], sides[1::2], strict=True):
         for name, readiness in ready.items():
@@ -156,7 +156,7 @@ def _reason(cluster: Cluster) -> str:
 
 def due(change: Change) -> Iterator[str]:
     """Yield the due events of clusters that had their dates and costs before this change, and the dormant ones."""
-    before, after, (_, ready, *_) = _all(change.old), _all(change.new), _ready(change)
+    before, after, (_, ready, *_) = _all(change.old), _all(change.new), season_quota(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
         coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
@@ -166,7 +166,7 @@ def due(change: Change) -> Iterator[str]:
 
 
 @once
-def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
+def season_quota(change: Change) -> tuple[Mapping[str, Readiness], ...]:
     """Return which coming clusters have their quota: without this change, and with it and what it asks for; then both
     with pools at their maximum."""
     asked = change.after.quota.requests or {}

@@ -121,10 +121,8 @@ class FiveDays(Story):
         return replace(live, limits=limits)
 
 
-def five_days(mode: str = "enforce", *entries: str, gpus: int = 1) -> FiveDays:
-    made = FiveDays(proven(TWO, *entries, quota=f"mode: {mode}"), now=TODAY)
-    made.gpus = gpus
-    return made
+def five_days(mode: str = "enforce", *entries: str, entry: str = TWO) -> FiveDays:
+    return FiveDays(proven(entry, *entries, quota=f"mode: {mode}"), now=TODAY)
 
 
 def judged(made: Story, seen: Live | None = None) -> tuple[QuotaReport, QuotaRow]:
@@ -178,6 +176,9 @@ def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     made.up()
     _, line = judged(made)
     assert line.verdict == "ok now; short by 1 from 2026-11-26 on; short by 3 from 2026-11-27 on" and line.enough == 4
+    made = five_days("enforce", entry=TWO.replace("replicas: 2", "replicas: { min: 1, max: 2 }"))
+    made.up()
+    assert judged(made)[1].verdict == "ok now; at most 1 of 2 machines from 2026-11-26 on"
 
 
 def test_who_may_read_no_limits_is_told_that() -> None:

@@ -22,6 +22,7 @@ from tests.slipway.reviewing.builders import (
     change,
     cluster,
     facts,
+    job,
     kept,
     limits,
     living,
@@ -113,6 +114,20 @@ def test_what_was_asked_for_before_is_not_told_again() -> None:
     assert changed(ASKS, asking(line(64), **{GPUS: 64})).keys() == {"quota-requested", "quota-short-at-most"}
     by_hand = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "us-central1", 48)}
     assert "quota-requested" not in changed(MORE, ASKS, preferences=by_hand), "somebody else did"
+
+
+def test_a_cluster_under_another_name_can_not_grow_beside_the_jobs_of_the_first() -> None:  # D2
+    """A comment said `ok`, where the same edit of a cluster that kept its name was told."""
+    other = cluster("big", pool("workers", H100, 1, 4))
+    before = quota(line(32), offers(16, short=8))
+    after = quota(replace(line(32, state="tight"), drawn={"big/workers": 32}), offers(16, short=8))
+    world: dict[str, Any] = {"clusters": [living(OLD, used=2)], "limits": limits({GPUS: 32, SPOT: 8})}
+    held = {**world, "jobs": [job(on=OLD)]}
+    sides = (facts(OLD, quota=before), facts(other, kept(OLD), quota=after))
+    part = said(change(*sides, **held))[AT_MOST]
+    assert "`big/workers` can't grow beyond 2 of 4 machines until jobs on `h100` have ended" in part.sentence
+    assert quota_in_words(change(*sides, **held)) == "ok now, short if pools grow"
+    assert AT_MOST not in said(change(*sides, **world)), "nothing keeps the first one"
 
 
 def test_how_a_stack_stands() -> None:  # Z2
