@@ -180,6 +180,17 @@ def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.Capture
         assert f"BASE {base} is nothing" in said(capsys, base)
 
 
+def test_a_branch_that_lacks_commits_of_its_base(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """What main had deployed since was told as this branch's doing, at once and without a word."""
+    repository.git("branch", "mine")
+    (repository.root / "README.md").touch()
+    commit(repository)
+    repository.git("branch", "theirs")
+    repository.git("reset", "-q", "--hard", "mine")
+    assert "undo what it lacks of theirs, 1 commit: merge theirs first" in said(capsys, "theirs")
+    assert "undo" not in said(capsys, "mine")
+
+
 def test_no_git(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="git can't be run"):
         Repository(tmp_path, {"PATH": "/nowhere"}).git("status")
