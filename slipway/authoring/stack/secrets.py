@@ -18,10 +18,13 @@ FORMS = (
     (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
     (
         re.compile(
-            r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+            r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA[KS]IA[A-Z0-9]{12,}"
             r"""|(?i:\bauthorization["']?\s*[:=,]\s*["']?(?:bearer|basic|token)\s+(?=[^\s"']*[\d=])[\w.~+/=-]{8,})"""
-            r"|\bxox[abprs]-[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]+):(?!\$[{(]|\1@)[^/\s:@]+@"
-            r"|https?://(?=\w*\d)[\w-]{20,}@|\bglpat-[\w-]{10,}"
+            r"|\bxox[abeprs]-[\w-]{10,}|\bxapp-\d[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]*):(?!\$[{(]|\1@)[^/\s:@]+@"
+            r"|https?://(?=\w*\d)[\w-]{20,}@|\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{10,}|\b(?:npm|r8|gsk|[sr]k_live)_[A-Za-z0-9]{20,}"
+            r"|\b(?:dckr_pat|lsv2_[ps][tk])_[\w-]{20,}|\bnvapi-[\w-]{20,}|\bpypi-AgE[\w-]{10,}|\bdapi[0-9a-f]{32}|\bSG\.[\w-]{16,}\.[\w-]{16,}"
+            r"|\b(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|webhook\.office\.com/webhookb2)/[\w@/-]{20,}"
+            r"|[?&](?i:sig|X-(?:Goog|Amz)-Signature)=(?=\D*\d)[\w%+/=-]{16,}"
         ),
         "a key to another service",
     ),
