@@ -38,15 +38,19 @@ def crowd(member: str) -> str:
     return ""
 
 
+def _among(allowed: Sequence[str]) -> str:
+    return f"allowed are {join(allowed) or 'none'}"
+
+
 def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
     if subject.catalog.region not in allowed:
-        yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
+        yield f"region {subject.catalog.region}", _among(allowed)
     for which, option in subject.options:
         if option.region and option.region not in allowed:
-            yield f"cluster {option.name}{which}", f"{option.region}, allowed are {join(allowed)}"
+            yield f"cluster {option.name}{which}", f"{option.region}, {_among(allowed)}"
     for region in subject.catalog.work_elsewhere or ():
         if region not in (*allowed, *(option.region for _, option in subject.options)):
-            yield "jobs on machines of their own", f"may run in {region}, allowed are {join(allowed)}"
+            yield "jobs on machines of their own", f"may run in {region}, {_among(allowed)}"
 
 
 def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
@@ -56,9 +60,9 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
     for which, option in subject.options:
         for pool in option.pools:
             if not fits(pool.machine.type):
-                yield f"pool {option.name}/{pool.name}{which}", f"{pool.machine.type}, allowed are {join(allowed)}"
+                yield f"pool {option.name}/{pool.name}{which}", f"{pool.machine.type}, {_among(allowed)}"
     yield from in_offers(
-        (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
+        (template, offer, f"{worker.machine.type}, {_among(allowed)}")
         for template, offer, request in subject.requests
         for worker in request.workers
         if not (offer.cluster or offer.dormant) and not fits(worker.machine.type)

@@ -75,7 +75,7 @@ NO_FILE = JobFile()
 
 def _side(value: str) -> str:
     number = value.replace(".", "").replace(",", "").isdigit()
-    return value if number else f"`{short(value, 450)}`" if value else "none"
+    return value if number else f"`{short(value, 450).replace('`', chr(39))}`" if value else "none"
 
 
 def edits_of(some: Iterable[InputDifference]) -> tuple[Edit, ...]:

@@ -169,6 +169,10 @@ def test_a_rule_is_kept_and_is_broken(key: str, setting: object, broken: Facts, 
     assert said.endswith(f"[mandatory policy {key}]")
 
 
+def test_a_rule_that_allows_nothing_says_so() -> None:
+    assert held_to(GOOD, "regions", [])[0].startswith("region us-central1: allowed are none")
+
+
 def test_each_rule_has_a_case() -> None:
     assert {rule.key for rule in RULES} == {case[0] for case in CASES}
 

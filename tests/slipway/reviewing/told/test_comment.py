@@ -237,6 +237,7 @@ def test_the_summary_of_a_fold_is_no_markdown_and_only_shown() -> None:
 
 def test_backticks_around_nothing_pair_with_no_others() -> None:
     assert text("a ` ``@ada <b>`") == "a `@ada <b>`"
+    assert text(str(Edit("args", "", "echo `date`"))) == "`args` none → `echo 'date'`"
 
 
 @given(st.text(max_size=60))
