@@ -70,9 +70,9 @@ class Repository:
     def changed(self, commit: str) -> list[tuple[str, ...]]:
         """Return the repository's files that differ from a commit: a status, then a name or, of a moved file, both."""
         words = iter(
-            self.git("diff", "--name-status", "--no-relative", "--ignore-submodules=none", "-z", commit).split("\0")[
-                :-1
-            ]
+            self.git(
+                "diff", "--name-status", "--find-renames", "--no-relative", "--ignore-submodules=none", "-z", commit
+            ).split("\0")[:-1]
         )
         entries = [(status, next(words), *([next(words)] if status[0] in "RC" else [])) for status in words]
         unknown = self.git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/").split("\0")[:-1]

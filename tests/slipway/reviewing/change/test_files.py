@@ -91,3 +91,13 @@ def test_a_name_with_unicode_s_own_line_end_is_one_name(tmp_path: Path, listed: 
     file, name = tmp_path / "files", "x.md\u2028jobs/y.py"
     file.write_text(listed.format(name), encoding="utf-8")
     assert files_of(str(file), None).touched == {name}
+
+
+@pytest.mark.parametrize(
+    "listed", ["C100\ta.py\tjobs/b.py\nR90\tc.py\td.py\n", "C100\0a.py\0jobs/b.py\0R90\0c.py\0d.py\0"]
+)
+def test_the_source_of_a_copy_stays_as_it_is(tmp_path: Path, listed: str) -> None:
+    """Git lists copies where `diff.renames` is `copies`."""
+    (tmp_path / "files").write_text(listed)
+    files = files_of(str(tmp_path / "files"), None)
+    assert files.touched == {"jobs/b.py", "c.py", "d.py"} and files.removed == {"c.py"}
