@@ -171,6 +171,15 @@ class TestPullRequest:
         assert runner.github.written == ["added", "replaced"]
         assert f"the tree `{TREE[:12]}`" in (runner.folder / "summary").read_text()
 
+    def test_what_a_program_says_is_no_command_to_the_runner(self, runner: Runner, gate: dict[str, Any]) -> None:
+        """Which obeys `::add-mask::` at the beginning of a line, and `##[add-mask]` within one."""
+        runner.reviewed(replace(BAD, quoted=("::add-mask::approval",)))
+        lines = self.ask(runner, gate).stdout.splitlines()
+        (stop,) = [line for line in lines if line.startswith("::stop-commands::")]
+        end = f"::{stop.rpartition('::')[2]}::"
+        assert lines.index(stop) < lines.index("::add-mask::approval") < lines.index(end) < len(lines) - 1
+        assert "::stop-commands::" not in (runner.folder / "summary").read_text()
+
     @pytest.mark.parametrize(("file", "name"), [("preview.yaml", "reviewed"), ("theirs.yaml", "preview / reviewed")])
     def test_who_approves_has_it_asked_again(
         self, runner: Runner, workflows: dict[str, Workflow], file: str, name: str
