@@ -26,9 +26,9 @@ def redacted(review: Review) -> Review:
     hide = partial(hidden, shown=frozenset(review.addresses))
 
     def told(part: Consequence) -> Consequence:
-        phrases: dict[str, Any] = {name: hide(getattr(part, name)) for name in ("who", "does", "so", "instead")}
+        phrases: dict[str, Any] = {key: hide(getattr(part, key)) for key in ("who", "does", "so", "instead", "field")}
         subject = Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part)))
-        edits = tuple(Edit(edit.key, hide(edit.before), hide(edit.after)) for edit in part.edits)
+        edits = tuple(Edit(*map(hide, (edit.key, edit.before, edit.after))) for edit in part.edits)
         return replace(part, subject=subject, edits=edits, details=tuple(map(hide, part.details)), **phrases)
 
     lines: dict[str, Any] = {name: tuple(map(hide, getattr(review, name))) for name in _LINES}

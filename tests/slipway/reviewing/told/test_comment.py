@@ -187,8 +187,10 @@ def test_a_name_of_many_lines_is_one_step_of_the_plan() -> None:
 def test_addresses_are_hidden_where_told_and_accounts_are_not() -> None:
     account = "trainer@p.iam.gserviceaccount.com"
     part = goes(does=f"is told to `ada.l@acme.example` and `{account}`", details=("user:bob@acme.example",))
-    (hidden,) = redacted(Review("prod", (replace(part, edits=(Edit("x", "bob@acme.example", ""),)),))).consequences
+    edit = Edit("members:bob@acme.example", "bob@acme.example", "")
+    (hidden,) = redacted(Review("prod", (replace(part, edits=(edit,), field=edit.key),))).consequences
     assert hidden.does == f"is told to `a…@acme.example` and `{account}`"
+    assert hidden.field == hidden.edits[0].key == "members:b…@acme.example"
     assert (hidden.details, hidden.edits[0].before) == (("user:b…@acme.example",), "b…@acme.example")
 
 
