@@ -42,7 +42,7 @@ EXIT_SHUT = 5
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
-@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status [-z] BASE.  [-: stdin]")
+@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status -z BASE.  [-: stdin]")
 @click.option("--folder", default="", metavar="DIR", help="Where the project lies in its repository.")
 @click.option(
     "--head",
