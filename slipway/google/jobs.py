@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -227,11 +227,12 @@ class VertexJob(Regional):
         """Its state in words: `running`, `timed out`."""
         return "timed out" if self.timed_out else state_word(self.state)
 
-    def owner_and_age(self, now: datetime) -> str:
-        """Return `ada, running 3 h 12 min`; `ada, failed after 3 h 12 min`, as far as both are known."""
+    def owner_and_age(self, now: datetime, words: Callable[[float], str] = span) -> str:
+        """Return `ada, running 3 h 12 min`; `ada, failed after 3 h 12 min`, as far as both are known. `words`: of a
+        time in seconds."""
         since, until = self.start_time or self.create_time, (self.end_time or self.update_time) if self.ended else now
         after = " after" if self.ended else ""
-        age = f"{after} {span((until - since).total_seconds())}" if since and until else ""
+        age = f"{after} {words((until - since).total_seconds())}" if since and until else ""
         return ", ".join(filter(None, (self.user, f"{self.outcome}{age}")))
 
     def needs(self, name: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from slipway.base.formatting import join, last_part
+from slipway.base.formatting import join, last_part, span
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace, request_command
 from slipway.google.quotas import PREFIX
@@ -19,8 +19,8 @@ MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
 
-def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    return tuple(f"`{job.display_name}` ({job.owner_and_age(now)})" for job in oldest_first(some))
+def jobs(some: Iterable[VertexJob], now: datetime, times: Callable[[float], str] = span) -> tuple[str, ...]:
+    return tuple(f"`{job.display_name}` ({job.owner_and_age(now, times)})" for job in oldest_first(some))
 
 
 def sent_by(member: str, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:

@@ -50,11 +50,17 @@ CASES = (
         world=World(jobs=(Job("tune-9b", "lora", "ben", "flex-start", state="QUEUED", hours=1.2),)),
     ),
     Case(
-        "Jobs are ended after a time that the last one took three times over",
-        (template("lora", "86_400", "36_000"),),
-        (stops("timeout-changed", "lora", "`tune-9b` (ben, succeeded after 24 h)", "ran longer"),),
+        "Jobs are ended after a time that the last ones took longer",
+        (template("lora", "230_400", "129_600"),),
+        (stops("timeout-changed", "lora", "`tune-9b` (ben, succeeded after 50 h)", "(ada, running 62 h), keeps 64 h"),),
         may=("run-cost",),
-        world=World(jobs=(Job("tune-9b", "lora", "ben", "spot", state="SUCCEEDED", hours=60),)),
+        given=(template("lora", "86_400", "230_400"),),
+        world=World(
+            jobs=(
+                Job("tune-9b", "lora", "ben", "spot", state="SUCCEEDED", hours=100),
+                Job("tune-2b", "lora", "ada", "spot", hours=62),
+            )
+        ),
         never=("3 days",),
         accident="a job's time limit that cut off a run in its last hour",
     ),

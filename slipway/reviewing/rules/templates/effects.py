@@ -294,7 +294,7 @@ def timeout(difference: Difference) -> Effect:
     return follows(
         "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
-        details=(*jobs(ended, now), *(f"{line}, keeps {limit}" for line in jobs(runs, now))),
+        details=(*jobs(ended, now, exact_span), *(f"{line}, keeps {limit}" for line in jobs(runs, now, exact_span))),
         ends=f"{exact_span(new)} instead of {exact_span(old)}" if old else exact_span(new),
         longer=owned(longer, "") if longer else "",
         known=known,
