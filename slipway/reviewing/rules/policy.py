@@ -18,7 +18,6 @@ from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side, grouped, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.quota import draws
 from slipway.reviewing.rules.table import RowName, by_row, say
 
 _Rules = Mapping[str, Mapping[str, Any]]
@@ -34,10 +33,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    # Of a pool that can't grow the lack of quota tells.
-    short = {f"quota {draw.line.key}" for draw in draws(change) if draw.at_most and not draw.line.of_offers}
     fresh = [breach for key, breach in after.items() if key not in before]
-    fresh = [breach for breach in fresh if breach.grade is Grade.BLOCKING or breach.subject.part not in short]
     for alike in grouped(fresh, lambda breach: (breach.subject.name, breach.grade)).values():
         yield from (_breach(breach, change, len(alike) * bool(alike[1:])) for breach in alike)
     strict = _broken(replace(change.after, policy=change.before.policy))
