@@ -146,6 +146,18 @@ def same_pools(before: Sequence[PoolSpec], after: Sequence[PoolSpec]) -> bool:
     return not any(compare_pools(pool.name, was, pool) for was, pool in zip(before, after, strict=True))
 
 
+def renamed_pools(old: ClusterSpec, new: ClusterSpec) -> dict[str, str]:
+    """Return pools that changed only their name: new names by old ones."""
+    gone = [pool for pool in old.pools if new.pool(pool.name) is None]
+    come = [pool for pool in new.pools if old.pool(pool.name) is None]
+    old_names: dict[str, str] = {}
+    for pool in gone:
+        alike = (other for other in come if other.name not in old_names.values() and not compare_pools("", pool, other))
+        if same := next(alike, None):
+            old_names[pool.name] = same.name
+    return old_names
+
+
 def as_asked(living: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
     """Return the living cluster in the declaration's spelling where both mean the same: the order of lists, the short
     name of a network attachment, values without a request field (`generation`), Google's labels.

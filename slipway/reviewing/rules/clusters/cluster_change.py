@@ -15,7 +15,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE
-from slipway.model.cluster_fields import compare, compare_pools, machines_in_words
+from slipway.model.cluster_fields import compare, machines_in_words, renamed_pools
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
@@ -257,23 +257,11 @@ def ends(action: Action) -> str:
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Yield the fields in which two clusters differ, in the stack file's spelling; a pool's new name as one edit."""
-    renamed = renames(old, new)
+    renamed = renamed_pools(old, new)
     of_pools = {f"pools.{name}" for name in (*renamed, *renamed.values())}
     differing = (field for field in compare(old, new) if field.key not in of_pools)
     yield from (Edit(field.key, field.before, field.after) for field in differing)
     yield from (Edit("pools", before, after) for before, after in renamed.items())
-
-
-def renames(old: Cluster, new: Cluster) -> dict[str, str]:
-    """Return pools that changed only their name: new names by old ones."""
-    gone = [pool for pool in old.pools if new.pool(pool.name) is None]
-    come = [pool for pool in new.pools if old.pool(pool.name) is None]
-    old_names: dict[str, str] = {}
-    for pool in gone:
-        alike = (other for other in come if other.name not in old_names.values() and not compare_pools("", pool, other))
-        if same := next(alike, None):
-            old_names[pool.name] = same.name
-    return old_names
 
 
 def key_of(name: str, key: str) -> str:

@@ -12,7 +12,7 @@ from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.cluster import PROTECT
-from slipway.model.cluster_fields import machines_in_words
+from slipway.model.cluster_fields import machines_in_words, renamed_pools
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
@@ -20,7 +20,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, barred, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, with_month
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -34,7 +34,7 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         old, new = cluster.old, cluster.new
         if old is None or new is None or cluster.stays:
             continue
-        renamed = renames(old, new)
+        renamed = renamed_pools(old, new)
         for pool in old.pools:
             after = new.pool(renamed.get(pool.name, pool.name))
             place = cluster.name, (after or pool).name
