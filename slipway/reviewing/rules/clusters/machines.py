@@ -60,7 +60,8 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade = None if cluster.retires or cluster.scarce else Grade.NOTE
         until = have_ended(cluster.jobs, "") if cluster.jobs else ""
-        waits = any(job.waits for job in cluster.jobs)  # These may take more machines of it.
+        grows = cluster.old and cluster.held_price != price(cluster.old, most=True)
+        waits = bool(grows) and any(job.waits for job in cluster.jobs)  # These may take more machines of it.
         held = f"{'at least ' * waits}{dollars(cluster.held_price)}"
         how = {"briefly": not cluster.retires, "until": until, "held": held}
         yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=cluster.held_price, **how)

@@ -108,6 +108,16 @@ def test_a_job_and_the_one_behind_it_are_one() -> None:
     assert len(fates(rolls)["jobs-finish-on-old"].details) == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "held"), [(OLD, "at least $101.14/h"), (cluster("h100", pool("w", H100, 1, None)), "$101.14/h")]
+)
+def test_an_old_generation_may_cost_more_only_where_it_may_take_more_machines(old: Cluster, held: str) -> None:
+    waits = job("waits", on=old, state="PENDING")
+    told = clusters(change(facts(old), facts(NEW), clusters=[living(old)], jobs=[waits]))
+    (paid,) = (part.sentence for part in told if part.kind == "generations-overlap")
+    assert paid == f"the old one is paid too until this deployment ends: {held}"
+
+
 def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
     steps = [step("import", VERTEX, OLD.id, new=asked_for(OLD))]
     assert list(unsaid_clusters(change(facts(OLD), facts(NEW, kept(OLD)), steps=steps))) == []
