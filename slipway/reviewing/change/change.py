@@ -143,6 +143,11 @@ class Change:
         return self.after.catalog
 
     @property
+    def edited(self) -> bool:
+        """Tell whether it is of another commit than the deployed one: of that nothing moves but time and the cloud."""
+        return self.new.dirty or self.new.revision != self.old.revision
+
+    @property
     def published(self) -> Catalog | None:
         """The catalog as people find it: a deployment that was cut short may have taken clusters out of it."""
         return self.live.deployed

@@ -163,9 +163,8 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
 
 def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Consequence]:
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
-    edited = change.new.dirty or change.new.revision != change.old.revision
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
-    most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
+    most = asks_above((change.before.policy, change.after.policy), kind) if change.edited else None
     idle = kind == "idle-cost"
     times, highest = ("", amount) if most is None else _highest(change, most=not idle)
     asks = most is not None and (highest.more or float(highest.monthly) > most)

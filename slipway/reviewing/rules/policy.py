@@ -33,9 +33,11 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    fresh = [breach for key, breach in after.items() if key not in before]
+    fresh = [breach for key, breach in after.items() if key not in before or (change.edited and breach != before[key])]
     for alike in grouped(fresh, lambda breach: (breach.subject.name, breach.grade)).values():
-        yield from (_breach(breach, change, len(alike) * bool(alike[1:])) for breach in alike)
+        for breach in alike:
+            stood = Grade.NOTE if breach.key in before else None
+            yield _breach(breach, change, times=len(alike) * bool(alike[1:]), grade=stood)
     strict = _broken(replace(change.after, policy=change.before.policy))
     told = {breach.subject.name for breach in after.values()}
     let_in = {each.subject.name: each.sentence for key, each in strict.items() if key not in before}
@@ -74,12 +76,12 @@ def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values
     return by_row(row, Subject("policy", f"{key}.{kind}"), edits=edits, before=before, after=after, **values)
 
 
-def _breach(breach: Finding, change: Change, times: int) -> Consequence:
+def _breach(breach: Finding, change: Change, **how: Any) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
     refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
     was, now = (_settings(side.policy, key) for side in (change.before, change.after))
     field, level = "" if was == now else breach.field, MANDATORY if refuses else ADVISORY
-    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field, times=times)
+    return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field, **how)
 
 
 def _told(subject: Subject, *, refuses: bool, **values: Any) -> Consequence:
@@ -102,7 +104,7 @@ def policy_in_words(change: Change) -> str:
 
 def standing_violations(change: Change) -> Iterator[str]:
     before, after = _violations(change)
-    yield from (breach.sentence for key, breach in before.items() if key in after)
+    yield from (breach.sentence for key, breach in before.items() if after.get(key) == breach)
 
 
 @once

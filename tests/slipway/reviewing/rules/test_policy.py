@@ -50,11 +50,14 @@ def test_the_table_counts_a_rule_once_that_is_broken_at_several_places() -> None
     assert policy_in_words(change(facts(), broken)) == "1 broken"
 
 
-def test_a_rule_that_was_broken_before_keeps_its_earlier_figure() -> None:
-    """The change itself is told elsewhere: a remark that it did not cause had what it brings."""
+def test_a_rule_that_was_broken_before_and_is_broken_otherwise_is_told_of_the_change() -> None:
+    """A remark that the change did not cause had figures that it changes."""
     few, many = (replace(facts(cluster("a", pool(low=n))), policy={ADVISORY: {"idleCost": 0.1}}) for n in (1, 2))
-    assert [*standing_violations(change(few, many))] == [*standing_violations(change(few, few))]
-    assert [*standing_violations(change(few, many))] != [*standing_violations(change(many, many))]
+    assert len([*standing_violations(change(few, few))]) == 1 and [*policy(change(few, few))] == []
+    assert [*standing_violations(change(few, many))] == []
+    assert [*policy(change(few, many))] == []  # It is of the same commit.
+    (told,) = policy(change(few, replace(many, catalog=replace(many.catalog, commit="b" * 40))))
+    assert told.grade is Grade.NOTE and "$0.93/h when idle" in told.sentence
 
 
 def test_slipway_s_own_pack_says_what_the_facts_say_already() -> None:
