@@ -188,6 +188,10 @@ class ClusterSpec:
             ),
         )
 
+    def as_alternative(self, number: int) -> Self:
+        """Return the cluster in that alternative; itself where it has no such alternative."""
+        return self.options[number] if number <= len(self.alternatives) else self
+
     @property
     def called(self) -> str:
         return f"as its {self.place_in_order}" if self.alternative else "as asked for first"

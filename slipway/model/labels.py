@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from slipway.base.formatting import unfit
+from slipway.base.formatting import last_part, unfit
 
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
@@ -130,6 +130,14 @@ class Revision:
 def label_value(text: str) -> str:
     """Return `text` made fit for a label's value; empty stays empty."""
     return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
+
+
+def user_values(member: str) -> frozenset[str]:
+    """Return the values that the user's label of a person's or an account's jobs may have, short forms of its name;
+    none for a group, whose members are not read."""
+    kind, _, account = member.partition(":")
+    forms = map(label_value, (account, account.partition("@")[0], last_part(account)))
+    return frozenset(forms) - {""} if kind in ("user", "serviceAccount", "principal") else frozenset()
 
 
 def shown_name(name: str, labels: Mapping[str, str]) -> str:

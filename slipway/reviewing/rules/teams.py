@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from slipway.base.formatting import usd
 from slipway.google.catalog.lookup import teams_of
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
@@ -25,6 +26,8 @@ def teams(change: Change) -> Iterator[Consequence]:
     for name, team in change.old.teams.items():
         if name not in {*known, *change.new.teams} and {*team.submitters} & {*change.after.people}:
             yield by_row("team-gone", Subject("team", name), team=name)
+        leave = {*team.submitters} & {*change.after.people} - {*change.new.teams.get(name, team).submitters}
+        yield from (_left(change, name, member) for member in sorted(leave))
     left = change.old.clusters.keys() - change.new.clusters.keys()
     ended = [_shares(change.old.shares, cluster) for cluster in left]
     for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - left):
@@ -61,6 +64,18 @@ def teams(change: Change) -> Iterator[Consequence]:
         shut = {template.name for template, *_ in ways}
         if lost := sorted({member for member, name in was - now if member in stay and name in shut}):
             yield from _closed(change, ways, lost)
+
+
+def _left(change: Change, name: str, member: str) -> Consequence:
+    """Say what somebody who may still submit has no more as one of a team."""
+    catalog = change.old
+    limit = catalog.budget.teams.get(name) if catalog.budget else None
+    had = [f"cluster `{cluster}`" for cluster in catalog.teams[name].clusters]
+    had += [f"a share of `{cluster}`" for cluster, shares in (catalog.shares or {}).items() if name in shares]
+    had += ["machines of its own"] if any(offer.team == name for offer in catalog.offers) else []
+    had += [f"{usd(limit)} a month"] if limit else []
+    others = _called(other for other, team in change.new.teams.items() if member in team.submitters)
+    return by_row("team-left", Subject("member", member, f"team {name}"), team=name, had=named(had), others=others)
 
 
 def _called(teams: Iterable[str]) -> str:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from slipway.base.formatting import join, last_part, span
+from slipway.base.formatting import join, span
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace, request_command
 from slipway.google.quotas import PREFIX
-from slipway.model.labels import label_value
+from slipway.model.labels import user_values
 from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.rules.table import say
 
@@ -24,12 +24,7 @@ def jobs(some: Iterable[VertexJob], now: datetime, times: Callable[[float], str]
 
 
 def sent_by(member: str, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Return the jobs that a person or an account sent, whose user is a short form of their name. A group sends none:
-    its members are not read."""
-    kind, _, account = member.partition(":")
-    forms = map(label_value, (account, account.partition("@")[0], last_part(account)))
-    names = {*forms} - {""} if kind in ("user", "serviceAccount", "principal") else ()
-    return tuple(job for job in distinct(jobs) if job.user in names)
+    return tuple(job for job in distinct(jobs) if job.user in user_values(member))
 
 
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:

@@ -162,14 +162,17 @@ CASES = (
     ),
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
-        (stack(f"vision: {{ submitters: [{TEAM}, {BEN}] }}", f"vision: {{ submitters: [{TEAM}] }}"),),
-        (stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),),
+        (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
+        (
+            stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),
+            tells("team-left", BEN, "leaves team `vision`, which has $900 a month", "may still submit"),
+        ),
         given=(
             trainer(BEN),
             LORA_TUNES,
             stack(
                 "  slipway:policy:\n",
-                f"  slipway:teams: {{ vision: {{ submitters: [{TEAM}, {BEN}] }} }}\n  slipway:policy:\n",
+                f"  slipway:teams: {{ vision: {{ submitters: [{TEAM}, {BEN}], budget: 900 }} }}\n  slipway:policy:\n",
             ),
         ),
         world=World(jobs=(Job("tune-9", "tune", "ben", "pool", state="SUCCEEDED", hours=2),)),

@@ -181,17 +181,12 @@ def season_quota(change: Change) -> tuple[Mapping[str, Readiness], ...]:
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Yield edits that make another cluster of it, or allow another one in its place."""
-    was, becomes = _alternative(old, new.alternative), _alternative(new, old.alternative)
+    was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from of.edits(was, becomes)
     if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
         sides = ([(pool, each.region) for each in side.alternatives for pool in each.pools] for side in (old, new))
         words = ([f"{machines_in_words(pool)}{region and f' in {region}'}" for pool, region in side] for side in sides)
         yield Edit("alternatives", *map("; ".join, words))
-
-
-def _alternative(cluster: Cluster, number: int) -> Cluster:
-    """Return the cluster in that alternative; itself where it has no such alternative."""
-    return cluster.options[number] if number <= len(cluster.alternatives) else cluster
 
 
 def _all(catalog: Catalog) -> Mapping[str, Cluster]:
