@@ -1,13 +1,16 @@
 """Rules for what a template says: each of its fields has one, in words of at most thirty. # N8"""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from slipway.google.catalog.document import read, write
 from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
+from slipway.reviewing.change.reading import as_declared
+from slipway.reviewing.review import review
 from slipway.reviewing.rules.declared import rule_of
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.leaves import flat
@@ -216,6 +219,16 @@ def test_a_field_has_a_rule(one: Field) -> None:
     posted = {path for each in new.templates.values() for offer in each.offers for path in flat(offer, new)}
     ruled = (path for path in posted if rule_of(path, RULES)[0] in OWN or SILENT.fullmatch(path))
     assert posted - set(ruled) == set()
+
+
+@pytest.mark.parametrize("one", FIELDS, ids=lambda item: f"{item.of.__name__}.{item.name}")
+def test_the_order_of_keys_is_no_edit(one: Field) -> None:
+    """A published catalog has its keys in another order than the program."""
+    change = change_of(Case("", one.edits, given=one.given))
+    published = as_declared(read(write(change.old), "published"))
+    assert change.before
+    reread = replace(change, before=replace(change.before, catalog=published))
+    assert review(reread).consequences == review(change).consequences
 
 
 def test_a_phrase_names_only_a_value_that_is_there() -> None:

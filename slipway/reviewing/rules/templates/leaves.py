@@ -77,7 +77,7 @@ Leaf = str | tuple[str, ...] | Machines
 
 
 def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Mapping[str, Leaf]:
-    """Return every value of a request by its path; lists of arguments are one. `roles`: their names by others."""
+    """Return a request's values by path, in one order; lists of arguments are one. `roles`: their names by others."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec, beside = offer.request.get(key) or {}, {name: value for name, value in offer.request.items() if name != key}
     if offer.kind == PIPELINE_JOB.name:
@@ -112,7 +112,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
             leaves[path] = f"{int(str(leaf)) / 1000:g}s"
         elif path.endswith("TimeoutBehavior"):
             leaves[path] = "fail" if leaf == "FAIL" else "on demand"
-    return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
+    return {path: _in_words(leaf, words) for path, leaf in sorted(leaves.items(), reverse=True)}
 
 
 def _behaviour(spec: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -165,7 +165,7 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     type_ = " ".join(filter(None, (own["machineType"], own["tpuTopology"])))
     gpus = own["acceleratorCount"], own["acceleratorType"]
     machines = Machines(*map(str, (pool.get("replicaCount", "none"), type_, *gpus, kind, size)))
-    affinity = dict(machine.pop("reservationAffinity", None) or {})
+    affinity = dict(sorted((machine.pop("reservationAffinity", None) or {}).items()))
     rest = {name: value for name, value in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
     leaves: dict[str, Leaf] = {f"{start}machines": machines, **dict(_leaves({**left, **_code(left)}, start))}
