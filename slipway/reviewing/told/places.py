@@ -11,8 +11,6 @@ from slipway.base.errors import ConfigError
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
-_STACK_KEYS = ("slipway:", "gcp:")
-
 
 def located(review: Review, checkout: Path, touched: Collection[str]) -> Review:
     """Replace `slipway:…` by `stacks/Pulumi.prod.yaml:14 slipway:…`. A deleted key has the line of its parent; one of a
@@ -25,9 +23,9 @@ def located(review: Review, checkout: Path, touched: Collection[str]) -> Review:
         stack = None
 
     def told(part: Consequence) -> Consequence:
-        if part.field.startswith(_STACK_KEYS) and stack and stack.lines:
+        if part.field.startswith(("slipway:", "gcp:")) and stack and stack.lines:
             where = f"{file}:{stack.line(('config', *part.field.split('.')))}"
-        elif part.field and not part.field.startswith(_STACK_KEYS) and part.subject.what == "template":
+        elif part.subject.what == "template" and part.field and not set(":/") & set(part.field):
             where = f"templates/{part.subject.name.replace('-', '_')}.py"
             if touched and where not in touched:
                 return replace(part, field="")

@@ -171,7 +171,7 @@ CASES = (
                 f"peft @ git+https://robot:{GITHUB_TOKEN}@github.com/acme/peft@main",
             ),
         ),
-        (stops("plain-secret", "lora"), hurts("requirements-changed", "lora", "peft")),
+        (stops("plain-secret", "lora", "jobs/lora/requirements.txt"), hurts("requirements-changed", "lora", "peft")),
         may=("code-changed",),
         never=(GITHUB_TOKEN,),
         accident="a token in a requirements file",

@@ -54,7 +54,8 @@ def unfinished(change: Change) -> Iterator[Consequence]:
 
 def _gone(change: Change) -> Iterator[Consequence]:
     for step in change.touched:
-        off = step.fate is Fate.CHANGED and _off(step.becomes) and not _off(step.was)
+        sides = [each.get("disabled") is True or each.get("enabled") is False for each in (step.was, step.becomes)]
+        off = step.fate is Fate.CHANGED and sides == [False, True]
         if step.old is None or not (step.destroyed or off):
             continue
         how = say("resource-goes", disabled=off, deleted=step.fate is Fate.DELETED)
@@ -66,10 +67,6 @@ def _gone(change: Change) -> Iterator[Consequence]:
                 # The deletion of a bucket with anything in it fails, unless it is forced.
                 lost = "" if step.was.get("forceDestroy") else need.get("unforced", "")
                 yield from _lost(Subject(what, name), users(change, what, name), change, happens=how, lost=lost)
-
-
-def _off(inputs: Mapping[str, Any]) -> bool:
-    return inputs.get("disabled") is True or inputs.get("enabled") is False
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:

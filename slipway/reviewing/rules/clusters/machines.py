@@ -40,7 +40,6 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
             yield of_cluster(
                 "renamed",
                 cluster.name,
-                in_turn=in_turn,
                 found=machines(wanted),
                 until=have_ended(other.jobs, "") if other.jobs else "",
                 other=other.name,

@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
@@ -37,11 +37,9 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     touched, edited = _touched(template)
     # An image that takes the package's place is reported, with what its launcher did.
     if new.package or not old.package:
-        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), "")
-        if _by_package(old.requirements) != _by_package(new.requirements):
-            yield from _installed(template, field)
+        yield from _installed(template)
         if {*indexes(old.requirements)} != {*indexes(new.requirements)}:
-            yield _elsewhere(template, field)
+            yield _elsewhere(template)
     if gone := sorted(_lost(template)):
         yield template.tells("code-imports-gone", part="imports", gone=join(f"`{each}`" for each in gone))
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
@@ -143,25 +141,36 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells(row, part=part, file=module, names=names, roles=roles)
 
 
-def _installed(template: TemplateChange, field: str) -> Iterator[Consequence]:
+def _file_of(template: TemplateChange, *names: str) -> str:
+    """Return the touched file of requirements whose edited lines have any of these names, or else may have them."""
+    lines, touched = template.change.files.lines, (file for file in _touched(template)[0] if file.endswith(".txt"))
+    has = re.compile(rf"(?<![\w-])({'|'.join(re.escape(package(name)) for name in names)})(?![\w-])")
+    texts = {file: " ".join(f"{edit.before} {edit.after}" for edit in lines.get(file, ())) for file in touched}
+    said = {file: bool(has.search(package(text))) for file, text in texts.items()}
+    return max(said, key=lambda file: (said[file], file.endswith(f"/{_REQUIREMENTS}"), file not in lines), default="")
+
+
+def _installed(template: TemplateChange) -> Iterator[Consequence]:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
+    at = {name: _file_of(template, name.rpartition(" ")[2]) for name in names}
+    shown = [{name: _shown(line) for name, line in side.items()} for side in sides]
     for row in sorted({*moves.values()}, key=[*ROWS].index):
         alike = [name for name in names if moves[name] == row]
-        lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
+        lines = [few(f"`{side[name]}`" for name in alike if name in side) for side in shown]
         yield template.tells(
             row,
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0] or "none",
             held=lines[0],
             after=lines[1],
-            beside=few(f"`{_shown(line)}`" for name, line in after.items() if "==" in line and name not in names),
+            beside=few(f"`{line}`" for name, line in shown[1].items() if "==" in line and name not in names),
             moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
             open=any("==" not in after.get(name, "") for name in alike),
             saves=template.new.checkpoints,
-            field=field,
-            edits=[Edit(f"in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides)) for name in alike],
+            field=", ".join(dict.fromkeys(at[name] for name in alike)),
+            edits=[Edit(f"in {at[name] or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
         )
 
 
@@ -172,13 +181,14 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
     return (*first, *(index for option, index in named if option != "--index-url"))
 
 
-def _elsewhere(template: TemplateChange, field: str) -> Consequence:
+def _elsewhere(template: TemplateChange) -> Consequence:
     before, after = (indexes(side.requirements) for side in (template.old, template.new))
     more = [index for index in after if index not in before] if {*before} < {*after} else ()
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after, more)]
     told: dict[str, Any] = dict(zip(("before", "after", "more"), values, strict=True), fewer={*after} < {*before})
     accounts = {account_of(offer).partition("@")[0] for offer in template.new.offers}
     runs = [f"they run as `{account}`" for account in sorted(accounts) if account]
+    field = _file_of(template, *({*before} ^ {*after}))
     return template.tells("requirements-index", part="index", details=runs, field=field, **told)
 
 
@@ -238,4 +248,5 @@ def _shown(requirement: str) -> str:
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
     for line in template.new.requirements:
         if looks_secret(line) and line not in template.old.requirements:
-            yield template.tells("plain-secret-required", part="requirements", line=_shown(line))
+            field = _file_of(template, HIDDEN)
+            yield template.tells("plain-secret-required", part="requirements", line=_shown(line), field=field)

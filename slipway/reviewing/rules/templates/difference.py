@@ -29,14 +29,11 @@ class Difference:
     offers: tuple[Offer, ...]
     template: TemplateChange
 
-    @property
-    def _reads(self) -> re.Pattern[str]:
-        """How a command reads the variable, or an argument that the service fills in."""
-        return re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
-
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
         before, after = str(self.before or ""), str(self.after or "")
+        # As a command reads the variable, or an argument that the service fills in.
+        read = re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
         words = {
             "on": after == "true",
             "lowered": after.isdigit() and before.isdigit() and int(after) < int(before),
@@ -45,7 +42,7 @@ class Difference:
             "fails": after == "fail",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
             "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
-            "read": any(self._reads.search(str(offer.request)) for offer in self.offers),
+            "read": any(read.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after) and _ON_DISK.match(after),
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],

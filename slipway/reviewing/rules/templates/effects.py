@@ -75,7 +75,7 @@ def machines(difference: Difference) -> Effect:
         return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
     sizes = new.disk_size, old.disk_size
     larger = old.disk_type == new.disk_type and all(map(str.isdigit, sizes)) and int(sizes[0]) > int(sizes[1])
-    return follows("disk-larger" if larger else "disk-other", new=new.disk, old=old.disk)
+    return follows("disk-other", grade=Grade.NOTE if larger else None, larger=larger, new=new.disk, old=old.disk)
 
 
 def _count(side: Machines, difference: Difference) -> str:

@@ -325,7 +325,10 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
         then = next((each for each in rivals if each.capacity_type in had), rivals[1])
         cluster = template.becomes.clusters.get(offer.cluster)
-        free = Grade.NOTE if cluster and not cluster.adopted and not _is_shared(offer, template) else None
+        others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
+        theirs = (each for other in others for each in other.offers if each.available and each.cluster == offer.cluster)
+        shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
+        free = Grade.NOTE if cluster and not cluster.adopted and not shared else None
         how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
         return _tells(template, "offer-added-first", offer, **how, so=so, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
@@ -337,12 +340,6 @@ def _apart(*offers: Offer) -> list[str]:
     """Return ways to run, without a shape that all of them have."""
     alike = len({each.shape for each in offers}) == 1
     return [way(replace(each, shape="") if alike else each) for each in offers]
-
-
-def _is_shared(offer: Offer, template: TemplateChange) -> bool:
-    others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
-    theirs = (other for each in others for other in each.offers if other.available and other.cluster == offer.cluster)
-    return any({*offer.pools} & {*other.pools} - {""} for other in theirs)
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:

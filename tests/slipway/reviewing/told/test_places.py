@@ -57,3 +57,5 @@ def test_what_can_t_be_found_keeps_its_key(checkout: Path) -> None:
 def test_a_template_s_file_that_nobody_edited_is_no_place(checkout: Path) -> None:
     for file, place in (("pipelines/lora.yaml", ""), ("templates/lora.py", "templates/lora.py parameters.rank")):
         assert field(checkout, "template lora parameter rank", "parameters.rank", touched=(file,)) == place
+        requirements = "jobs/lora/requirements.txt"
+        assert field(checkout, "template lora requirements", requirements, touched=(file,)) == requirements
