@@ -330,9 +330,10 @@ def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     return (own,) if own else groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
 
 
-def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose, without a team; a required parameter may have any value."""
-    defaults = {OF_TEAM: "", **{parameter.name: parameter.default for parameter in template.parameters}}
+def usual_offers(template: Template, kind: str = "", called: Mapping[str, str] = {}) -> tuple[Offer, ...]:
+    """Return the offers that the defaults choose, without a team; a required parameter may have any value. `called`:
+    other names that parameters have in the offers' cases."""
+    defaults = {OF_TEAM: "", **{called.get(each.name, each.name): each.default for each in template.parameters}}
     return tuple(
         offer
         for offer in template.offers

@@ -14,7 +14,7 @@ from slipway.base.codec import As
 from slipway.base.formatting import join, last_part
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import PAID_ANYWAY, POOL
-from slipway.model.catalog.cases import divided
+from slipway.model.catalog.cases import divided, renames
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.cluster import Reservation
@@ -33,7 +33,6 @@ from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
 
@@ -284,7 +283,7 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         before = old.templates.get(name)
         # Of one that fits no pool the refusal tells, and no run is usual.
         differs = before and before != template and not misfits(template)
-        changed = list(_changed(*divided(before, template, renames(before, template)))) if before and differs else []
+        changed = list(_changed(*divided(before, template))) if before and differs else []
         for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
@@ -326,7 +325,8 @@ def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
 
 
 def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Run, _Run]]]:
-    usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
+    called = renames(old, new)
+    usual = [[offer for offer in usual_offers(side, called=called) if offer.available] for side in (old, new)]
     pooled = all(side and side[0].capacity_type == POOL for side in usual)
     if pooled:
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]

@@ -164,6 +164,20 @@ CASES = (
         accident="a renamed input that broke every caller",
     ),
     Case(
+        "A parameter that chooses the machines gets another name and default",
+        (
+            template("lora", 'Parameter("model", str, default="9b"', 'Parameter("size", str, default="27b"'),
+            template("lora", '"--model=${model}"', '"--model=${size}"'),
+            template("lora", '{"model": "27b"}', '{"size": "27b"}'),
+        ),
+        (
+            hurts("parameter-renamed", "lora parameter model", "set `size` in place of `model`"),
+            hurts("default-changed", "lora parameter size", "`a3-highgpu-8g` instead of `a2-highgpu-1g`"),
+            tells("run-cost", "template lora", "A default run of `lora` costs $2.53/h on Spot → nothing more on pool"),
+        ),
+        accident="a renamed input that broke every caller",
+    ),
+    Case(
         "A parameter goes that people use",
         (
             template("lora", RANK, ""),

@@ -13,6 +13,7 @@ from slipway.base.formatting import exact_span, few, join, last_part, percent, u
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
 from slipway.model.capacity import POOL
+from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
@@ -38,7 +39,6 @@ from slipway.reviewing.rules.resources.trainers import called, named_secrets, se
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
-from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, exact_span, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.placeholders import placeholder, render
+from slipway.model.catalog.cases import renames
+from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Parameter, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -23,9 +22,6 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.offers import refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import named
-
-_TEXT = re.compile(r"'[^']*'")
-"""A text of a request that is written as Python's."""
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -53,29 +49,6 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
         text = render(parameter.default) if isinstance(parameter.default, str | tuple) else ""
         if looks_secret(text, parameter.name) and (parameter.name, text) not in known:
             yield _tells(template, "plain-secret-default", parameter.name)
-
-
-def renames(old: Template, new: Template) -> Mapping[str, str]:
-    """Return new names by old ones, for parameters that differ only in the name (or the default too, of equal bounds
-    and place in requests), or fill the same places of requests, without any other such pair."""
-    known = {each.name for each in old.parameters} & {each.name for each in new.parameters}
-    gone, added = ([each for each in side.parameters if each.name not in known] for side in (old, new))
-    pairs = [(was, now) for was in gone for now in added if was.type == now.type and _alike(old, was, new, now)]
-    sides = [Counter(side) for side in zip(*pairs, strict=True)]
-    return {was.name: now.name for was, now in pairs if sides[0][was] == sides[1][now] == 1}
-
-
-def _alike(old: Template, was: Parameter, new: Template, now: Parameter) -> bool:
-    texts = [_TEXT.findall(str([offer.request for offer in side.offers])) for side in (old, new)]
-    marks = [placeholder(each.name) for each in (was, now)]
-    pairs = [*zip(texts, marks, strict=True)]
-    places = [{text.replace(mark, "") for text in side if mark in text} for side, mark in pairs]
-    at = [[n for n, text in enumerate(side) if mark in text] for side, mark in pairs]
-    default = now.default if at[0] == at[1] != [] and (was.choices or was.max is not None) else was.default
-    alike = replace(was, name="", help="", default=default) == replace(now, name="", help="")
-    # Any two switches are alike.
-    alike &= now.type != "bool" or not {*was.name.split("_")}.isdisjoint(now.name.split("_"))
-    return alike or (places[0] == places[1] != set())
 
 
 def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Consequence:
@@ -121,7 +94,8 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     of them, or a study of another length."""
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
-    former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
+    called = renames(old, template.new)
+    former, latter = ([each for each in usual_offers(side, called=called) if each.available] for side in (old, new))
     pairs = ((old, former), (new, latter))
     sides = [machines_of(some[0], side) if some else () for side, some in pairs]
     was, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)

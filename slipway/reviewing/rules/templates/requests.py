@@ -19,6 +19,7 @@ from typing import Any, cast
 from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.deploying.engine.lifecycle import Effect
+from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import fill, names, placeholder, render
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import offers_by_label
@@ -35,7 +36,6 @@ from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
 from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
 from slipway.reviewing.rules.templates.offers import kept, refused
-from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 from slipway.reviewing.rules.templates.waits import Offers
 

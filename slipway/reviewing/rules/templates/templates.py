@@ -9,7 +9,7 @@ from typing import cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import regions_of, usual_offers
-from slipway.model.catalog.cases import divided
+from slipway.model.catalog.cases import divided, renames
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade
@@ -26,7 +26,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, shrunk
-from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults, renames
+from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
@@ -49,7 +49,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         sides = old or nothing, template
-        pair = TemplateChange(change, *divided(*sides, renames(*sides)), is_new=old is None)
+        pair = TemplateChange(change, *divided(*sides), is_new=old is None)
         parts = (
             (_added, arguments)
             if pair.is_new

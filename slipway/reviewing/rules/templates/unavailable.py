@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import teams_of, usual_offers
 from slipway.model.capacity import POOL, RESERVATION
+from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -21,7 +22,7 @@ from slipway.reviewing.rules.words import ask, in_words
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
-    before = usual_offers(old) if at_all else old.offers
+    before = usual_offers(old, called=renames(old, new)) if at_all else old.offers
     runs = [offer for offer in before if offer.available]
     if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
