@@ -16,7 +16,7 @@ from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RES
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
-from slipway.model.cluster import Reservation
+from slipway.model.cluster import Alternative, Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineGroup
@@ -65,6 +65,13 @@ def misfits(template: Template) -> bool:
 def barred(offer: Offer) -> bool:
     """Tell whether it is on a cluster of other teams than its submissions count for."""
     return bool(offer.capacity_type == POOL and offer.cluster and not offer.available)
+
+
+def unfit(alternatives: Iterable[Alternative], catalog: Catalog) -> bool:
+    """Tell whether no template has jobs that ask a pool for the machines of any of these."""
+    others = [{pool.machine.type for pool in other.pools} for other in alternatives]
+    asked = (offer for offer in catalog.offers if offer.capacity_type == POOL)
+    return not any({*machine_types(offer)} <= has for offer in asked for has in others)
 
 
 def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:

@@ -25,7 +25,6 @@ _LATER = re.compile(
 """Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+):\s(?P<what>.+)")
-_POOL = re.compile(r"nearest pool ([\w-]+)/")
 _ALIKE = ("give", "leave", "let", "did")
 """First words of remedies that leaving out an edit makes needless."""
 _LONGEST = 600
@@ -82,18 +81,12 @@ def _open(pin: Edit) -> bool:
 
 
 def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, ...]:
-    """Return the edits that a fault names: by the entry, the pool or the value. `alone`: where it names none, it comes
+    """Return the edits that a fault names: by the entry or the value. `alone`: where it names none, it comes
     of any of them, but of no rule."""
     said = str(fault)
-    entries = (
-        *_ENTRY.findall(said),
-        *(f"slipway:persistentResources.{name}." for name in _POOL.findall(fault.why)),
-    )
+    entries = tuple(_ENTRY.findall(said))
     others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]
-    # An entry that goes, which the fault misses, is named by its own name.
-    words = re.findall(r"[\w-]+", fault.what)
-    gone = [edit.key for edit in others if not edit.after and edit.key.partition(".")[2].partition(".")[0] in words]
-    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said or edit.key in gone]
+    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said]
     # A machine, a region or a team; a number or a word may stand there by chance.
     named = named or [edit for edit in others if "-" in edit.after and edit.after in re.findall(r"[\w-]+", said)]
     return tuple(named or others * (alone and not entries))

@@ -20,7 +20,7 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import compete
+from slipway.reviewing.change.usual import compete, unfit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, held_up, key_of, made_of, minimum_machines
 from slipway.reviewing.rules.clusters.settings import season_quota
@@ -202,6 +202,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         field=key_of(made[0].name, made[0].key) if made else "",
         allowed=allowed,
         others=bool(made) and all(each.new and each.new.alternatives for each in made),
+        unfit=all(each.new and unfit(each.new.alternatives, change.new) for each in made),
         held=held_up(change) & {each.name for each in made},
         asked=asked,
         protected=protected,

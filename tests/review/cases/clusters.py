@@ -167,7 +167,7 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "a2-highgpu-8g",
-                "no template asks for",
+                "no template asks a pool for",
                 "goes with its 2",
             ),
         ),
@@ -191,7 +191,7 @@ CASES = (
         (QUIET,),
         (
             tells("cluster-created", "h100", "deleted", "its 2 `a3-highgpu-8g` must be found", "on Spot"),
-            tells("cluster-may-become", "h100", "no template asks for"),
+            tells("cluster-may-become", "h100", "no template asks a pool for"),
         ),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("h100",)),
@@ -211,8 +211,8 @@ CASES = (
         "A cluster has failed since, and is made again",
         (QUIET,),
         (
-            tells("cluster-created", "h100", "failed", "if no machines come, its alternatives are tried"),
-            tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks for"),
+            tells("cluster-created", "h100", "failed", "its alternatives are tried, which no template fits"),
+            tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks a pool for"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1", "stay on the one that failed"),
         ),
         may=("capacity-found-anew", "cluster-cleared"),
@@ -258,7 +258,7 @@ CASES = (
             hurts(
                 "cluster-may-become",
                 "h100",
-                "no template asks for `a2-highgpu-8g`",
+                "no template asks a pool for `a2-highgpu-8g`",
                 "$67.64/h with nothing running",
                 "once made so it stays so",
             ),
@@ -275,14 +275,14 @@ CASES = (
                 "  - pools: { workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: 3 } }",
             ),
         ),
-        (hurts("cluster-may-become", "h100", "no template asks for `a2-highgpu-8g`"),),
+        (hurts("cluster-may-become", "h100", "no template asks a pool for `a2-highgpu-8g`"),),
         world=BUSY,
         never=("paid for machines that run nothing",),
     ),
     Case(
         "A cluster is made anew, and behind another region stand machines that no template asks for",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 6 }"),),
-        (stops("cluster-may-become", "h100", "of `a2-highgpu-8g` or in us-east4", "no template asks for"),),
+        (stops("cluster-may-become", "h100", "of `a2-highgpu-8g` or in us-east4", "no template asks a pool for"),),
         given=(
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
             h100(

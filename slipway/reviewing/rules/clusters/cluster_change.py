@@ -24,6 +24,7 @@ from slipway.model.prices import Price, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import unfit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules import declared
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
@@ -202,11 +203,11 @@ def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
     return say("cluster-costs", idle=idle, owners=named(f"`{owner}`" for owner in owners))
 
 
-def within(cluster: Cluster, *, season: bool = False) -> str:
+def within(cluster: Cluster, change: Change, *, season: bool = False) -> str:
     """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
     wait = cluster.create_within or USUAL_WAIT
     limit: dict[str, Any] = {"wait": exact_span(wait.total_seconds()), "long": wait >= TOO_LONG, "season": season}
-    return say("cluster-waits", others=cluster.alternatives, **limit)
+    return say("cluster-waits", others=cluster.alternatives, unfit=unfit(cluster.alternatives, change.new), **limit)
 
 
 def with_month(hourly: Price) -> str:

@@ -187,7 +187,7 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
     elif only := new if old is None else old if new is None else None:
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
-        yield of.within(new, season=bool(new.season.begins) and new.name in come_by_time(change))
+        yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
     if group == "in-place" or (cluster.gone and new):
         away = ends_of(ways_without(change.new, cluster.name), change.new)
         yield from (say("fate-meanwhile", goes=line) for line in away)

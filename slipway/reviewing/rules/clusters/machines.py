@@ -7,6 +7,7 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.deploying.generations.action import What, Why
+from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import Alternative
 from slipway.model.cluster_fields import same_pools
@@ -52,7 +53,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, key = cluster.name, cluster.key
     if found := machines(of.minimum_machines(new)):
-        how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new)}
+        how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new, change)}
         how["long"] = new.create_within and new.create_within >= TOO_LONG
         yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
     # Without quota for the new one there are no two.
@@ -75,7 +76,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(alike([other], [each]) for each in before)]
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
-    asked = {kind for offer in change.new.offers for kind in machine_types(offer)}
+    asked = {kind for offer in change.new.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
     again = alike(new.alternatives, before)

@@ -98,7 +98,7 @@ def test_what_lacks_quota_is_made_as_an_alternative_where_it_has_some() -> None:
     world: dict[str, Any] = {"clusters": [replace(living(OTHER, used=5), labels={})], "limits": limits({GPUS: 32})}
     part = said(change(facts(quota=quota(line(8))), after, **world))[ALLOWED]
     assert part.phrase == "16 H100 GPUs are missing for what is made", "which asks for 8"
-    assert part.end.endswith("lets the deployment go on, and alternatives are tried")
+    assert part.end.endswith("lets the deployment go on, and alternatives are tried, which no template fits")
     assert part.instead.startswith("ask for fewer, or other, machines; or ask Google for 48")
 
 

@@ -212,7 +212,7 @@ def test_what_was_announced_is_no_news() -> None:  # N14
     again = change(facts(LISTED), facts(replace(LISTED, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for made in (begins, again):
         (known,) = alternatives(made)
-        assert is_announced(known.kind, known.grade) and "no template asks for" in known.sentence
+        assert is_announced(known.kind, known.grade) and "no template asks a pool for" in known.sentence
     edited = replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))
     (told,) = alternatives(change(before, facts(edited), clusters=[]))
     assert (told.kind, told.grade) == ("cluster-may-become", WARNING)
