@@ -5,7 +5,7 @@ from typing import Any
 
 from slipway.deploying.engine.preview import EngineStep
 from slipway.model.catalog.model import Catalog
-from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, h100, hurts, stack, stops, tells
+from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, h100, hurts, stack, stops, tells, template
 from tests.review.edits import (
     ANCHOR,
     ANEW,
@@ -200,11 +200,12 @@ CASES = (
         accident="a cluster deleted in the console",
     ),
     Case(
-        "Somebody deleted the only cluster of a template by hand, and a comment is all that is edited",
+        "Somebody deleted the only cluster of two templates by hand, and a comment is all that is edited",
         (QUIET,),
-        (tells("cluster-created", "cpu", "until it is there, jobs of `tune` can go nowhere else"),),
+        (tells("cluster-created", "cpu", "until it is there, jobs of `digits` and `tune` can go nowhere else"),),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("cpu",)),
+        given=(template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
         accident="a cluster deleted in the console",
     ),
     Case(
@@ -212,6 +213,7 @@ CASES = (
         (QUIET,),
         (
             tells("cluster-created", "h100", "failed", "its alternatives are tried, which no template fits"),
+            tells("cluster-created", "h100", "until the new one is there, jobs of `lora` (model=27b) cost"),
             tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks a pool for"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1", "stay on the one that failed"),
         ),

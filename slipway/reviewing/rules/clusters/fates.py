@@ -15,7 +15,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, ends_of, ways_without
+from slipway.reviewing.change.usual import DEAR, ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price, scarce
@@ -140,7 +140,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "cut_short": change.published is not None and cluster.name in replacing(change.published),
         "ended": have_ended(cluster.jobs),
         "found": machines(of.minimum_machines(new)) if new else "",
-        "stuck": next(ends_of((way for way in ways if not way[2]), change.new), ""),
+        "stuck": named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest),
         "unique": unique if old and scarce(old) else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
@@ -188,10 +188,10 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
         yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
-    if group == "in-place" or (cluster.gone and new):
+    if group == "in-place" or (new and not cluster.new_in_cloud and (cluster.gone or cluster.failed)):
         away = ends_of(ways_without(change.new, cluster.name), change.new)
         yield from (say("fate-meanwhile", goes=line) for line in away)
-        yield from jobs(cluster.jobs, change.now)
+        yield from jobs(() if cluster.failed else cluster.jobs, change.now)
 
 
 def _grade(cluster: ClusterChange, group: str) -> Grade | None:
