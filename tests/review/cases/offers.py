@@ -265,16 +265,18 @@ CASES = (
         accident="jobs on Spot while a reservation was paid",
     ),
     Case(
-        "A reservation is given back but for two machines, and larger jobs than usual take the next way",
-        (stack("machines: 4 }", "machines: 2 }"),),
+        "A reservation is given back but for two machines, and a month sooner: larger jobs lose it first",
+        (stack("machines: 4, until: 2027-03-01 }", "machines: 2, until: 2027-02-01 }"),),
         (
             hurts("offer-gone", "lora", "of more than 2 machines can't use reservation `bought` any more", "on Spot"),
+            hurts("offer-gone", "lora", "Jobs of `lora` (model=27b) can't use reservation `bought` from 2027-02-01 on"),
+            hurts("reservation-dates", "bought", "until 2027-02-01"),
             tells("used-later", "", "4 → 2"),
         ),
         given=(
             replace(TWO_RESERVED, new=str(TWO_RESERVED.new).replace("500), args", '500), replicas="${helpers}", args')),
             template("lora", "    ),\n    capacity_types", f"{HELPERS}    ),\n    capacity_types"),
-            stack("machines: 2 }", "machines: 4 }"),
+            stack("machines: 2 }", "machines: 4, until: 2027-03-01 }"),
         ),
         never=("stays paid",),
         accident="jobs on Spot while a reservation was paid",

@@ -93,7 +93,9 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
             runs = [(time, end) for end in ("", "max") for time in times]
             broken = ([_breaks(offer, template.new, side, *run) for side in (was, becomes)] for run in runs)
             hit = [run for run, sides in zip(runs, broken, strict=True) if sides == [False, True]]
-            for now, end in hit[:1]:
+            # Fewer machines and an earlier end are two losses, where usual jobs can still start until then.
+            firsts = {listed.closed(run[0]): run for run in (hit[:1] if hit[:1] == [(first, "")] else hit[::-1])}
+            for now, end in firsts.values():
                 rest = [each for each in can if compete(each, offer) and each is not offer]
                 ends = now != first and was.get(path, listed).ends
                 rest = [each for each in rest if not (ends and over(each, template.becomes, ends))] or rest
@@ -107,6 +109,7 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
                 most = "" if _breaks(offer, template.new, becomes, now, "min") else counted(listed.machines, "machine")
                 more |= {"costs": costs(rest, template.becomes), "most": most}
                 more["grade"] = None if (rest or end) and not idle else Grade.BLOCKING
+                more["part"] = f"{offer.label(template.new.kind, with_cluster=True)}{f' above {most}' if most else ''}"
                 yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
 
 
