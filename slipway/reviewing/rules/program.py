@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
+from slipway.deploying.engine.failures import failure
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
@@ -35,8 +36,8 @@ _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 def program(change: Change) -> Iterator[Consequence]:
     preview = change.preview
     if preview and preview.errors:
-        first, *others = (error.removeprefix("error: ").strip() for error in preview.errors)
-        what, *below = first.splitlines() or [say("preview-silent")]
+        first, *others = map(failure, preview.errors)
+        what, *below = first.splitlines()
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
         edits = _causes(fault, change.files.stacks.get(change.stack, ()), alone=Side.AFTER in change.unknown)

@@ -61,6 +61,18 @@ def test_a_machine_that_no_pool_has_any_more_is_put_back_under_its_key() -> None
     assert consequence.instead == f"leave `{key}` as it was"
 
 
+def test_an_error_of_the_program_names_its_line_and_no_frame() -> None:
+    fault = (
+        "Program failed with an unhandled exception:\nTraceback (most recent call last):\n"
+        '  File "/repo/__main__.py", line 8, in <module>\n    PoolArgs(machin=PASSWORD)\n'
+        "TypeError: PoolArgs.__init__() got an unexpected keyword argument 'machin'\n"
+    )
+    (consequence,) = program(change(facts(), facts(), preview=Preview(errors=(fault,))))
+    said = "The deployment is refused: __main__.py line 8: TypeError: PoolArgs.__init__() got an unexpected keyword"
+    assert consequence.sentence == f"{said} argument 'machin'"
+    assert (consequence.instead, consequence.details) == ("correct __main__.py", ())
+
+
 def test_the_hooks_of_a_recorded_preview() -> None:
     assert read(lines("buckets")).hooks == frozenset({GUARD, "slipway-create-v1"})
     unguarded = [line for line in lines("buckets") if GUARD not in line]
