@@ -21,7 +21,7 @@ LONGEST, ROOM = 42, 84
 """The words of an open line, and of all of them. Of a refused deployment the refusal has all its words, and what would
 come beside it about half."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
-ON_MAIN = "on main already, not deployed yet"
+ON_MAIN = "not caused by this change"
 _ROWS = list(Row)
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
 _NAMES = ("Google", "Spot")
