@@ -129,9 +129,11 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
 
 
 def _by_day(change: Change, clusters: Iterable[Cluster], month: datetime) -> Iterator[Price]:
-    """Yield the USD that idle clusters cost on each day of a month, unless they are given up by then."""
+    """Yield the USD that idle clusters cost on each day of a month, from now on where nobody knows since when they are
+    there, unless they are given up by then."""
     for day in range(monthrange(month.year, month.month)[1]):
         at = month + timedelta(day)
-        there = (each for each in clusters if each.season.includes(at))
+        known = (each for each in clusters if each.season.begins or at + timedelta(1) > change.now)
+        there = (each for each in known if each.season.includes(at))
         lasts = ((each, each.season.idle_limit or timedelta.max, each.season.begins or change.now) for each in there)
         yield sum((price(each) * 24 for each, limit, since in lasts if at - since < limit), Price())

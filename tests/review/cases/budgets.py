@@ -152,6 +152,13 @@ CASES = (
         accident="a limit that was spent when a campaign began",
     ),
     Case(
+        "The budget is enforced late in a month, beside a cluster that is given up when it is idle",
+        (SIXTY,),
+        (tells("budget-changed", "budget stack", "may spend $60,000 a month"),),
+        given=(h100("idleLimit: 6d"),),
+        never=("of November 2026",),
+    ),
+    Case(
         "A season to come is lengthened, until idle pools alone spend the enforced budget",
         (stack("until: 2027-02-02", "until: 2027-02-20"),),
         (

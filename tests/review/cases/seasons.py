@@ -273,7 +273,7 @@ CASES = (
     Case(
         "A cluster is not given up any more for want of jobs, until its end",
         (stack("      idleLimit: 3d\n", ""),),
-        (tells("season-changed", "h100 idleLimit", "for want of jobs"),),
+        (tells("season-changed", "h100 idleLimit", "for want of jobs"), hurts("idle-cost", "stack", "$147,666")),
         given=(h100("idleLimit: 3d", "until: 2027-03-01"),),
         world=BUSY,
     ),
