@@ -22,7 +22,7 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named
+from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named, owned
 
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
@@ -49,6 +49,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
+            values = _values(cluster, listed, change)
             by_time = (cluster.dormant_before or cluster.dormant_after) and not cluster.edits
             paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
             yield of_cluster(
@@ -57,10 +58,10 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 as_kind=_kind(cluster, group),
                 edits=cluster.edits,
                 details=_details(cluster, group, change),
-                grade=_grade(cluster, group),
+                grade=_grade(cluster, group, values),
                 key=None if cluster.stays or by_time else cluster.key,
                 cost=price(paid) if paid else None,
-                **_values(cluster, listed, change),
+                **values,
             )
         yield from _needed(cluster, change)
         busy = cluster.jobs and cluster.retires
@@ -120,7 +121,6 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     ways = list(ways_without(change.new, cluster.name))
     brief = [str(_brief(edit)) for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
-    keys = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)
     begins = dormant.season.begins if dormant else None
     held = cluster.held or (of.minimum_machines(old) if old and new is None else ())
     unique = machines(each for each in held if not new or each.machine in {pool.machine for pool in new.pools})
@@ -128,7 +128,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     return {
         "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
-        "keys": named(dict.fromkeys(keys)),
+        "keys": named(dict.fromkeys(f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)),
         "wasted": _wasted(cluster),
         "followed": cluster.new_in_cloud or not cluster.retires,
         "held": cluster.name in held_up(change),
@@ -139,6 +139,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "older": older[1:],
         "cut_short": change.published is not None and cluster.name in replacing(change.published),
         "ended": have_ended(cluster.jobs),
+        "lost": owned(cluster.jobs),
         "found": machines(of.minimum_machines(new)) if new else "",
         "stuck": named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest),
         "unique": unique if old and scarce(old) else "",
@@ -194,10 +195,12 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield from jobs(() if cluster.failed else cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, group: str) -> Grade | None:
+def _grade(cluster: ClusterChange, group: str, values: Mapping[str, Any]) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if group == "beside" and _wasted(cluster) and new and price(new).known >= DEAR:
         return Grade.BLOCKING
+    if group == "found" and old and (cluster.jobs or values["stuck"]):
+        return Grade.WARNING
     if group == "removed" and dormant and old and dormant.season == old.season:
         return Grade.NOTE  # The stack file announced it.
     harmless = not cluster.jobs or (group == "removed" and cluster.retires)

@@ -82,6 +82,16 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
             CUT_SHORT,
         ),
         (replace(change(facts(OLD), facts(OLD), clusters=[]), live=WITHDRAWN), {"cluster-created": NOTE}, CUT_SHORT),
+        (
+            change(facts(OLD), facts(OLD), clusters=[], jobs=(TUNE,)),
+            {"cluster-created": WARNING},
+            "somebody deleted it, and `tune-27b-x1` (user-a) with it; with nothing running",
+        ),
+        (
+            change(facts(OLD), facts(NEW), clusters=[living(OLD, state="ERROR")]),
+            {"cluster-new-generation": NOTE},
+            "failed; with nothing running it costs $101.14/h, $73,833 a month; its 1 `a3-highgpu-8g` must be found",
+        ),
         (change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]), {"cluster-retires": NOTE}, ""),
         (change(facts(OLD, cluster()), facts(cluster()), clusters=FAILED), {"cluster-cleared": NOTE}, ""),
         (
