@@ -14,7 +14,7 @@ from slipway.base import codec
 from slipway.base.codec import At
 from slipway.base.formatting import last_part, span
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.model.season import ALWAYS, Moment, Season, moment_in_words
 
 Place = TypeVar("Place")
@@ -187,6 +187,15 @@ class ClusterSpec:
                 for number, option in enumerate(self.alternatives, 1)
             ),
         )
+
+    @property
+    def minimum_machines(self) -> tuple[MachineGroup, ...]:
+        return tuple(MachineGroup(pool.machine, pool.min) for pool in self.pools if pool.min)
+
+    @property
+    def scarce(self) -> bool:
+        """Tell whether any of its machines has accelerators."""
+        return any(pool.machine.accelerator for pool in self.pools)
 
     def as_alternative(self, number: int) -> Self:
         """Return the cluster in that alternative; itself where it has no such alternative."""

@@ -198,6 +198,13 @@ def test_the_headline_names_the_cluster_that_goes_before_the_jobs_that_lose_it()
     assert headline((play(idle),)).startswith("⚠ prod: `cpu` is idle and is deleted")
 
 
+def test_why_a_cluster_is_not_there_is_said_once_beside_its_dates() -> None:
+    case = CASES["A campaign that is to come is put off by a month: it is no longer than it was"]
+    larger = replace(case, edits=(*case.edits, stack("min: 2, max: 4", "min: 2, max: 8")))
+    told = [part.so for part in play(larger).consequences if part.kind == "season-changed"]
+    assert len(told) == 3 and told.count("it is out of season until 2027-01-20") == 1
+
+
 def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:
     told = play(
         CASES["H100 that came from another region are to be at home again, while a job runs on them"]

@@ -125,11 +125,15 @@ def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}
     highest = max(amounts.values(), key=lambda amount: (amount.more, amount.difference))
-    high = [amount.difference == highest.difference for amount in amounts.values()]
-    turns = [at for at, (was, now) in zip(amounts, pairwise((False, *high)), strict=True) if was != now]
-    told = [moment_in_words(at) if at > change.now else "now" for at in turns]
-    spans = zip_longest(told[::2], told[1::2])
-    return join(f"from {begin} {f'until {end}' if end else 'on'}" for begin, end in spans), highest
+    dates_in_words = [moment_in_words(at) if at > change.now else "now" for at in amounts]
+
+    def spans(*flags: bool) -> str:
+        turns = [at for at, (was, now) in zip(dates_in_words, pairwise((False, *flags)), strict=True) if was != now]
+        return join(f"from {at} {f'until {to}' if to else 'on'}" for at, to in zip_longest(turns[::2], turns[1::2]))
+
+    high = spans(*(amount.difference == highest.difference for amount in amounts.values()))
+    less = spans(*(0 < amount.difference < highest.difference for amount in amounts.values()))
+    return f"{high}{less and f', and less than that {less}'}", highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:

@@ -22,7 +22,7 @@ from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import compete, unfit
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, held_up, key_of, made_of, minimum_machines
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, held_up, key_of, made_of
 from slipway.reviewing.rules.clusters.settings import season_quota
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
@@ -229,7 +229,7 @@ def _taken(change: Change, draw: QuotaDraw, grade: Grade | None) -> Iterator[Con
 def _always(catalog: Catalog, metric: str) -> int:
     """Return what pools draw at their minimum."""
     here = (each for each in catalog.clusters.values() if not each.adopted and each.region in ("", catalog.region))
-    needs = (need for each in here for need in drawn_by(ON_DEMAND, minimum_machines(each)))
+    needs = (need for each in here for need in drawn_by(ON_DEMAND, each.minimum_machines))
     return sum(need.amount for need in needs if need.metric == metric)
 
 

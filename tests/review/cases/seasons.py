@@ -166,12 +166,15 @@ CASES = (
     ),
     Case(
         "A campaign that is to come begins two weeks sooner, and its end moves as far the other way",
-        (stack("from: 2026-12-20", "from: 2026-12-06"), stack("until: 2027-01-15", "until: 2027-01-29")),
+        (
+            stack("from: 2026-12-20", "from: 2026-12-06"),
+            stack("until: 2027-01-15", "until: 2027-01-29\n      idleLimit: 2d"),
+        ),
         (
             tells(
                 "season-changed",
                 "h100 until",
-                "with both dates moved, 28 days more cost $135,934 with nothing running, up to $271,868",
+                "with both dates moved, 28 days more cost $135,934 to $271,868 unless `idleLimit` ends the season",
             ),
             tells("season-changed", "h100 from", "from 2026-12-06 on", "instead of 2026-12-20"),
         ),
@@ -180,14 +183,15 @@ CASES = (
     ),
     Case(
         "A campaign that is to come begins sooner",
-        (stack("from: 2026-12-20", "from: 2026-12-15"),),
+        (stack("from: 2026-12-20", "from: 2026-12-15"), stack("{ min: 2, max: 4 }", "{ min: 3, max: 4 }")),
         (
-            tells("season-changed", "h100 from", "5 days more cost $24,274 with nothing running"),
+            tells("season-changed", "h100 from", "5 days more cost $36,411 with nothing running, up to $48,548"),
+            tells("season-changed", "h100", "min` 2 → 3", "with nothing running it costs $303.42/h, $221,499 a month"),
             stops(
                 "idle-cost",
                 "stack",
-                "$147,666 a month more",
-                "running from 2026-12-15 until 2026-12-20",
+                "$221,499 a month more",
+                "running from 2026-12-15 until 2026-12-20, and less than that from 2026-12-20 until 2027-01-15",
                 "above $50,000",
             ),
             stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 until 2026-12-20", "above $100,000"),

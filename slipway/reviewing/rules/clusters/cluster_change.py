@@ -95,7 +95,7 @@ class ClusterChange:
         """The old one's machines: those that are up, or the minimum where they were not read."""
         if self.gone or self.failed or self.old is None:
             return ()
-        return self.old_in_cloud.machines if self.old_in_cloud else minimum_machines(self.old)
+        return self.old_in_cloud.machines if self.old_in_cloud else self.old.minimum_machines
 
     @property
     def held_price(self) -> Price:
@@ -105,7 +105,7 @@ class ClusterChange:
 
     @property
     def scarce(self) -> bool:
-        return any(scarce(cluster) for cluster in (self.old, self.new) if cluster)
+        return any(cluster.scarce for cluster in (self.old, self.new) if cluster)
 
 
 @once
@@ -181,14 +181,6 @@ def staying(change: Change) -> Mapping[str, Action]:
             why = next((why for why in Why if why == kept.retiring), Why.UNREAD)
             actions[kept.id] = Action(kept.role, kept.id, What.RETIRE, why, jobs, overdue=kept.overdue)
     return actions
-
-
-def minimum_machines(cluster: Cluster) -> tuple[MachineGroup, ...]:
-    return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools if pool.min)
-
-
-def scarce(cluster: Cluster) -> bool:
-    return any(pool.machine.accelerator for pool in cluster.pools)
 
 
 def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:

@@ -18,7 +18,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
@@ -122,7 +122,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     brief = [str(_brief(edit)) for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     begins = dormant.season.begins if dormant else None
-    held = cluster.held or (of.minimum_machines(old) if old and new is None else ())
+    held = cluster.held or (old.minimum_machines if old and new is None else ())
     unique = machines(each for each in held if not new or each.machine in {pool.machine for pool in new.pools})
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     return {
@@ -140,9 +140,9 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "cut_short": change.published is not None and cluster.name in replacing(change.published),
         "ended": have_ended(cluster.jobs),
         "lost": owned(cluster.jobs),
-        "found": machines(of.minimum_machines(new)) if new else "",
+        "found": machines(new.minimum_machines) if new else "",
         "stuck": named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest),
-        "unique": unique if old and scarce(old) else "",
+        "unique": unique if old and old.scarce else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
         "dormant": dormant,
@@ -187,7 +187,7 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield f"`{old.id}` {_end(cluster, change)}"
     elif only := new if old is None else old if new is None else None:
         yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
-    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and group == "found":
+    if new and new.scarce and new.minimum_machines and not cluster.new_in_cloud and group == "found":
         yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
     if group == "in-place" or (new and not cluster.new_in_cloud and (cluster.gone or cluster.failed)):
         away = ends_of(ways_without(change.new, cluster.name), change.new)

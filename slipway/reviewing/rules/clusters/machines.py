@@ -17,7 +17,7 @@ from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
@@ -32,7 +32,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
         if cluster.new and cluster.is_replaced:
             yield from _anew(cluster, cluster.new, change)
         yield from _alternatives(cluster, change)
-        wanted = of.minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
+        wanted = cluster.new.minimum_machines if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
         # Neither a new name nor a season hands scarce machines on.
         for other, old in going:
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
@@ -45,17 +45,17 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
                 until=have_ended(other.jobs, "") if other.jobs else "",
                 other=other.name,
                 key="",
-                grade=None if scarce(old) and not in_turn else Grade.NOTE,
+                grade=None if old.scarce and not in_turn else Grade.NOTE,
                 cost=other.held_price,
             )
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, key = cluster.name, cluster.key
-    if found := machines(of.minimum_machines(new)):
+    if found := machines(new.minimum_machines):
         how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new, change)}
         how["long"] = new.create_within and new.create_within >= TOO_LONG
-        yield of_cluster("capacity-found-anew", name, grade=None if scarce(new) else Grade.NOTE, key=key, **how)
+        yield of_cluster("capacity-found-anew", name, grade=None if new.scarce else Grade.NOTE, key=key, **how)
     # Without quota for the new one there are no two.
     if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade = None if cluster.retires or cluster.scarce else Grade.NOTE

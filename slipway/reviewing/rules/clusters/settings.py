@@ -16,7 +16,7 @@ from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import bounded, dollars
+from slipway.model.prices import Price, bounded, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
@@ -44,16 +44,18 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-given-up", name, key="")
         elif old is None:
             if isinstance(new, DormantCluster):
-                begins = new.season.begins
-                when = moment_in_words(begins) if begins and begins > change.now else ""
-                told: dict[str, Any] = {"when": when, "state": new.reason().state, "costs": of.costs(new)}
+                begins, told = new.season.begins, {"state": new.reason().state, "costs": of.costs(new)}
+                told["when"] = moment_in_words(begins) if begins and begins > change.now else ""
                 details = (*of.pools_of(new), *of.announced(new, change))
                 yield of_cluster("season-to-come", name, details=details, key="from", **told)
         else:
-            yield from _edited(old, new, events, change)
+            yield from (edited := [*_edited(old, new, events, change)])
             # No other rule tells the edits of a cluster that comes or goes by its dates.
             if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
-                yield of_cluster("season-remade", name, edits=remade, so=_reason(new), key=remade[0].key)
+                why = _reason(new)
+                told = {"waits": why, "why": "" if any(why in part.so for part in edited) else why}
+                told["costs"] = of.costs(new) if why and price(old) != price(new) else ""
+                yield of_cluster("season-remade", name, edits=remade, key=remade[0].key, **told)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     short, sides = set[str](), season_quota(change)
@@ -73,6 +75,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
     ends = [each.season.ends for each in (old, new)]
     # One of both dates tells what the season costs more.
     told = "until" if ends[0] and ends[1] and ends[0] < ends[1] else "from"
+    reasons = iter([_reason(new)])  # Said once.
     for key, was, value in compare(_by_key(old), _by_key(new)):
         dated = key in of.DATED
         # A cluster without a beginning is wanted, as one whose has passed.
@@ -97,14 +100,15 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         warns = paid or harms or (asleep and key == "until" and was and value and value < was)
         # What is made anew now by the new word is told of its fate.
         settled = key == "replacement" and old.id != new.id
+        costs = (_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else "")
         yield of_cluster(
             row_of(f"cluster/{key}", was, value, "later" * (asleep or more > timedelta(0))),
             new.name,
             part=key,
             value=of.setting(value),
             before=of.setting(was),
-            costs=(_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else ""),
-            why=_reason(new) if dated else "",
+            costs=costs,
+            why=next(reasons, "") if dated and not costs else "",
             lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if harms and dated else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
@@ -115,22 +119,22 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
 
 
 def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
-    """Return what the time costs by which a season is longer, of a cluster that nothing else ends."""
+    """Return what the time costs by which a season is longer."""
     dates = [(max(each.season.begins or now, now), each.season.ends) for each in (old, new)]
     was, becomes = (max(ends - begins, timedelta(0)) if ends else None for begins, ends in dates)
-    waits = isinstance(new, DormantCluster) and (new.lacks or not new.comes)
-    if was is None or becomes is None or becomes <= was or waits or new.season.idle_limit:
+    limit, waits = new.season.idle_limit, isinstance(new, DormantCluster) and (new.lacks or not new.comes)
+    if was is None or becomes is None or becomes <= was or waits:
         return ""
     more = (becomes - was).total_seconds()
-    idle, most = (price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
-    sums = [bounded(usd(float(each.known)), each) if each.known else "" for each in (idle, most)]
+    prices = dict.fromkeys(price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
+    idle, most = [bounded(usd(float(each.known)), each) if each.known else "" for each in (*prices, Price())][:2]
     both = all(date != moved for date, moved in zip(*dates, strict=True))
-    return say("season-longer", both=both, more=exact_span(more), idle=sums[0], most=most != idle and sums[1])
+    return say("season-longer", both=both, more=exact_span(more), limit=limit, idle=idle, most=most)
 
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str], sessions: bool) -> str:
-    held = machines(of.minimum_machines(cluster))
-    saved, scarce = dollars(price(cluster)) if held else "", held if of.scarce(cluster) else ""
+    held = machines(cluster.minimum_machines)
+    saved, scarce = dollars(price(cluster)) if held else "", held if cluster.scarce else ""
     return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]), sessions=sessions)
 
 
