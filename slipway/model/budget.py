@@ -35,6 +35,12 @@ class Budget:
     #: Submissions beyond a limit of the stack or of a team are refused. A user is self-declared, and only warned.
     enforce: bool = False
 
+    @property
+    def refusing(self) -> dict[str, float]:
+        """The limits that refuse where they are enforced, by whose they are: `the stack's`, `team vision's`."""
+        limits = {"the stack's": self.stack, **{f"team {name}'s": limit for name, limit in self.teams.items()}}
+        return {whose: limit for whose, limit in limits.items() if limit is not None}
+
 
 @dataclass(frozen=True)
 class Ledger:

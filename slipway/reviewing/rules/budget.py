@@ -5,7 +5,9 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from itertools import accumulate, product
+from math import ceil
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
@@ -15,7 +17,7 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.model.prices import Price, bounded
+from slipway.model.prices import Price, bounded, dearest
 from slipway.model.season import ALWAYS
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -45,7 +47,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
         whose, _, name = key.partition(".")
         if whose == "enforce":
-            known, some = _refusing(old), _refusing(new)
+            known, some = old.refusing, new.refusing
             limits = some if now else {whose: limit for whose, limit in some.items() if whose in known}
             # A first limit is told with what it refuses.
             if (known or not some) if now else limits:
@@ -59,7 +61,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         nobody = whose == "teams" and teams and name not in teams
         # A user is self-declared, and never refused.
         refuses = new.enforce and whose != "users"
-        left, user = _in_words(_refusing(new)), whose == "users"
+        left, user = _in_words(new.refusing), whose == "users"
         freed = now is None and not user and old.enforce and not (left and new.enforce)
         # Nobody of a new team could spend more before. A tenth less of what refuses may stop people.
         fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
@@ -88,11 +90,6 @@ def _by_path(budget: Budget) -> Mapping[str, float | None]:
     return {"stack": budget.stack, **own, "enforce": budget.enforce}
 
 
-def _refusing(budget: Budget) -> dict[str, float]:
-    limits = {"the stack's": budget.stack, **{f"team {name}'s": limit for name, limit in budget.teams.items()}}
-    return {whose: limit for whose, limit in limits.items() if limit is not None}
-
-
 def _in_words(limits: Mapping[str, float]) -> str:
     told = named(f"{whose} {usd(limit)}" for whose, limit in limits.items())
     return told and f"{told} a month"
@@ -106,8 +103,10 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
     begins = (max(each.season.begins or change.now, change.now) for each in sides[1] if each.season != ALWAYS)
     firsts = [datetime(day.year, day.month, 1, tzinfo=UTC) for day in begins]
     # A season that begins late in a month may spend only the next one's.
-    months = sorted({each for first in firsts for each in (first, (first + timedelta(31)).replace(day=1))})
-    of_months = ((month, [[*_by_day(change, side, month)] for side in sides]) for month in months)
+    months = sorted({(first + timedelta(days)).replace(day=1) for first in firsts for days in (0, 31, 62)})
+    of_months = [(month, [[*_by_day(change, side, month)] for side in sides]) for month in months]
+    longest = sum(now[1], Price()) * (Decimal(31 * 24) / HOURS_OF_A_MONTH)
+    enough = dearest([longest, *(sum(days[1], Price()) for _, days in of_months)])
     for part, (month, days) in product((1, WARNS_AT), ((None, now), *of_months)):
         before, idle = (sum(prices, Price()) for prices in days)
         known = old.enforce and old.stack and before.known > old.stack * part
@@ -121,7 +120,7 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
                 date=f"{date:%Y-%m-%d}" if date else "",
                 day=int(HOURS_OF_A_MONTH / 24 / share) + 1,
                 month=f"{month:%B %Y}" if month else "",
-                enough=bounded(usd(float(idle.known)), idle),
+                enough=bounded(usd(ceil(enough.known)), enough),
                 left=f"{'' if idle.complete else 'at most '}{usd(limit - float(idle.known))}" if share < 1 else "",
                 grade=Grade.WARNING if share < 1 else None,
             )

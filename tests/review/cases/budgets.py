@@ -89,7 +89,7 @@ CASES = (
                 "budget share",
                 "187 %",
                 "about day 17 of a month",
-                "$149,379",
+                "$152,244",
             ),
         ),
         accident="a limit that stopped everybody in the middle of a month",
@@ -172,7 +172,7 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { stack: 30000, enforce: true }\n  slipway:policy:\n"),),
         (
             tells("budget-changed", "budget stack", "may spend $30,000 a month"),
-            stops("budget-share", "budget share", "498 %", "$149,379"),
+            stops("budget-share", "budget share", "498 %", "$152,244"),
         ),
         never=("keep fewer machines",),
         accident="a limit that stopped everybody in the middle of a month",

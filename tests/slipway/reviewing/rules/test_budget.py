@@ -1,12 +1,15 @@
 """Limits of a budget that go, beside others of the same change."""
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 from slipway.model.budget import Budget
+from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.prices import Price
+from slipway.model.season import Season
 from slipway.reviewing.rules.budget import budgets
-from tests.slipway.reviewing.builders import change, cluster, facts, pool
+from tests.slipway.reviewing.builders import NOW, change, cluster, facts, pool
 
 
 def test_a_team_whose_limit_goes_is_not_held_by_a_limit_of_the_stack_that_refuses_nothing() -> None:
@@ -20,4 +23,14 @@ def test_idle_pools_with_a_part_of_no_known_price_cost_at_least_their_sum() -> N
     pools = facts(cluster("t4", pool(price=Price(Decimal(1), complete=False))))
     over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
     (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
-    assert "above the $730 and more that idle pools cost each month" in share.instead
+    assert "above the $744 and more that idle pools cost in the dearest month" in share.instead
+
+
+def test_a_budget_that_is_to_suffice_is_that_of_a_month_with_all_of_a_season() -> None:
+    paid = cluster("cpu", pool(price=Price(Decimal(1))))
+    season = Season(NOW + timedelta(days=30), NOW + timedelta(days=300))
+    next_ = DormantCluster(**{**vars(cluster("next", pool(price=Price(Decimal(2))))), "season": season})
+    pools = facts(paid, dormant={"next": next_})
+    over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
+    (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
+    assert "above the $2,232 that idle pools cost in the dearest month" in share.instead
