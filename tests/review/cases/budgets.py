@@ -62,7 +62,7 @@ CASES = (
                 "confirmAbove",
                 "above $4.00/h",
                 "`serviceAccount:nightly` can't confirm",
-                "exits with 5",
+                *("exits with 5", "nor a dearer sweep without `--then`"),
             ),
         ),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 1000\n"),),

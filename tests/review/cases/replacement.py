@@ -1,6 +1,6 @@
 """How clusters are replaced: protected, in place, or one beside the other, and the engine's own options."""
 
-from tests.review.case import BUSY, STACK, Case, Edit, World, h100, hurts, stack, stops, tells
+from tests.review.case import BUSY, STACK, Case, Edit, Job, World, h100, hurts, stack, stops, tells
 from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER, WORKERS
 
 WITH_AUX = H100_ENTRY.replace(
@@ -43,14 +43,16 @@ CASES = (
         "A cluster is made in place of the old one, and one template's jobs can go nowhere else meanwhile",
         (stack(WORKERS, "replicas: { min: 4, max: 18 }"),),
         (
-            hurts(
+            stops(
                 "cluster-in-place",
                 "cluster cpu",
+                "no deployment goes through until no job runs on it",
                 "meanwhile jobs of `tune` can go nowhere else",
                 "jobs of `tune` can go nowhere else\nuntil the new one is there, jobs of `digits` cost",
             ),
         ),
         given=(stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      replacement: in-place\n"),),
+        world=World(jobs=(Job("digits-night", "digits", user="nightly"),)),
     ),
     Case(
         "The mode is changed to in-place in the same edit that replaces the cluster",
