@@ -48,7 +48,7 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "us-east4",
-                "results stay in a bucket there",
+                "the quota there applies, results stay in a bucket there",
                 "what is read from us-central1 is billed by the gigabyte",
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import regions_of, usual_offers
@@ -141,13 +141,14 @@ def _regions(template: TemplateChange) -> Iterator[Consequence]:
     old, new = ([each for each in regions_of(side) if each != home] for side in (template.old, template.new))
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
     order = new if old != new and not (more or less) else ()
+    void = [each for each in template.new.regions or () if each not in {*(template.old.regions or ()), *new, home}]
     rows: dict[RowName, Sequence[str]] = {"regions-added": more, "regions-gone": less, "regions-order": order}
-    for row, regions in rows.items():
+    for row, regions in {**rows, "regions-void": void}.items():
         if regions:
             used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
-            price = crossing_price(home, regions)
-            listed, rest = join(regions, "or"), join(new, "or")
-            yield template.tells(row, part="regions", used=used, regions=listed, rest=rest, home=home, price=price)
+            told: dict[str, Any] = {"regions": join(regions, "or"), "rest": join(new, "or"), "home": home}
+            told["price"] = crossing_price(home, regions)
+            yield template.tells(row, part=row.replace("-", " "), used=used, **told)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:
