@@ -164,6 +164,11 @@ class Offer:
         """The team for whose submissions alone it is; empty for everybody's."""
         return str(self.when.get(OF_TEAM, ("",))[0])
 
+    @property
+    def barred(self) -> bool:
+        """True where its cluster is of other teams than its submissions count for."""
+        return bool(self.cluster) and not self.available
+
     def fits_shape(self, shape: str) -> bool:
         """Tell whether a job of this shape may be its; of one without a shape it is not known."""
         return self.shape == shape or not (self.shape and shape)

@@ -27,7 +27,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
     counts: dict[tuple[str, str], int] = {}
     for offer in usual_offers(template):
         for pool, count in _needs(offer, usual_values(template)).items():
-            if pool and not barred(offer):
+            if pool and not offer.barred:
                 counts.setdefault((offer.cluster, pool), count)
     return counts
 
@@ -35,7 +35,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may need: by the maximum of each parameter that has one."""
     values = usual_values(template, "max")
-    there = (offer for offer in template.offers if offer.cluster == cluster and not barred(offer))
+    there = (offer for offer in template.offers if offer.cluster == cluster and not offer.barred)
     return max((_needs(offer, values)[pool] for offer in there), default=0)
 
 
@@ -60,11 +60,6 @@ def misfits(template: Template) -> bool:
     for offer in (each for each in template.offers if each.capacity_type == POOL):
         fits[offer.team] = bool(offer.cluster or offer.dormant or fits.get(offer.team))
     return not all(fits.values())
-
-
-def barred(offer: Offer) -> bool:
-    """Tell whether it is on a cluster of other teams than its submissions count for."""
-    return bool(offer.capacity_type == POOL and offer.cluster and not offer.available)
 
 
 def unfit(alternatives: Iterable[Alternative], catalog: Catalog) -> bool:

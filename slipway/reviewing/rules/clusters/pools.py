@@ -18,7 +18,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, barred, largest, misfits, taken, too_large
+from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, with_month
 from slipway.reviewing.rules.table import RowName, by_row
@@ -153,7 +153,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             place,
             usual=usual,
             defaults=place not in last,
-            theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(map(barred, every)) else "",
+            theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(each.barred for each in every) else "",
             paid=with_month(paid),
             free=place[0] not in protected,
             grade=Grade.BLOCKING if lost else None,
@@ -202,7 +202,7 @@ def _idle(catalog: Catalog, *, usual: bool | None = None) -> frozenset[_Place]:
     others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
     pools = {place: pool for place, pool in _pools(catalog).items() if place[0] not in others}
     ways = ((each, each.offers if usual is None else _first(each, usual=usual)) for each in catalog.templates.values())
-    open_to = (replace(each, offers=tuple(offer for offer in some if not barred(offer))) for each, some in ways)
+    open_to = (replace(each, offers=tuple(offer for offer in some if not offer.barred)) for each, some in ways)
     unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}

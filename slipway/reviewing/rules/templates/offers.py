@@ -23,7 +23,6 @@ from slipway.model.season import moment_in_words
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     account_of,
-    barred,
     compete,
     cost,
     costs,
@@ -131,7 +130,7 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     """Return labels of offers by those that they have now: another on another cluster, or on a shape in one's place."""
-    new = [label for label in after if label not in before and not barred(after[label])]
+    new = [label for label in after if label not in before and not after[label].barred]
     moved = dict[str, str]()
     for old, was in before.items():
         were, are = ({each.shape for each in side.values() if compete(each, was)} for side in (before, after))
@@ -186,7 +185,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
     changed = {
         (*_place(offer), offer.cluster, patience(was), patience(offer)): (was, offer)
         for was, offer in reversed(same.values())
-        if patience(was) != patience(offer) and not barred(offer)
+        if patience(was) != patience(offer) and not offer.barred
     }
     for was, offer in reversed(changed.values()):
         before, now, rest = patience(was), patience(offer), rest_of(offer, after)
@@ -220,7 +219,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     if offer.capacity_type == POOL and misfits(template.new):
         return
     of_owners = was.labels.get(TEAM) in template.becomes.owners(offer.cluster)
-    if barred(offer) and (of_owners or not any(each.available for each in template.new.offers)):
+    if offer.barred and (of_owners or not any(each.available for each in template.new.offers)):
         return  # The label that goes, or the template, tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
@@ -228,7 +227,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     sent = template.used.having(lambda job: _sent_for(job, was, template.was))
     ways = [each for each in after.values() if each in rest or each is offer]
     spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
-    known = (offer.lacks_quota and not nowhere) or offer.dormant or barred(offer) or spare
+    known = (offer.lacks_quota and not nowhere) or offer.dormant or offer.barred or spare
     yield _tells(
         template,
         "offer-unavailable",

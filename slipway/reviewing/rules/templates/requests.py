@@ -26,7 +26,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import account_of, barred, by, compete, served, variables, whole_way, whose
+from slipway.reviewing.change.usual import account_of, by, compete, served, variables, whole_way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -96,7 +96,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     open_ = {label for label, (was, now) in same.items() if not refused(was, before) and not refused(now, after)}
     both = {label: sides for label, sides in same.items() if label in open_}
     # What no job is sent to, or was sent to, is no way that a sentence names.
-    stand = {label for label, (was, now) in both.items() if not barred(now) and bool(was.cluster) == bool(now.cluster)}
+    stand = {label for label, (was, now) in both.items() if not now.barred and bool(was.cluster) == bool(now.cluster)}
     both = {label: sides for label, sides in both.items() if label in stand} or both
     both |= dict(_elsewhere(before, after, [new for _, new in both.values()]))
     values = _values(old, new)

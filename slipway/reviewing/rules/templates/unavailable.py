@@ -12,7 +12,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import barred, compete, cost, machine_types, misfits, reserved
+from slipway.reviewing.change.usual import compete, cost, machine_types, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
@@ -74,7 +74,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}: once it is granted, they cost"
         return f"{first} {cost(offer, template.becomes)}; or keep machines or capacity types that have some"
-    if barred(offer):
+    if offer.barred:
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
         return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)
     return "keep a pool that has the machines, number, disk and account they ask for" * (offer.capacity_type == POOL)
@@ -86,7 +86,7 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
         return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
-    if barred(offer):
+    if offer.barred:
         teams, owners = (
             join(f"`{team}`" for team in some) for some in (teams_of(catalog, offer), catalog.owners(offer.cluster))
         )
