@@ -28,8 +28,8 @@ from slipway.reviewing.review import Review, review
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
-from tests.review.case import Case, Named, World, h100, stack
-from tests.review.edits import NIGHTLY, RESERVED, trainer
+from tests.review.case import Case, Named, World, h100, more, stack
+from tests.review.edits import ADA, NIGHTLY, POLICY, RESERVED, VISION, trainer
 from tests.review.play import change_of, play
 from tests.review.rows import rows_of
 from tests.review.test_conditions import GROUPS
@@ -203,6 +203,13 @@ def test_why_a_cluster_is_not_there_is_said_once_beside_its_dates() -> None:
     larger = replace(case, edits=(*case.edits, stack("min: 2, max: 4", "min: 2, max: 8")))
     told = [part.so for part in play(larger).consequences if part.kind == "season-changed"]
     assert len(told) == 3 and told.count("it is out of season until 2027-01-20") == 1
+
+
+def test_what_people_of_no_team_submit_is_not_told_to_name_one() -> None:
+    given = (trainer(ADA), more("digits", 'trainer="tuning"'))
+    told = play(Case("A cluster becomes a team's", (stack(POLICY, VISION + POLICY),), given=given)).consequences
+    (lost,) = (part.so for part in told if part.kind == "offer-unavailable")
+    assert lost.startswith("cluster `cpu` is of team `vision`, and nobody of a team may submit them")
 
 
 def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:
