@@ -119,8 +119,8 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
-    """Return the times of the highest rise, between which seasons begin or end, and the rise."""
+def _highest(change: Change, *, most: bool) -> tuple[str, str, Amount]:
+    """Return the times of the highest rise, between which seasons begin or end, those of a lower one, and the rise."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}
@@ -133,7 +133,7 @@ def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
 
     high = spans(*(amount.difference == highest.difference for amount in amounts.values()))
     less = spans(*(0 < amount.difference < highest.difference for amount in amounts.values()))
-    return f"{high}{less and f', and less than that {less}'}", highest
+    return high, less, highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:
@@ -170,7 +170,7 @@ def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Con
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
     most = asks_above((change.before.policy, change.after.policy), kind) if change.edited else None
     idle = kind == "idle-cost"
-    times, highest = ("", amount) if most is None else _highest(change, most=not idle)
+    times, less, highest = ("", "", amount) if most is None else _highest(change, most=not idle)
     asks = most is not None and (highest.more or float(highest.monthly) > most)
     steep = idle and amount.steep and not change.first
     if asks and highest.difference != amount.difference:
@@ -190,6 +190,7 @@ def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Con
         least=amount.more or amount.fewer,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
+        less=amount is highest and less,
         needs=f"above ${most:,.0f} a month it needs an approval" if asks and not refused else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
