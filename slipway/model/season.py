@@ -36,6 +36,11 @@ class Season:
     #: The cluster is given up after this time without a job.
     idle_limit: timedelta | None = None
 
+    @property
+    def stays_idle(self) -> bool:
+        """Tell whether it is there a week later where nothing runs, so that a month of it is paid."""
+        return self.idle_limit is None or self.idle_limit > timedelta(7)
+
     def includes(self, now: datetime) -> bool:
         return (self.begins is None or self.begins <= now) and not self.over(now)
 

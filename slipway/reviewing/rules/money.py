@@ -157,8 +157,7 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
     catalog = change.old if of is Side.BEFORE else change.new
     sides = [there for _, there in catalog.at_once] if most else [[*catalog.clusters.values()]]
     sides = [[each for each in catalog.expected if each.season.includes(at)]] if at else sides
-    # What runs nothing is given up by its idle limit.
-    own = [[each for each in side if not each.adopted and (most or not each.season.idle_limit)] for side in sides]
+    own = [[each for each in side if not each.adopted and (most or each.season.stays_idle)] for side in sides]
     for side in own:
         pools = [pool for each in side for pool in each.pools if not pool.price_per_hour.complete]
         lacking |= Counter(pool.machine for pool in pools for _ in range(pool.max if most else pool.min))

@@ -190,7 +190,7 @@ def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:
 
 def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
     """Return `with nothing running it costs $2.35/h, $1,719 a month`. `owners`: the teams that have it alone."""
-    hourly, limit = price(cluster), cluster.season.idle_limit
+    hourly, limit = price(cluster), None if cluster.season.stays_idle else cluster.season.idle_limit
     idle = "" if hourly.unknown else dollars(hourly) if limit else with_month(hourly)
     return say("cluster-costs", idle=idle, limit=setting(limit), owners=named(f"`{owner}`" for owner in owners))
 

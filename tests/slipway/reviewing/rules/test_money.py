@@ -171,6 +171,16 @@ def test_a_season_is_approved_with_the_commit_that_declares_it(
         assert told[asks].grade is Grade.BLOCKING and says in told[asks].does
 
 
+@pytest.mark.parametrize(("limit", "idle"), [(4 / 24, ""), (7, ""), (8, "$73,737"), (None, "$73,737")])
+def test_a_month_with_nothing_running_ends_with_the_idle_limit(limit: float | None, idle: str) -> None:  # Z8
+    """A cluster of four hours was told with a month's cost, and one of a year must not go without an approval."""
+    new = replace(OLD, season=Season(idle_limit=timedelta(limit) if limit else None))
+    asks = {"approveAbove": {"idle-cost": 10_000}}
+    sides = [replace(facts(*some, commit=str(len(some))), policy=asks) for some in ((), (new,))]
+    told = said(change(*sides)).get("idle-cost")
+    assert (idle in told.does and told.grade is Grade.BLOCKING) if told else not idle
+
+
 def test_no_approval_is_spoken_of_where_nothing_is_deployed() -> None:
     asks = {"approveAbove": {"idle-cost": 10}}
     sides = [replace(facts(cost(price), commit=price), policy=asks) for price in ("100", "120")]
