@@ -232,14 +232,14 @@ def deployed_facts(
             why = f"who may submit, and how quota is checked, was written by another version ({problem})"
         return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
     why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
-    told = (
-        f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
-    )
+    told = f"the published catalog can't be read ({why})"
+    if catalog is _UNREAD:
+        told = "the program read no published catalog"
     before, problem = deployed(preview)
     if before is None and events.deployed(preview):
-        whose = f"another version wrote ({problem})" if problem else "are not all there"
-        told += f", which {whose}: it is not compared"
-    return before, (told,)
+        whose = f"were written by another version ({problem})" if problem else "are not all there"
+        return None, (f"{told}, and the last deployment's inputs {whose}: what is deployed is not compared",)
+    return before, (f"{told}, so what is deployed is taken from the last deployment's inputs",)
 
 
 def as_declared(catalog: Catalog) -> Catalog:

@@ -92,7 +92,9 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
     """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))
     text = [headline((review,), lines, nothing), *(f"{head.lower()}: {gap}" for head, gap in review.gaps)]
-    for some, title in ((lines.opened, ""), (lines.folded, "for information")):
+    graver = [line for line in lines.folded if line.card.opens]
+    notes = [line for line in lines.folded if line not in graver]
+    for some, title in ((lines.opened, ""), (graver, "more to look at"), (notes, "for information")):
         text += [title] if title and some else []
         for line in some:
             text.append(f"  {line.sign} {line.told}{f'  [{line.field}]' if line.field else ''}")

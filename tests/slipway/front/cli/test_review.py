@@ -34,7 +34,7 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
     done = review(EDIT)
     assert done.code == 0 and done.out.splitlines()[1].startswith("incomplete: ")
     assert "live clusters, jobs and quota" in done.out
-    assert "published catalog can't be read" in done.out and "what is deployed is taken from" in done.out
+    assert "the program read no published catalog" in done.out and "what is deployed is not compared" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
     assert first.startswith("⛔") and second.startswith("nothing is deployed: until this is mended")
     assert "(not caused by this change)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"

@@ -20,6 +20,7 @@ from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review, beside, planned, read, review, write
 from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.comment import LIMIT, MARKER, comment
+from slipway.reviewing.told.headline import plain_text
 from slipway.reviewing.told.redaction import redacted
 from tests.slipway.reviewing.builders import H100, change, cluster, facts, job, kept, living, pool, template
 
@@ -112,6 +113,8 @@ def test_what_is_grave_is_never_called_for_knowing_nor_left_out_first() -> None:
     notes = [goes(f"y{n}", grade=Grade.NOTE, does=f"comes for {n}") for n in range(9)]
     told = comment([replace(QUIET, consequences=(*many, *notes))])
     assert "5 more to look at · 9 more for information" in told
+    text = plain_text(replace(QUIET, consequences=(*many, *notes)), cards=False)
+    assert "⛔" in text.partition("more to look at")[2] and "⛔" not in text.partition("for information")[2]
     long = tuple(replace(part, details=("why " * 2000,) * 100) for part in many)
     cut = comment([replace(QUIET, consequences=(*long, *notes), plan=("create " * 900,) * 99)])
     assert len(cut) <= LIMIT and all(f"goes for {n}" in cut for n in range(12))
