@@ -12,7 +12,6 @@ from slipway.google.quota.metrics import label, namespace, request_command
 from slipway.google.quotas import PREFIX
 from slipway.model.labels import user_values
 from slipway.model.machines.spec import MachineGroup
-from slipway.reviewing.rules.table import say
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 MOST_NAMED = 3
@@ -43,10 +42,6 @@ def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
 
 def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(distinct(some), key=lambda job: (job.start_time or job.create_time or _NEVER, job.name))
-
-
-def its_id(id_: str) -> str:
-    return say("cluster-id", id=id_)
 
 
 def machines(groups: Iterable[MachineGroup]) -> str:

@@ -51,6 +51,12 @@ VISION_CLUSTER = """    vision:
       pools:
         workers: { machine: n1-standard-8, replicas: { min: 1, max: 4 } }
 """
+BATCH = """    batch:
+      pools:
+        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }
+        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }
+      labels: { team: platform }
+"""
 
 CASES = (
     Case(
@@ -185,6 +191,7 @@ CASES = (
         ),
         world=World(first=True),
         may=("capacity-found-anew",),
+        never=("until the new one is there",),
     ),
     Case(
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
@@ -200,12 +207,16 @@ CASES = (
         accident="a cluster deleted in the console",
     ),
     Case(
-        "Somebody deleted the only cluster of two templates by hand, and a comment is all that is edited",
+        "Somebody deleted both clusters of two templates by hand, and a comment is all that is edited",
         (QUIET,),
         (tells("cluster-created", "cpu", "until it is there, jobs of `digits` and `tune` can go nowhere else"),),
         may=("capacity-found-anew", "cluster-created"),
-        world=World(gone=("cpu",)),
-        given=(template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
+        world=World(gone=("cpu", "batch")),
+        given=(
+            stack("    cpu:\n", f"{BATCH}    cpu:\n"),
+            template("digits", '("pool", "spot", "on-demand")', '("pool",)'),
+        ),
+        never=("on pool `batch`", "on pool `cpu`"),
         accident="a cluster deleted in the console",
     ),
     Case(

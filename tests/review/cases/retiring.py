@@ -204,7 +204,7 @@ CASES = (
             hurts("capacity-found-anew", "cluster gpu", "1 `a3-highgpu-8g`", "not handed on"),
         ),
         may=("offer-gone", "idle-cost", "most-cost"),
-        never=("nothing is saved",),
+        never=("nothing is saved", "deleted at once", "until the new one is there"),
         accident="a resource renamed, and so deleted and made anew",
     ),
     Case(

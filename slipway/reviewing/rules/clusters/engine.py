@@ -20,7 +20,7 @@ from slipway.model.prices import Price, per_hour
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
-from slipway.reviewing.rules.words import its_id, jobs, machines, owned
+from slipway.reviewing.rules.words import jobs, machines, owned
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -62,7 +62,7 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
         "jobs-cancelled",
         Subject("cluster", name),
         jobs=owned(on_it, ""),
-        details=(its_id(id_), *lost, *_causes(gone), *jobs(on_it, change.now)),
+        details=(f"`{id_}`", *lost, *_causes(gone), *jobs(on_it, change.now)),
         cost=sum((per_hour(some, region or change.old.region) for region, some in held), Price()),
     )
 

@@ -15,14 +15,14 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, ends_of, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, Way, ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, its_id, jobs, machines, named, owned
+from slipway.reviewing.rules.words import have_ended, jobs, machines, named, owned
 
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
@@ -85,9 +85,7 @@ def _fate(cluster: ClusterChange, change: Change) -> RowName:
         return "fate-by-hand"
     if cluster.failed or not cluster.edits:
         return "fate-failed"
-    if cluster.in_place:
-        return "fate-in-place"
-    return "fate-beside"
+    return "fate-in-place" if cluster.in_place else "fate-beside"
 
 
 def _wasted(cluster: ClusterChange) -> bool:
@@ -118,8 +116,8 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
 
 def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    ways = list(ways_without(change.new, cluster.name))
     brief = [str(_brief(edit)) for edit in cluster.edits]
+    meanwhile = _meanwhile(cluster, change)
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     begins = dormant.season.begins if dormant else None
     held = cluster.held or (old.minimum_machines if old and new is None else ())
@@ -132,7 +130,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "wasted": _wasted(cluster),
         "followed": cluster.new_in_cloud or not cluster.retires,
         "held": cluster.name in held_up(change),
-        "end": _end(cluster, change),
+        "end": _end(cluster, change, again),
         "busy": cluster.jobs and cluster.retires,
         "failed": cluster.failed,
         "there": cluster.new_in_cloud,
@@ -141,7 +139,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "ended": have_ended(cluster.jobs),
         "lost": owned(cluster.jobs),
         "found": machines(new.minimum_machines) if new else "",
-        "stuck": named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest),
+        "stuck": named(f"`{each.name}`{whose([offer], each)}" for each, offer, rest in meanwhile if not rest),
         "unique": unique if old and old.scarce else "",
         "paid": of.with_month(price(old)) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
@@ -163,7 +161,7 @@ def _brief(edit: Edit) -> Edit:
     return Edit(edit.key, *(short(side, 24) for side in sides))
 
 
-def _end(cluster: ClusterChange, change: Change) -> str:
+def _end(cluster: ClusterChange, change: Change, again: ClusterChange | None = None) -> str:
     """Return the end of the old cluster, after its name: `is deleted when … has ended`."""
     return say(
         "fate-end",
@@ -173,26 +171,34 @@ def _end(cluster: ClusterChange, change: Change) -> str:
         retires=of.ends(cluster.retires) if cluster.retires else "",
         busy=bool(cluster.jobs),
         read=cluster.read,
-        stays=cluster.new is not None,
+        stays=cluster.made,
+        again=again.name if again and again.made else "",
     )
+
+
+def _meanwhile(cluster: ClusterChange, change: Change) -> Iterator[Way]:
+    """Yield what remains of jobs' ways until a cluster is made again, of templates that had it."""
+    coming = (each for each in of.cluster_changes(change) if each.new and not each.new_in_cloud)
+    absent = {each.name for each in coming if each.in_place or each.failed or each.gone}
+    for template, offer, rest in ways_without(change.new, cluster.name) if cluster.name in absent else ():
+        before = change.old.templates.get(template.name)
+        if before and any(each.cluster == cluster.name for each in before.offers):
+            yield template, offer, [each for each in rest if each.cluster not in absent]
 
 
 def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if dormant and old and new is None and dormant.why == "idle":
         yield say("fate-idle")
-    if group == "revived" and new:
-        yield its_id(new.id)
-    elif group == "beside" and old:
+    if group == "beside" and old:
         yield f"`{old.id}` {_end(cluster, change)}"
-    elif only := new if old is None else old if new is None else None:
-        yield from (its_id(only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
+    elif only := new if old is None or group == "revived" else None if new else old:
+        yield from (say("cluster-id", id=only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and new.scarce and new.minimum_machines and not cluster.new_in_cloud and group == "found":
         yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
-    if group == "in-place" or (new and not cluster.new_in_cloud and (cluster.gone or cluster.failed)):
-        away = ends_of(ways_without(change.new, cluster.name), change.new)
-        yield from (say("fate-meanwhile", goes=line) for line in away)
-        yield from jobs(() if cluster.failed else cluster.jobs, change.now)
+    yield from (say("fate-meanwhile", goes=line) for line in ends_of(_meanwhile(cluster, change), change.new))
+    if new and (cluster.in_place or cluster.gone):
+        yield from jobs(cluster.jobs, change.now)
 
 
 def _grade(cluster: ClusterChange, group: str, values: Mapping[str, Any]) -> Grade | None:

@@ -108,8 +108,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
 def standing_alternatives(change: Change) -> Iterator[str]:
     for cluster in change.new.clusters.values():
         if cluster.alternative:
-            number, region = cluster.alternative, cluster.region
-            yield say("stands-as-alternative", name=cluster.name, number=number, region=region)
+            yield say("stands-as-alternative", name=cluster.name, number=cluster.alternative, region=cluster.region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

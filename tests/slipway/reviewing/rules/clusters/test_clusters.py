@@ -140,6 +140,11 @@ def test_an_old_generation_that_is_idle_goes_as_announced(steps: Any) -> None:
     assert [(kind, value.grade) for kind, value in found.items()] == [("cluster-deleted", NOTE)]
 
 
+def test_a_newer_generation_waits_for_none_where_the_change_goes_back_to_an_older_one() -> None:
+    found = fates(change(facts(NEW, kept(OLD)), facts(OLD), clusters=[living(OLD), living(NEW)]))
+    assert found["cluster-returns"].so == "new jobs go there; the newer one is idle and is deleted at once"
+
+
 def test_an_old_generation_whose_id_alone_is_published_is_called_by_the_name_on_its_label() -> None:
     before = facts(NEW)
     before = replace(before, catalog=replace(before.catalog, retiring=(OLD.id,)))
