@@ -10,7 +10,7 @@ from slipway.deploying.deployment.deployment import Deployment, Packages, Proven
 from slipway.deploying.deployment.live_plan import as_it_stays, asked_for, refuse
 from slipway.deploying.deployment.plan import Plan, as_made, plan
 from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
-from slipway.deploying.engine.preview import WHEN_MENDED, Preview
+from slipway.deploying.engine.preview import REFUSED, Preview
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
@@ -179,7 +179,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 
 def _failed(error: SlipwayError) -> Preview:
-    return Preview(errors=(f"error: {error}",), why=WHEN_MENDED, refused=True)
+    return Preview(errors=(f"error: {error}",), why=REFUSED, refused=True)
 
 
 def _built(edits: tuple[Edit, ...]) -> Built:

@@ -12,7 +12,7 @@ from typing import Any
 
 from slipway.authoring.stack.secrets import without_secrets
 from slipway.base.codec import from_json
-from slipway.deploying.engine.preview import SECRET, UNKNOWN, WHEN_MENDED, EngineStep, Objection, Preview, Resource
+from slipway.deploying.engine.preview import REFUSED, SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
 from slipway.model.facts import Fact
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
@@ -154,7 +154,7 @@ class _Stream:
 
     def _missing(self, *, refused: bool) -> Iterator[str]:
         if refused:
-            yield WHEN_MENDED
+            yield REFUSED
         elif self.result is None:
             yield "the engine's events end before its summary, so something may be missing, deletions above all"
         if self.odd:

@@ -66,7 +66,6 @@ class Objection:
 
 
 REFUSED = "until this is mended, it and later changes wait, and all goes on as deployed"
-WHEN_MENDED = f"{REFUSED}, whatever else is told"
 """The reason why a refused preview is incomplete."""
 
 

@@ -298,7 +298,7 @@ CASES = (
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
         (
-            tells("submitter-gone", TEAM, "except as a member of `domain:acme.example`"),
+            tells("submitter-gone", TEAM, "except through `domain:acme.example`"),
             stops("domain-access", "domain:acme.example", "Everybody"),
         ),
         world=BUSY,

@@ -271,7 +271,7 @@ CASES = (
             template("digits", 'Parameter("seed"', 'Parameter("rng"'),
             template("digits", "--seed=${seed}", "--seed=${rng}"),
         ),
-        (hurts("parameter-renamed", "digits", "nobody had another value than its default"),),
+        (hurts("parameter-renamed", "digits", "nobody gave it a value of their own"),),
         world=World(jobs=(Job("digits-night", "digits", user="nightly", parameters={"seed": 0}),)),
         never=("nobody set it",),
     ),

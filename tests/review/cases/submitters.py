@@ -18,7 +18,7 @@ CASES = (
     Case(
         "A person is listed by the domain alone, which was there before",
         (stack("      - user:ada@acme.example\n", ""),),
-        (tells("submitter-gone", "user:ada@acme.example", "except as a member of `domain:acme.example`"),),
+        (tells("submitter-gone", "user:ada@acme.example", "except through `domain:acme.example`"),),
         world=BUSY,
         given=(stack("group:ml@acme.example", "domain:acme.example"),),
     ),
@@ -99,7 +99,7 @@ CASES = (
                 "submitter-gone",
                 ADA,
                 "tune-27b-x1",
-                "except as a member of `group:ml@acme.example`",
+                "except through `group:ml@acme.example`",
                 "1 submission in the last 30 days",
             ),
         ),
@@ -170,7 +170,7 @@ CASES = (
             stops(
                 "submitter-gone",
                 TEAM,
-                "except as a member of another listed group: nor can they cancel jobs or read results",
+                "except through another listed group: nor can they cancel jobs or read results",
             ),
         ),
         given=(
@@ -197,11 +197,7 @@ CASES = (
     Case(
         "A group leaves, and another one comes with a person who stays in one of them",
         (stack(f"      - {TEAM}\n", "      - group:nlp@acme.example\n"),),
-        (
-            stops(
-                "submitter-gone", TEAM, "except as a member of `group:nlp@acme.example` or `group:vision@acme.example`"
-            ),
-        ),
+        (stops("submitter-gone", TEAM, "except through `group:nlp@acme.example` or `group:vision@acme.example`"),),
         may=("submitter-added",),
         given=(stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),),
         accident="a renamed group, whose old members were locked out",
@@ -259,7 +255,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     "group:nlp",
-                    "can't submit `lora` any more, except as a member of `group:speech@acme.example`",
+                    "can't submit `lora` any more, except through `group:speech@acme.example`",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -274,7 +270,7 @@ CASES = (
         (stops("submitter-gone", "group:nlp", "can't submit `lora` any more: nor can", UNLESS),),
         given=(trainer(ADA, "group:nlp@acme.example"), LORA_TUNES),
         world=BUSY,
-        never=("except as a member",),
+        never=("except through",),
     ),
     Case(
         "One who submits as the trainer alone leaves it: a group that submits as it gives that back, others do not",
@@ -284,7 +280,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     BEN,
-                    "can't submit `lora` any more, except as a member of `group:nlp@acme.example`:",
+                    "can't submit `lora` any more, except through `group:nlp@acme.example`:",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -299,7 +295,7 @@ CASES = (
         (
             stops(
                 *("submitter-gone", ADA),
-                f"can't submit any more, except as a member of `{TEAM}` or `group:nlp@acme.example`:",
+                f"can't submit any more, except through `{TEAM}` or `group:nlp@acme.example`:",
             ),
         ),
         given=(trainer("group:nlp@acme.example", ADA), LORA_TUNES),
@@ -309,7 +305,7 @@ CASES = (
         (stack("      - user:ada@acme.example\n", ""),),
         (stops("submitter-gone", ADA, "can't submit `digits`, `evals` and `tune` any more: nor can", UNLESS),),
         given=(trainer("domain:acme.example"), LORA_TUNES),
-        never=("except as a member",),
+        never=("except through",),
         accident="a person shut out of all jobs but one",
     ),
     Case(
@@ -317,6 +313,6 @@ CASES = (
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
         (stops("submitter-gone", BEN, "can't submit `lora` any more: nor can", UNLESS),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
-        never=("except as a member",),
+        never=("except through",),
     ),
 )

@@ -152,7 +152,7 @@ CASES = (
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
         (
             stops(
-                *("trainer-access-gone", ADA, "can't submit `lora` any more", f"except as a member of `{TEAM}`"),
+                *("trainer-access-gone", ADA, "can't submit `lora` any more", f"except through `{TEAM}`"),
                 *("1 submission in the last 30 days", "may still submit `digits`", f"let `{TEAM}` submit"),
             ),
         ),
@@ -204,7 +204,7 @@ CASES = (
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
         (
             tells(
-                *("trainer-access-gone", ADA, "can't submit `lora` any more, except as a member of `domain:acme"),
+                *("trainer-access-gone", ADA, "can't submit `lora` any more, except through `domain:acme"),
                 f"or let `{BEN}`, `{TEAM}` or `domain:acme.example` submit",
             ),
         ),

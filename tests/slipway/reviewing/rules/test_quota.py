@@ -97,7 +97,7 @@ def test_what_lacks_quota_is_made_as_an_alternative_where_it_has_some() -> None:
     after = facts(replace(NEW, alternatives=(other,)), quota=quota(line(8, short=16), mode="warn"))
     world: dict[str, Any] = {"clusters": [replace(living(OTHER, used=5), labels={})], "limits": limits({GPUS: 32})}
     part = said(change(facts(quota=quota(line(8))), after, **world))[ALLOWED]
-    assert part.phrase == "16 H100 GPUs are missing for what is made", "which asks for 8"
+    assert part.phrase == "Quota for H100 GPUs is short by 16 for what is made", "which asks for 8"
     assert part.end.endswith("lets the deployment go on, and alternatives are tried, which no template fits")
     assert part.instead.startswith("ask for fewer, or other, machines; or ask Google for 48")
 
@@ -185,7 +185,7 @@ def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() 
     assert "beyond 4 of 6 machines: quota has 24 H100 GPUs in us-east4" in judged.sentence
     assert "keep `max` at 4 or less; or ask Google for 40 (`CustomModelTrainingH100" in judged.instead
     now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
-    assert "8 H100 GPUs in us-east4 are missing" in now.sentence
+    assert "Quota for H100 GPUs in us-east4 is short by 8" in now.sentence
 
 
 def test_limits_of_another_region_that_can_not_be_read_are_named() -> None:

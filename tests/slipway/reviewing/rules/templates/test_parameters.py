@@ -97,7 +97,7 @@ def test_a_switch_is_renamed_where_its_names_have_a_word_in_common(name: str, ki
     assert kind in {told.kind for told in found(old, new)}
 
 
-@pytest.mark.parametrize(("default", "did"), [(4, "had another value than its default"), (None, "set it")])
+@pytest.mark.parametrize(("default", "did"), [(4, "gave it a value of their own"), (None, "set it")])
 def test_users_of_a_parameter_that_goes_are_told_by_its_default_if_it_has_one(default: int | None, did: str) -> None:
     old, new = (replace(LORA, parameters=some) for some in ((Parameter("depth", "int", default),), ()))
     sent = job("a", template="lora", env={VARIABLE: recorded({"depth": 8})}, state="SUCCEEDED")
