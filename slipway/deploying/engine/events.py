@@ -74,6 +74,12 @@ def deployed(preview: Preview) -> tuple[Published, ...]:
     return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
 
 
+def unopened(preview: Preview | None) -> frozenset[str]:
+    """Return the buckets of which the program declares that nobody may open them to the public."""
+    every = (inputs for _, _, inputs in (declared(preview) if preview else ()))
+    return frozenset(str(each.get("name")) for each in every if each.get("publicAccessPrevention") == "enforced")
+
+
 @dataclass
 class _Stream:
     steps: dict[tuple[str, str], EngineStep] = field(default_factory=dict)

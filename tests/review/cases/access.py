@@ -4,6 +4,7 @@ from slipway.google.permissions import Bound
 from tests.review.case import BUSY, Case, hurts, stack, stops, tells
 from tests.review.edits import ACCOUNT_KEY_TYPE, ADOPTS, INPUT, LOCAL, MONITORING_VIEWER, OPS, TEAM, trainer
 from tests.review.engine import (
+    BUCKET,
     DATASET,
     ON_BUCKET,
     ON_PROJECT,
@@ -322,7 +323,7 @@ CASES = (
     ),
     Case(
         "Anybody on the internet may read the results",
-        names=(stops("public-access", "allUsers", "acme-work"),),
+        names=(stops("public-access", "allUsers", "acme-work", "Google refuses that"),),
         steps=granted(ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work"),
         accident="a bucket open to the world",
     ),
@@ -368,9 +369,16 @@ CASES = (
         accident="access for a contractor, never taken back",
     ),
     Case(
-        "Anybody may read the results",
-        names=(stops("public-access", "allUsers", "Google refuses that"),),
-        steps=granted(ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work"),
+        "Anybody is to read a bucket of the program's own, which declares that nobody may open it",
+        names=(
+            stops("public-access", "allUsers", "can't be let in", "is enforced on `acme-own`, so Google refuses that"),
+        ),
+        steps=does(
+            step("create", BUCKET, "own", new={"name": "acme-own", "publicAccessPrevention": "enforced"}),
+            grants("create", ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-own"),
+        ),
+        may=("bucket-created", "resource-created"),
+        never=("may read every object",),
         accident="a bucket opened to the internet",
     ),
 )

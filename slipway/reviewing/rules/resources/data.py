@@ -210,9 +210,8 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
 
 
 def _drift(touched: Touched) -> Iterator[Consequence]:
-    if form(touched.type) or touched.type.startswith(CLUSTER_TYPE):
-        return
-    if touched.parent == WORKSPACE and touched.type == OBJECT:
+    package = touched.parent == WORKSPACE and touched.type == OBJECT
+    if package or form(touched.type) or touched.type.startswith(CLUSTER_TYPE):
         return
     step = EngineStep("refresh", "", touched.type, touched.name, touched.parent, touched.old, touched.now)
     undone = () if touched.fate is Fate.REPLACED else touched.put_back

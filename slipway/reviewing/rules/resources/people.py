@@ -10,6 +10,7 @@ from typing import Any
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import counted, join
 from slipway.deploying.deployment.shared_grants import who_needs
+from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import groups_of, usual_offers
@@ -248,8 +249,9 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))
         so = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
-        if everybody and all(grant.place in change.new.buckets for grant in member.gets):
-            return "public-access-to-results", "", None, so
+        shut = [grant.place for grant in member.gets if everybody and grant.place in unopened(change.preview)]
+        if everybody and all(grant.place in (*change.new.buckets, *shut) for grant in member.gets):
+            return "public-access-to-results", "", None, named(map("`{}`".format, shut))
         crowded = "public-access" if everybody else "domain-access" if crowd(member.member) else "access-added"
         kind = "role-above-table" if not everybody and any(map(above, member.gets)) else crowded
         # Templates ask for the trainer's roles on the project.

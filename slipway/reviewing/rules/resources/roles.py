@@ -28,8 +28,7 @@ _GROWING = (
     ("viewer", "editor", "owner"),
 )
 """Rows of roles, each of which allows all that those before it do."""
-# Roles that let a member act as somebody else, or give away rights beyond its own; and all with an administrator's
-# name.
+# Roles to act as somebody else, or to give away rights beyond one's own; and all with an administrator's name.
 _ABOVE = re.compile(
     r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
 )
