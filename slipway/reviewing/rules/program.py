@@ -1,5 +1,4 @@
-"""The program itself: files that deploy and approve, a preview that fails, and keys of a stack file that no resource
-has."""
+"""The program itself: files that deploy and approve, failed previews, and keys of a stack file that no resource has."""
 
 from __future__ import annotations
 
@@ -97,12 +96,13 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
     what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
     place = _PLACE.fullmatch(what)
     first, *others = fault.why.splitlines() or [""]
-    keep = [say("preview-leave", key=edits[0].key)] if len(edits) == 1 and "back" not in fault.fix else []
+    alone = edits[0] if len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
+    keep = [say("preview-leave", key=alone.key, added=not alone.before)] if alone else []
     # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
     fixes = [
         line
         for line in fault.fix.splitlines()
-        if not (keep and (line.startswith(_ALIKE) or (" out of " in line and not edits[0].before)))
+        if not (alone and (line.startswith(_ALIKE) or (not alone.before and (" out of " in line or " back; " in line))))
     ]
     return by_row(
         "preview-failed",

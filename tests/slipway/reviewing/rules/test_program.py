@@ -61,6 +61,25 @@ def test_a_machine_that_no_pool_has_any_more_is_put_back_under_its_key() -> None
     assert consequence.instead == f"leave `{key}` as it was"
 
 
+@pytest.mark.parametrize(
+    ("before", "instead"),
+    [
+        ("mine", "put trainer: mine back; for account x declare a stack of its own"),
+        ("", "take `slipway:workspace.trainer` out"),
+    ],
+)
+def test_a_line_that_was_not_there_is_taken_out(before: str, instead: str) -> None:
+    key = "slipway:workspace.trainer"
+    fault = (
+        "account mine@p can't become account x@p, so nothing was changed\n"
+        f"  why: stacks/Pulumi.prod.yaml, {key}: jobs run as it\n"
+        "  fix: put trainer: mine back; for account x declare a stack of its own"
+    )
+    files = Files(frozenset(), stacks={STACK: (Edit(key, before, "x"),)})
+    (consequence,) = program(change(facts(), facts(), files=files, preview=Preview(errors=(fault,))))
+    assert consequence.instead == instead
+
+
 def test_an_error_of_the_program_names_its_line_and_no_frame() -> None:
     fault = (
         "Program failed with an unhandled exception:\nTraceback (most recent call last):\n"
