@@ -70,8 +70,7 @@ def unfit(alternatives: Iterable[Alternative], catalog: Catalog) -> bool:
 
 
 def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
-    """Return how many machines of each pool a submission takes, its concurrent trials together; of an empty name those
-    of its own."""
+    """Return how many machines of each pool a submission takes, its concurrent trials together; of none, its own."""
     kind, filled, counts = KINDS.get(offer.kind, CUSTOM_JOB), fill(offer.request, values), Counter[str]()
     bodies = kind.spec_of(filled).get("workerPoolSpecs") or ()
     for pool, body in zip((*offer.pools, *("" for _ in bodies)), bodies, strict=False):
@@ -233,8 +232,7 @@ def _growth(offer: Offer, catalog: Catalog) -> tuple[Price, Price]:
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
-    """Return the costs of ways to run, each of which is tried where those before it have no machines; of many those of
-    the first and the dearest."""
+    """Return the costs of ways to run, each tried where those before have no machines; of many first and dearest."""
     listed, sign = list(offers), ", else "
     if listed[3:]:  # More prices are no sentence.
         dearest = max(

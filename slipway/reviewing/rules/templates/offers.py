@@ -378,6 +378,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             *ways, last = _apart(*sooner, then)
             names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)
             told: dict[str, Any] = {"way": names[0], "next": names[1], "type": then.capacity_type, "shapes": shapes}
+            pool = next(filter(None, then.pools), "")
+            told["pool"] = f"{then.cluster}/{pool}" if pool and offer.capacity_type == then.capacity_type else ""
             # What another shape costs that is the first now, is told as a default run's cost.
             told["so"] = less if shapes else facts(f"they cost {costs(sooner, template.becomes)}", ends)
             told["grade"] = Grade.BLOCKING if less else None

@@ -61,6 +61,14 @@ def test_what_follows_a_wait_is_told_once() -> None:
     assert "by flex-start; they wait at most 2 h, then they cost" in so and so.count("on demand") == 1
 
 
+def test_another_order_of_pools_is_none_of_capacity_types() -> None:
+    """The clusters' order, or a new name of one, is the cause, and `--capacity pool` chooses neither."""
+    cpu, night = (replace(offer(cluster=name), pools=("workers",)) for name in ("cpu", "night"))
+    moved = only(replace(LORA, offers=(cpu, night)), replace(LORA, offers=(night, cpu)))
+    assert moved.phrase == "Jobs of {it} try pool `night` before pool `cpu`"
+    assert (moved.field, moved.instead) == ("", "submit with `--pool cpu/workers`")
+
+
 def test_who_tried_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
     """Jobs of any generation count, queued ones too; an adopted cluster is known by the id that it has."""
 
