@@ -147,8 +147,9 @@ def by(offer: Offer) -> str:
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
     """Return the narrowest case of parameters that holds offers: ` (model=9b)`; empty for all. Teams with machines of
-    their own are excepted: ` (not of team align)`."""
-    listed, every = ([{OF_TEAM: ("",), **offer.when} for offer in some] for some in (offers, template.offers))
+    their own, and other cases in it, are excepted: ` (not of team align, except model=27b, precision=fp32)`."""
+    given = list(offers)
+    listed, every = ([{OF_TEAM: ("",), **offer.when} for offer in some] for some in (given, template.offers))
     shared = [name for name in (listed or [{}])[0] if all(name in case for case in listed)]
     bounds = {name: tuple(dict.fromkeys(chain(*(case[name] for case in listed)))) for name in shared}
     beyond = {name: [case for case in every if {*case.get(name, some)} - {*some}] for name, some in bounds.items()}
@@ -156,6 +157,11 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
     everybodys = "" in narrow.get(OF_TEAM, ()) and narrow.pop(OF_TEAM)
     teams = sorted({str(*case[OF_TEAM]) for case in beyond[OF_TEAM]}) if everybodys else []
     words = [case_in_words(narrow)] * bool(narrow) + [f"not of team{'s' * bool(teams[1:])} {join(teams)}"] * bool(teams)
+    alike = [each for each in template.offers if each.available and each.kind in {offer.kind for offer in given}]
+    others = [{OF_TEAM: ("",), **each.when} for each in alike if not any(compete(each, offer) for offer in given)]
+    within = [case for case in others if all({*case.get(name, some)} & {*some} for name, some in bounds.items())]
+    apart = [{name: case[name] for name in case if case[name] not in (("",), narrow.get(name))} for case in within]
+    words += [f"except {join(dict.fromkeys(map(case_in_words, apart)), 'or')}"] * bool(apart)
     return f" ({', '.join(words)})" if words else ""
 
 
@@ -185,8 +191,9 @@ def cost(offer: Offer, catalog: Catalog) -> str:
             return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
         return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
+        counts = [f" ({counted(each.machines, 'machine')})" for each in reserved(offer, catalog) if each.machines]
         dates = dates_of(offer, catalog)
-        return f"Vertex AI's fee on top of the reservation{dates and f', {dates} alone'}"
+        return f"Vertex AI's fee on top of the reservation{dates and f', {dates} alone'}{''.join(counts[:1])}"
     return f"{_dollars(offer.price_per_hour)} {by(offer)}"
 
 
@@ -240,13 +247,8 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
             key=lambda offer: (offer.capacity_type != POOL, offer.price_per_hour.unknown, offer.price_per_hour.known),
         )
         listed, sign = [listed[0], dearest], ", at the dearest "
-    return sign.join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in listed)
-
-
-def _end(offer: Offer, catalog: Catalog) -> str:
-    """Return what is to be known of a way to run beside its cost: ` (2 machines)`, those of a reservation."""
-    counts = [f" ({counted(each.machines, 'machine')})" for each in reserved(offer, catalog) if each.machines]
-    return ", which may be taken away" if offer.capacity_type == SPOT else "".join(counts[:1])
+    end = ", which may be taken away"
+    return sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
 
 
 Way = tuple[Template, Offer, Sequence[Offer]]

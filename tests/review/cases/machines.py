@@ -295,8 +295,18 @@ CASES = (
     Case(
         "The machines of a template are others, and so are those of each of its ways to run",
         (template("lora", '"a2-highgpu-1g"', '"a2-ultragpu-1g"'),),
-        (hurts("machines-changed", "lora", "run on `a2-ultragpu-1g` instead of `a2-highgpu-1g`"),),
-        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
+        (
+            hurts(
+                "machines-changed",
+                "lora",
+                "(except model=27b, precision=fp32) on `a2-highgpu-1g` run on `a2-ultragpu-1g`",
+            ),
+        ),
+        given=(
+            imports("lora", "Shape"),
+            more("lora", f"shapes=({SPOT_ALONE},)"),
+            template("lora", '{"model": "27b"}', '{"model": "27b", "precision": "fp32"}'),
+        ),
         may=("run-cost",),
         never=("can't run on `a2-highgpu-1g`", "with `a2-ultragpu-1g` run on"),
     ),
