@@ -162,7 +162,7 @@ CASES = (
         (
             hurts("policy-weaker", "longestTimeout", "this change breaks it as it was", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
-            hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
+            hurts("timeout-changed", "lora", "holds machines of a pool for which others wait"),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),

@@ -311,7 +311,7 @@ CASES = (
         ),
         (
             tells("timeout-changed", "evals", "2 h 30 min instead of 2 h"),
-            tells("timeout-changed", "digits", "1 h 30 min", "on pool `cpu` holds machines"),
+            tells("timeout-changed", "digits", "1 h 30 min", "or holds machines of a pool"),
         ),
     ),
     Case(

@@ -12,7 +12,6 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
-from slipway.model.capacity import POOL
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.catalog.template import Offer
@@ -31,7 +30,6 @@ from slipway.reviewing.change.usual import (
     secrets_of,
     usual_values,
     variables,
-    way,
     whose,
 )
 from slipway.reviewing.consequence import IT
@@ -53,7 +51,7 @@ def machines(difference: Difference) -> Effect:
         side = new or old
         assert isinstance(side, Machines)
         words = f"{_count(side, difference)} `{side.type}`"
-        return follows("machines-besides" if new else "machines-no-more", new=words, old=words)
+        return follows("machines-besides", machines=words, more=new)
     if (old.type, old.gpus) != (new.type, new.gpus):
         can = [each for each in difference.template.new.offers if each.available]
         runs = any(compete(each, offer) for each in can for offer in difference.offers)
@@ -62,14 +60,10 @@ def machines(difference: Difference) -> Effect:
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
         verb = "ask for" if not runs else "run on" if new.type != old.type else "run with"
         does = f"{verb} {' instead of '.join(whole)}"
-        row: RowName = "machine-other"
-        if bool(old.gpu) != bool(new.gpu):
-            row = "gpu-gone" if old.gpu else "gpu-new"
-        elif 0 < new.gpu_memory < old.gpu_memory:
-            row = "gpu-smaller"
-        more = (old.type, old.gpu) == (new.type, new.gpu)
-        grade = Grade.NOTE if old.fits_in(new) else None
-        return follows(row, grade=grade, does=does, old=whole[1], more=more, gb=new.gpu_memory, old_gb=old.gpu_memory)
+        if 0 < new.gpu_memory < old.gpu_memory:
+            return follows("gpu-smaller", does=does, old=whole[1], gb=new.gpu_memory, old_gb=old.gpu_memory)
+        more, grade = (old.type, old.gpu) == (new.type, new.gpu), Grade.NOTE if old.fits_in(new) else None
+        return follows("machine-other", grade=grade, does=does, had=old.gpu, gpu=new.gpu, more=more)
     if old.count != new.count:
         counts = [_count(side, difference) for side in (new, old)]
         return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
@@ -281,11 +275,8 @@ def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
     trials = difference.template.new.kind == TUNING_JOB.name
     if 0 < old < new:
-        held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         grade = Grade.NOTE if new < 2 * old else None
-        values: dict[str, Any] = {"trials": trials, "pools": join(held), "new": exact_span(new), "old": exact_span(old)}
-        values["own"] = any(offer.capacity_type != POOL for offer in difference.offers)
-        return follows("timeout-longer", grade=grade, **values)
+        return follows("timeout-longer", grade=grade, trials=trials, new=exact_span(new), old=exact_span(old))
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]

@@ -10,7 +10,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, exact_span, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.cases import renames
-from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.placeholders import names, render
 from slipway.model.catalog.template import Parameter, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -70,28 +70,19 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         used = template.used.giving(former, lambda value: value in (None, was.default))
         yield _tells(template, "parameter-required", name, had=had, used=used)
     elif was.required and not new.required:
-        yield _tells(template, "default-added", name, has=has)
+        yield _tells(template, "default-changed", name, has=has, had="", so="", stays=False, grade=Grade.NOTE)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
         grade, why = _follows(template, replace(new, name=former))
-        yield _tells(
-            template,
-            "default-changed",
-            name,
-            has=has,
-            had=had,
-            so=why,
-            stays=not new.refusal(was.default),
-            used=template.used.giving(former, lambda value: value == was.default),
-            edits=(Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name)),),
-            grade=grade,
-        )
+        used = template.used.giving(former, lambda value: value == was.default)
+        edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
+        told: dict[str, Any] = {"has": has, "had": had, "so": why, "stays": not new.refusal(was.default)}
+        yield _tells(template, "default-changed", name, used=used, edits=(edit,), grade=grade, **told)
     if was.type == new.type or (was.type, new.type) == ("int", "float"):
         yield from _bounds(template, was, new)
 
 
 def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | None, str]:
-    """Return the grade of another default where it is not the usual one, and its effect: other machines, another number
-    of them, or a study of another length."""
+    """Return another default's grade, where it is not the usual one, and its effect on machines and length."""
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     called = renames(old, template.new)
@@ -109,11 +100,12 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
-    # Other parameters may make more rounds, too.
-    had, has = rounds(old), rounds(template.new) if rounds(new) != rounds(old) else rounds(old)
-    limit = exact_span(timeout_of(template.new))
-    longer = f"{counted(has, 'round')} of trials instead of {had}, of up to {limit} each"
-    return None, facts(more, longer if had != has else "")
+    had, has, alone = map(rounds, (old, template.new, new))
+    if has == had or alone == had:
+        return None, more
+    others = "" if alone == has else join(f"`{each}`" for each in names(str(old.study)) if each != parameter.name)
+    limit, beside = exact_span(timeout_of(template.new)), f"without {others} too, " if others else ""
+    return None, facts(more, f"{beside}{counted(has, 'round')} of trials instead of {had}, of up to {limit} each")
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

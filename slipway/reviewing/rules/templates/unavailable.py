@@ -35,7 +35,8 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     begins = min((rest.season.begins or now for rest in rests if not rest.edit), default=now)
     first = f" before {moment_in_words(begins)}" if len(rests) == len(lost) and begins > now else ""
     yield template.tells(
-        "no-usual-offer-left" if at_all else "no-offer-left",
+        "no-offer-left",
+        usual=at_all,
         now=any(not rest.edit for rest in rests),
         so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
         instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
