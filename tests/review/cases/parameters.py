@@ -4,6 +4,7 @@ from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, silent
 from tests.review.edits import DASK_WORKERS, LARGE_ONES, LATELY, ON_A100, RANK, REFUSED, STUDIED, TYPES, VARIANT
 
 STUDY = Job("study-4", "tune", parameters={"trials": 4}, capacity_type="pool", state="SUCCEEDED", hours=60)
+LARGE_REFUSED = f"        {REFUSED.replace('9b', '27b')},\n"
 CLOSED = '            refusal="27b is closed",\n        ),\n'
 LARGE_CLOSED = template("lora", LARGE_ONES, CLOSED)
 ON_CPUS = (
@@ -111,9 +112,13 @@ CASES = (
     ),
     Case(
         "More values of a parameter are allowed",
-        (template("lora", "min=1, max=256, help", "min=1, max=512, help"),),
-        (tells("bounds-widened", "rank", "256", "512"),),
+        (template("lora", "min=1, max=256, help", "min=1, max=512, help"), XL_COMES[0]),
+        (
+            tells("bounds-widened", "rank", "256", "512"),
+            tells("bounds-widened", "case", "(model=70b) may be submitted: they cost $2.53/h on Spot"),
+        ),
         world=BUSY,
+        never=("refused them", "can use", "can also use"),
     ),
     Case(
         "A wider bound for which the pool still has room: nobody is crowded out",
@@ -286,7 +291,12 @@ CASES = (
     Case(
         "Another default for precision, which says nothing of memory and time",
         (template("lora", 'default="bf16"', 'default="fp32"'),),
-        (hurts("default-changed", "precision", "`fp32` instead of `bf16`"),),
+        (
+            hurts("default-changed", "precision", "`fp32` instead of `bf16`"),
+            stops("bounds-narrowed", "precision", "(model=27b) without `precision` are refused", "by ada had"),
+        ),
+        given=(template("lora", VARIANT, VARIANT.replace("(\n", f"(\n{LARGE_REFUSED}", 1)),),
+        world=BUSY,
         never=("memory and", "suffice", "timeout", "results may differ"),
         accident="a default of half precision, with losses that were no numbers",
     ),
@@ -342,15 +352,19 @@ CASES = (
         (hurts("default-changed", "tune parameter parallel", "2", "1"),),
     ),
     Case(
-        "Twice as many trials, and twice as many at once",
-        (template("tune", "int, default=8", "int, default=16"), template("tune", "int, default=2", "int, default=4")),
+        "Five times as many trials, and twice as many at once",
+        (template("tune", "int, default=8", "int, default=40"), template("tune", "int, default=2", "int, default=4")),
         (
-            hurts("default-changed", "tune", "`16` instead of `8`"),
-            hurts("default-changed", "tune", "`4` instead of `2`"),
+            hurts(
+                "default-changed",
+                "tune",
+                "`40` instead of `8`: without `parallel` too, 10 rounds of trials instead of 4",
+            ),
+            hurts("default-changed", "tune", "`trials` too, 10 rounds of trials instead of 4"),
         ),
         world=STUDIED,
         may=("run-cost", "minimum-below-default"),
-        never=("8 rounds of trials", "2 rounds of trials"),
+        never=("20 rounds of trials", "2 rounds of trials", "to run as before"),
         accident="a search that doubled, and its bill with it",
     ),
     Case(
@@ -368,7 +382,7 @@ CASES = (
     Case(
         "Large models that were refused may run by flex-start alone",
         (template("lora", CLOSED, ON_A100.replace('"flex-start", "on-demand"', '"flex-start",')),),
-        (tells("bounds-widened", "lora", "model=27b", "may be submitted", "by flex-start"),),
+        (hurts("bounds-widened", "lora", "model=27b", "may be submitted", "by flex-start"),),
         given=(LARGE_CLOSED,),
         never=("are not offered", "can also use"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from slipway.base.formatting import counted, exact_span, join, last_part
@@ -21,6 +21,7 @@ from slipway.model.fingerprint import is_generation_of
 from slipway.model.labels import TEAM
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
     account_of,
     compete,
@@ -55,10 +56,14 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         if any(compete(each, offer) and not refused(each, was) for each in was.values()):
             used = template.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
-    for words, some in opened(was, becomes).items():
-        yield _tells(template, "case-allowed", some[0], part=f"case {words}", costs=costs(some, template.becomes))
+    yield from _refused_by_default(template, shut, was)
+    for words, some in _opened(was, becomes, old).items():
+        grade = Grade.WARNING if any(_is_dearer(each, old) for each in some) else None
+        values = {"refused": served(some[0], old), "costs": costs(some, template.becomes)}
+        yield _tells(template, "case-allowed", some[0], part=f"case {words}", grade=grade, **values)
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
+    after = {label: each for label, each in after.items() if served(each, old) or not each.available}
     same = kept(before, after)
     of_shapes = set[str]()
     for told, labels in (*shapes_gone(template, before, after), *shapes_added(template, before, after)):
@@ -78,6 +83,20 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     # Jobs that can run nowhere have their other ways in the details, and are told once.
     yield from {part.who if part.details else part.key: part for part in reversed([*stay])}.values()
     yield from _waits(template, {label: (before[old], after[label]) for label, old in same.items()}, after)
+
+
+def _refused_by_default(template: TemplateChange, shut: Iterable[Offer], was: Offers) -> Iterator[Consequence]:
+    """Find cases that a template's file refuses by a new default, and took by the old one."""
+    defaults = {each.name: each.default for each in template.old.parameters}
+    changed = [each for each in template.new.parameters if defaults.get(each.name) not in (None, each.default)]
+    for offer, new in product(shut, changed):
+        name, had = new.name, defaults[new.name]
+        case = replace(offer, when={other: values for other, values in offer.when.items() if other != name})
+        took = (each for each in was.values() if had in each.when.get(name, (had,)) and not refused(each, was))
+        if new.default in offer.when.get(name, ()) and any(compete(each, case) for each in took):
+            used = template.used.having(lambda job, when={**case.when, name: (had,)}: is_case(job, when))  # type: ignore[misc]
+            values: dict[str, Any] = {"name": name, "has": shown(new.default), "used": used}
+            yield _tells(template, "default-refused", case, part=f"default of {name}", **values)
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
@@ -143,19 +162,18 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
 
 
 def refused(offer: Offer, offers: Offers) -> bool:
-    """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines. Of pools
-    alone it may lack one that fits."""
+    """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
     beside = [each for each in offers.values() if compete(each, offer)]
     open_ = any(each.available or each.lacks_quota or each.dormant or each.cluster for each in beside)
     return bool(offer.when) and not open_ and any(each.capacity_type != POOL for each in beside)
 
 
-def opened(was: Offers, becomes: Offers) -> Mapping[str, list[Offer]]:
-    """Return the available ways to run of jobs that the template's file refused, by their case."""
+def _opened(was: Offers, becomes: Offers, old: Template) -> Mapping[str, list[Offer]]:
+    """Return the available ways to run of jobs that no parameter or the template's file took before, by their case."""
     cases: dict[str, list[Offer]] = {}
     for offer in becomes.values():
         rivals = [each for each in was.values() if compete(each, offer)]
-        if offer.available and rivals and all(refused(each, was) for each in rivals):
+        if offer.available and (all(refused(each, was) for each in rivals) if rivals else not served(offer, old)):
             cases.setdefault(case_in_words(offer.when), []).append(offer)
     return cases
 
@@ -245,8 +263,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
-    over = any(each.ends and each.ends <= template.change.now for each in reserved(offer, template.was))
-    could = offer.available and not over
+    could = offer.available and not over(offer, template.was, template.change.now)
     nowhere = could and _can_run_nowhere(offer, template)
     so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
     if left and could:
@@ -333,9 +350,13 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         free = Grade.NOTE if cluster and not cluster.adopted and not shared else None
         how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
         return _tells(template, "offer-added-first", offer, **how, so=so, grade=free)
-    known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
-    dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None, **added)
+    grade = Grade.WARNING if _is_dearer(offer, template.old) else None
+    return _tells(template, "offer-added", offer, so=so, grade=grade, **added)
+
+
+def _is_dearer(offer: Offer, old: Template) -> bool:
+    known = (each.price_per_hour.known for each in old.offers if is_dear(each))
+    return is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
 
 
 def _apart(*offers: Offer) -> list[str]:
