@@ -53,7 +53,14 @@ CASES = (
             Edit(CONSTRAINTS, "numpy==1.26.4\nscipy==1.14.1\n", "numpy==2.1.0\n"),
         ),
         (
-            hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0", "installs it beside `peft==0.13.0`"),
+            hurts(
+                "requirements-changed",
+                "lora",
+                "torch==2.4.1",
+                "torch==2.5.0",
+                "pip installs it beside",
+                "`peft==0.13.0`",
+            ),
             hurts("requirements-changed", "lora", "`numpy==2.1.0` where something installs that", "`scipy==1.14.1`"),
         ),
         given=(
@@ -159,12 +166,13 @@ CASES = (
     asks(
         "Packages come from another index as well",
         "torch==2.4.1\n",
-        "--extra-index-url https://wheels.acme.example/simple/\ntorch==2.4.1\n",
+        "--extra-index-url https://us-python.pkg.dev/acme-ml/wheels/simple/\ntorch==2.4.1\n",
         stops(
             "requirements-changed",
             "lora",
-            "take packages from `https://wheels.acme.example/simple` too",
-            "whoever publishes there can run code",
+            "take packages from `https://us-python.pkg.dev/acme-ml/wheels/simple` too",
+            "whoever publishes there can run code as the jobs' account, as can whoever publishes a higher version",
+            "whether that account may read it, else each start fails",
             "they run as `trainer`",
         ),
     ),

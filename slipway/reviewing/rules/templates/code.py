@@ -162,10 +162,9 @@ def _installed(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells(
             row,
             part=f"requirements {row.rpartition('-')[2]}",
-            before=lines[0] or "none",
-            held=lines[0],
+            before=lines[0],
             after=lines[1],
-            beside=few(f"`{line}`" for name, line in shown[1].items() if "==" in line and name not in names),
+            beside=few(f"`{line}`" for name, line in shown[1].items() if "==" in line and name not in alike),
             moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
             open=any("==" not in after.get(name, "") for name in alike),
             saves=template.new.checkpoints,
@@ -186,8 +185,9 @@ def _elsewhere(template: TemplateChange) -> Consequence:
     more = [index for index in after if index not in before] if {*before} < {*after} else ()
     values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after, more)]
     told: dict[str, Any] = dict(zip(("before", "after", "more"), values, strict=True), fewer={*after} < {*before})
-    accounts = {account_of(offer).partition("@")[0] for offer in template.new.offers}
-    runs = [f"they run as `{account}`" for account in sorted(accounts) if account]
+    told |= {"extra": after[1:], "private": any("-python.pkg.dev/" in each for each in {*after} - {*before})}
+    accounts = dict.fromkeys(map(account_of, template.new.offers))
+    runs = [f"they run as `{each.partition('@')[0]}`" for each in accounts if each]
     field = _file_of(template, *({*before} ^ {*after}))
     return template.tells("requirements-index", part="index", details=runs, field=field, **told)
 
