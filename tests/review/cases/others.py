@@ -171,7 +171,7 @@ CASES = (
     Case(
         "The reservation holds machines of another type",
         (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-megagpu-8g, machines: 2"),),
-        (stops("offer-unavailable", "lora reservation", "a3-megagpu-8g"),),
+        (stops("offer-unavailable", "lora reservation", "2 `a3-megagpu-8g`, and a usual job takes 1 `a3-highgpu-8g`"),),
         accident="a machine type that is not where it was looked for",
     ),
     Case(

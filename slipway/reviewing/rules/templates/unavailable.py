@@ -12,11 +12,11 @@ from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import compete, cost, machine_types, misfits, reserved
+from slipway.reviewing.change.usual import compete, cost, machine_types, machines_of, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
-from slipway.reviewing.rules.words import ask, in_words
+from slipway.reviewing.rules.words import ask, in_words, machines
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -95,12 +95,12 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
     if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"
-    named = [each.machine for each in reserved(offer, catalog)]
-    if offer.capacity_type == RESERVATION and not named:
-        return "the stack lists no such reservation"
-    asked, holds = {*machine_types(offer)}, {*named} - {""}
-    if offer.capacity_type == RESERVATION and holds and not holds & asked:
-        there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
-        return f"it holds {there}, and they need {needed}"
+    held, needs = reserved(offer, catalog), machines_of(offer, template.new)
+    most = sum(group.count for group in needs)
+    fit = (each.machine in ("", *machine_types(offer)) and most <= (each.machines or most) for each in held)
+    if offer.capacity_type == RESERVATION and not any(fit):
+        there = join(f"{each.machines or ''} `{each.machine or 'machines'}`".strip() for each in held)
+        holds = f"it holds {there}, and a usual job takes {machines(needs)}"
+        return holds if held else "the stack lists no such reservation"
     unfit = offer.capacity_type == POOL and not offer.cluster
     return "they fit no pool that they may use" if unfit else "it is not available"
