@@ -20,7 +20,7 @@ GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
 _ENTRY = re.compile(r"slipway:(?:persistentResources|machines)\.[\w-]+")
 _LATER = re.compile(
-    r"slipway:(persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial|reservations\..+\.machines)"
+    r"slipway:(persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial|reservations\.(?P<held>.+)\.machines)"
 )
 """Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
@@ -130,7 +130,10 @@ def used_later(change: Change) -> Iterator[Consequence]:
     for edit in (edit for edit in edits if not edit.key.startswith(gone)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
-            yield by_row("used-later", Subject("key", edit.key), key=edit.key, made=match["pool"], edits=(edit,))
+            of = (
+                Subject("cluster", match["name"], "initial") if match["pool"] else Subject("reservation", match["held"])
+            )
+            yield by_row("used-later", of, key=edit.key, made=match["pool"], edits=(edit,))
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:
