@@ -182,7 +182,11 @@ def test_what_is_taken_is_gone_from_its_place_and_removed_in_the_background(tmp_
     trash.start()
     emptied(tmp_path / "trash")
     trash.take([filled(tmp_path / "another")])
-    emptied(tmp_path / "trash")
+    until = time.monotonic() + 600
+    while any((tmp_path / "trash").iterdir()):  # The first remover may not have ended yet: it goes with the next.
+        assert time.monotonic() < until
+        trash.take(())
+        time.sleep(0.01)
     trash.stop()
 
 

@@ -130,10 +130,9 @@ def used_later(change: Change) -> Iterator[Consequence]:
     for edit in (edit for edit in edits if not edit.key.startswith(gone)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
-            of = (
-                Subject("cluster", match["name"], "initial") if match["pool"] else Subject("reservation", match["held"])
-            )
-            yield by_row("used-later", of, key=edit.key, made=match["pool"], edits=(edit,))
+            made, held = match["pool"], match["held"]
+            of = Subject("cluster", match["name"], "initial") if made else Subject("reservation", held)
+            yield by_row("used-later", of, key=edit.key, made=made, edits=(edit,))
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:
