@@ -14,7 +14,7 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.placeholders import fill
+from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
 from slipway.model.cluster import Alternative, Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
@@ -239,7 +239,8 @@ def _growth(offer: Offer, catalog: Catalog) -> tuple[Price, Price]:
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
-    """Return the costs of ways to run, each tried where those before have no machines; of many first and dearest."""
+    """Return the costs of ways to run, each tried where those before have no machines; of many first and dearest. What
+    a parameter makes larger is told as it is by default."""
     listed, sign = list(offers), ", else "
     if listed[3:]:  # More prices are no sentence.
         dearest = max(
@@ -248,7 +249,10 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
         )
         listed, sign = [listed[0], dearest], ", at the dearest "
     end = ", which may be taken away"
-    return sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
+    told = sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
+    counts = [pool.get("replicaCount") for offer in listed if offer.price_per_hour.known for pool in offer.worker_pools]
+    counts += [offer.request.get("parallelTrialCount") for offer in listed]
+    return told + " (default size)" * any(names(str(count)) for count in counts)
 
 
 Way = tuple[Template, Offer, Sequence[Offer]]

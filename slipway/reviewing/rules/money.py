@@ -337,7 +337,9 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Ru
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
     before = offers_by_label(old, new.kind)
     first = [next(iter(side), None) for side in usual]
-    pairs = [("A default run", " on machines of its own" if pooled else "", first[0], first[1])]
+    apart = whose([first[1]], new) if first[1] and any(offer.team for offer in new.offers) else ""
+    where = f"{apart}{' on machines of its own' if pooled else ''}"
+    pairs = [("A default run", where, first[0], first[1])]
     for label, offer in offers_by_label(new).items():
         if first == [before.get(label), offer]:
             continue  # The default run is told first.

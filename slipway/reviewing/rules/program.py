@@ -40,7 +40,8 @@ def program(change: Change) -> Iterator[Consequence]:
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
         edits = _causes(fault, change.files.stacks.get(change.stack, ()), alone=Side.AFTER in change.unknown)
-        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
+        lone = not any(file.startswith("templates/") for file in change.files.touched)
+        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits, lone=lone)
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
@@ -92,11 +93,12 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
     return tuple(named or others * (alone and not entries))
 
 
-def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
+def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (), *, lone: bool = True) -> Consequence:
+    """Return what a refused deployment says. `lone`: no template is edited beside, so that an edit may be left out."""
     what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
     place = _PLACE.fullmatch(what)
     first, *others = fault.why.splitlines() or [""]
-    alone = edits[0] if len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
+    alone = edits[0] if lone and len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
     keep = [say("preview-leave", key=alone.key, added=not alone.before)] if alone else []
     # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
     fixes = [

@@ -198,6 +198,7 @@ CASES = (
         ),
         given=VISION_HAS_SMALL,
         may=("run-cost",),
+        never=("A default run of `evals` costs",),
         accident="an order that was measured for one team's jobs alone",
     ),
     Case(

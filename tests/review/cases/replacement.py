@@ -46,7 +46,7 @@ CASES = (
             stops(
                 "cluster-in-place",
                 "cluster cpu",
-                "no deployment goes through until no job runs on it",
+                "no deployment goes through until it has no job",
                 "meanwhile jobs of `tune` can go nowhere else",
                 "jobs of `tune` can go nowhere else\nuntil the new one is there, jobs of `digits` cost",
             ),

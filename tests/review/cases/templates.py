@@ -48,7 +48,7 @@ CASES = (
     Case(
         "A template that costs a hundred dollars an hour can be submitted",
         (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
-        (hurts("template-added", "template wide", "a run of up to 24 h costs $101.14/h on demand"),),
+        (hurts("template-added", "template wide", "a usual run of up to 24 h costs $101.14/h on demand"),),
         world=BUSY,
         accident="a bill that nobody had asked for",
     ),
@@ -66,7 +66,7 @@ CASES = (
     Case(
         "A template is published that was not, and a team has larger machines for it",
         (stack("    - tune\n", "    - tune\n    - evals\n"),),
-        (tells("template-added", "template evals", "a run (not of team vision) of up to"),),
+        (tells("template-added", "template evals", "a usual run (not of team vision) of up to"),),
         given=(
             stack("    - evals\n", ""),
             stack(

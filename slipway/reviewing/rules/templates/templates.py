@@ -77,7 +77,7 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
     priced = f"{whose(can, template.new)} of up to {template.longest} costs {costs(can, template.becomes)}"
-    run = [f"a run{priced}"] if can else []
+    run = [f"a usual run{priced}"] if can else []
     for (cluster, pool), count in taken(template.new).items():
         most = {each.name: each.max for each in template.becomes.clusters[cluster].pools}
         if can and cluster == can[0].cluster and count == most.get(pool):

@@ -76,8 +76,12 @@ def test_a_line_that_was_not_there_is_taken_out(before: str, instead: str) -> No
         "  fix: put trainer: mine back; for account x declare a stack of its own"
     )
     files = Files(frozenset(), stacks={STACK: (Edit(key, before, "x"),)})
-    (consequence,) = program(change(facts(), facts(), files=files, preview=Preview(errors=(fault,))))
+    failed = Preview(errors=(fault,))
+    (consequence,) = program(change(facts(), facts(), files=files, preview=failed))
     assert consequence.instead == instead
+    beside = Files(frozenset({"templates/lora.py"}), stacks=files.stacks)
+    (consequence,) = program(change(facts(), facts(), files=beside, preview=failed))
+    assert "take" not in consequence.instead, "the template may be refused without it"
 
 
 def test_an_error_of_the_program_names_its_line_and_no_frame() -> None:

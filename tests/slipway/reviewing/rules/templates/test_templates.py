@@ -105,7 +105,7 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     small, large = (replace(SPOT, when={"model": (word,)}) for word in ("2b", "27b"))
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
-    runs = "a run (model=2b) of up to 24 h costs $0.22/h on Spot, which may be taken away"
+    runs = "a usual run (model=2b) of up to 24 h costs $0.22/h on Spot, which may be taken away"
     assert only(None, fine).sentence == f"Submitters may run `lora`: {runs}"
     new = {consequence.kind: consequence for consequence in found(None, dead)}
     assert new["template-added"].sentence == "Submitters see `lora`, and can't run it"
@@ -167,7 +167,7 @@ def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
     file = (BASE / "templates/tune.py").read_text("utf-8").replace('"tune"', '"again"').replace("a tuning", "another")
     listed = Edit(STACK, "    - tune\n", "    - tune\n    - again\n")
     (told,) = play(Case("", (Edit("templates/again.py", "", file), listed))).consequences
-    assert "a run of up to 4 h costs" in told.sentence
+    assert "a usual run of up to 4 h costs" in told.sentence
 
 
 def test_a_template_on_machines_of_a_team_alone_is_for_that_team() -> None:
