@@ -117,7 +117,8 @@ CASES = (
     Case(
         "Urgent jobs are allowed to a group that is no submitter",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
-        (hurts("urgent-jobs", "group:sales@acme.example", "no team is called so"),),
+        (hurts("urgent-jobs", "group:sales@acme.example", "is listed under `urgent`: no team is called so"),),
+        never=("make room",),
         accident="a group that was named by its old address",
     ),
     Case(
