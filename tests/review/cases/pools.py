@@ -236,7 +236,7 @@ CASES = (
         (stack(WORKERS, "replicas: 8"),),
         (
             hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` that take more than"),
-            tells("capacity-raised", "cpu/workers", "always keeps more"),
+            tells("capacity-raised", "cpu/workers", "always keeps more", " a month, used or not"),
         ),
         may=ANEW,
         world=TWELVE,

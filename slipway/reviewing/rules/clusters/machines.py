@@ -62,7 +62,7 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
         until = have_ended(cluster.jobs, "") if cluster.jobs else ""
         grows = cluster.old and cluster.held_price != price(cluster.old, most=True)
         waits = bool(grows) and any(job.waits for job in cluster.jobs)  # These may take more machines of it.
-        held = f"{'at least ' * waits}{dollars(cluster.held_price)}"
+        held = f"{'at least ' * (waits and cluster.held_price.complete)}{dollars(cluster.held_price)}"
         how = {"briefly": not cluster.retires, "until": until, "held": held}
         yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=cluster.held_price, **how)
 

@@ -46,6 +46,7 @@ NOTE, WARNING, _ = Grade
 OLD = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
 NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
 TUNE = job("tune-27b-x1", on=OLD)
+PART = Price(Decimal("0.5"), complete=False)
 VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 GOES = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
 
@@ -59,9 +60,8 @@ def fates(change: Change) -> dict[str, Consequence]:
 
 
 def test_a_month_of_a_price_that_lacks_a_part_is_no_sum() -> None:
-    part = Price(Decimal("0.5"), complete=False)
-    assert with_month(part) == "$0.50/h, $365 a month and more"
-    assert (with_month(replace(part, complete=True)), with_month(UNKNOWN)) == (
+    assert with_month(PART) == "$0.50/h, $365 a month and more"
+    assert (with_month(replace(PART, complete=True)), with_month(UNKNOWN)) == (
         "$0.50/h, $365 a month",
         "an unknown amount",
     )
@@ -119,7 +119,12 @@ def test_a_job_and_the_one_behind_it_are_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "held"), [(OLD, "at least $101.14/h"), (cluster("h100", pool("w", H100, 1, None)), "$101.14/h")]
+    ("old", "held"),
+    [
+        (OLD, "at least $101.14/h"),
+        (cluster("h100", pool("w", H100, 1, None)), "$101.14/h"),
+        (replace(OLD, pools=(replace(OLD.pools[0], price_per_hour=PART),)), "$0.50/h and more"),
+    ],
 )
 def test_an_old_generation_may_cost_more_only_where_it_may_take_more_machines(old: Cluster, held: str) -> None:
     waits = job("waits", on=old, state="PENDING")
