@@ -91,7 +91,7 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
             grows=new.autoscaled,
             size=_size(old, "min"),
             ready=old.min,
-            saved=with_month(old.price_per_hour * (old.min - new.min)),
+            saved=with_month(new.price_per_hour * (old.min - new.min)),
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,

@@ -16,6 +16,7 @@ from slipway.model.catalog.withdrawal import withdrawn
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.grades import is_announced
+from slipway.model.machines.spec import Disk
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change, Side
@@ -43,6 +44,7 @@ from tests.slipway.reviewing.builders import (
 )
 
 NOTE, WARNING, _ = Grade
+LARGER = replace(H100, disk=Disk("pd-ssd", 1000))
 OLD = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
 NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
 TUNE = job("tune-27b-x1", on=OLD)
@@ -65,6 +67,13 @@ def test_a_month_of_a_price_that_lacks_a_part_is_no_sum() -> None:
         "$0.50/h, $365 a month",
         "an unknown amount",
     )
+
+
+def test_machines_that_a_minimum_keeps_are_priced_as_those_of_the_new_pool() -> None:
+    old, new = cluster("h100", pool("w", H100, 2), id="old"), cluster("h100", pool("w", LARGER, 1), id="new")
+    told = clusters(change(facts(old), facts(new), clusters=[living(old)]))
+    (kept,) = (part.instead for part in told if part.kind == "capacity-given-back")
+    assert kept == f"keep `replicas.min` at 2, which costs {with_month(new.pools[0].price_per_hour)}"
 
 
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
