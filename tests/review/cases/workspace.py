@@ -37,7 +37,15 @@ CASES = (
     Case(
         "Whoever may see a job may open a shell in it",
         (more("evals", "enable_web_access=True", "enable_dashboard_access=True"),),
-        (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "without a trace"),),
+        (
+            stops(
+                "web-access-changed",
+                "evals",
+                "may act as `evals`",
+                "the job's account reads secret `judge-key`",
+                "without a trace",
+            ),
+        ),
         accident="a debugging door left open",
     ),
     Case(
