@@ -164,22 +164,22 @@ CASES = (
         may=("submitter-added",),
     ),
     Case(
-        "A group leaves of four, which are not all named",
-        (stack(f"      - {TEAM}\n", ""),),
-        (
+        "A group and a domain leave, and of others' groups, which may have their people, not all are named",
+        (stack(f"      - {TEAM}\n      - domain:partner.example\n", ""),),
+        tuple(
             stops(
-                "submitter-gone",
-                TEAM,
-                "except through another listed group: nor can they cancel jobs or read results",
-            ),
+                "submitter-gone", who, "except through another listed group: nor can they cancel jobs or read results"
+            )
+            for who in (TEAM, "domain:partner.example")
         ),
         given=(
             stack(
                 f"      - {TEAM}\n",
-                f"      - {TEAM}\n" + "".join(f"      - group:{each}@acme.example\n" for each in ("a1", "b2", "c3")),
+                f"      - {TEAM}\n      - domain:partner.example\n      - domain:guests.example\n"
+                + "".join(f"      - group:{each}@acme.example\n" for each in ("a1", "b2", "c3")),
             ),
         ),
-        never=("group:b2", "workspace's trainer"),
+        never=("group:b2", "guests", "workspace's trainer"),
         accident="a group removed whose members' scripts were other people's schedules",
     ),
     Case(

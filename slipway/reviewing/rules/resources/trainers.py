@@ -186,11 +186,10 @@ def domain_of(member: str) -> str:
 
 
 def holding(listed: Collection[str], member: str) -> list[str]:
-    """Return the groups and domains that may hold a person or a group: nobody reads who is in a group."""
+    """Return the domain of people, else the groups that may hold some of them: nobody reads who is in a group."""
     if (own := f"domain:{domain_of(member)}") in listed:
         return [own]
-    kinds = {"user": ("group:",), "group": ("group:", "domain:")}.get(member.partition(":")[0], ())
-    return [other for other in listed if other.startswith(kinds)]
+    return [other for other in listed if domain_of(member) and other.startswith("group:")]
 
 
 def any_of(members: Collection[str], known: Collection[str]) -> str:
