@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from slipway.base.errors import Arguments, ConfigError
 from slipway.base.files import OWN_FOLDER, make_folder, own_folder, write_atomically
@@ -302,13 +303,35 @@ def _shape(offer: Offer, shapes: Collection[str]) -> str:
     return name if name in shapes else offer.shape
 
 
-def regions_of(template: Template) -> tuple[str, ...]:
-    """Return the other regions of a template that have the accelerators of some of its jobs."""
-    own = [offer.worker_pools for offer in template.offers if offer.capacity_type != POOL]
-    needs = [[MachineSpec.read(pool).accelerator for pool in filter(None, pools)] for pools in own]
-    return tuple(
-        each for each in template.regions or () if not all(any(lacks(each, a) for a in some) for some in needs)
-    )
+def bound(value: Any, home: str, field: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts of a request, each with its field, that name something of the region `home`, which no job in
+    another region can have."""
+    within = (f"/locations/{home}/", f"/regions/{home}/", f"/zones/{home}-")
+    if isinstance(value, str) and any(place in value for place in within):
+        yield field, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from bound(item, home, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from bound(item, home, field)
+
+
+def tie_of(template: Template, home: str) -> str:
+    """Return the first field by which a template's jobs on machines of their own name something of the region `home`;
+    empty where some of them name nothing there."""
+    own = [offer.request for offer in template.offers if offer.capacity_type != POOL]
+    fields = [next((field for field, _ in bound(request, home)), "") for request in own]
+    return fields[0] if fields and all(fields) else ""
+
+
+def regions_of(template: Template, home: str) -> tuple[str, ...]:
+    """Return the regions besides `home` where some of a template's jobs can run: these name nothing of `home`, and
+    their accelerators are there."""
+    own = [offer for offer in template.offers if offer.capacity_type != POOL and not any(bound(offer.request, home))]
+    needs = [[MachineSpec.read(pool).accelerator for pool in filter(None, offer.worker_pools)] for offer in own]
+    others = (each for each in template.regions or () if each != home)
+    return tuple(each for each in others if not all(any(lacks(each, a) for a in some) for some in needs))
 
 
 def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:

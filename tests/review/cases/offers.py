@@ -333,7 +333,10 @@ CASES = (
     ),
     Case(
         "A template's jobs may have machines in other regions",
-        (replace(IN_BOTH, new=str(IN_BOTH.new).replace('"us-east4"', '"us-east4", "asia-south2"')),),
+        (
+            replace(IN_BOTH, new=str(IN_BOTH.new).replace('"us-east4"', '"us-east4", "asia-south2"')),
+            more("evals", 'regions=("us-east4",)'),
+        ),
         (
             tells(
                 "offer-added",
@@ -342,8 +345,9 @@ CASES = (
                 "crosses regions, at $0.02 to $0.05 a GiB; no deployment looks at quota there",
             ),
             tells("offer-added", "lora regions void", "never go to asia-south2"),
+            tells("offer-added", "evals regions void", "never go to us-east4: their `experiment` is in us-central1"),
         ),
-        given=IN_ASIA_TOO,
+        given=(*IN_ASIA_TOO, more("evals", 'experiment="suite"')),
     ),
     Case(
         "A template's jobs are kept at home again",

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from slipway.base.formatting import all_of, join
-from slipway.google.catalog.lookup import regions_of, usual_offers
+from slipway.google.catalog.lookup import regions_of, tie_of, usual_offers
 from slipway.model.catalog.cases import divided, renames
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
@@ -138,7 +138,7 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
     """Find other regions where machines of a job's own may be, or may be no more."""
     home = template.becomes.region
-    old, new = ([each for each in regions_of(side) if each != home] for side in (template.old, template.new))
+    old, new = (regions_of(side, home) for side in (template.old, template.new))
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
     order = new if old != new and not (more or less) else ()
     void = [each for each in template.new.regions or () if each not in {*(template.old.regions or ()), *new, home}]
@@ -147,7 +147,7 @@ def _regions(template: TemplateChange) -> Iterator[Consequence]:
         if regions:
             used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
             told: dict[str, Any] = {"regions": join(regions, "or"), "rest": join(new, "or"), "home": home}
-            told["price"] = crossing_price(home, regions)
+            told |= {"price": crossing_price(home, regions), "tied": tie_of(template.new, home)}
             yield template.tells(row, part=row.replace("-", " "), used=used, **told)
 
 
