@@ -12,7 +12,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import first_lines, join, short
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
-from slipway.model.findings.finding import Section
+from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
@@ -222,10 +222,11 @@ def beside(yours: Review, main: Review) -> Review:
     both = (
         part.key
         for part in yours.consequences
-        # Sentences are short, and details have unshortened names.
+        # Sentences are short, and details have unshortened names; a cluster made again tells of templates that differ.
         if (known := there.get(part.key))
         and part.grade <= known.grade
-        and (part.sentence, part.edits, part.details) == (known.sentence, known.edits, known.details)
+        and (part.sentence, part.edits) == (known.sentence, known.edits)
+        and (part.details == known.details or (part.of.becomes and part.grade < Grade.BLOCKING and not part.edits))
     )
     new = tuple(line for line in yours.quoted if line not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)

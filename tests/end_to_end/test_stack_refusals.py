@@ -109,7 +109,7 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     assert preview.code == 0, preview.said
     for told in (saved_stack.told, preview.said):
         assert "unavailable: spot of nap (quota: custom_model_training_preemptible_cpus" in told
-    assert "A single run by nap spot can't start" in saved_stack.told
+    assert "A usual run by nap spot can't start" in saved_stack.told
     assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said

@@ -124,7 +124,7 @@ CASES = (
         (template("digits", "default=4", "default=6"), template("evals", "n1-standard-8", "n1-standard-16")),
         "quota-short-at-most",
         Grade.WARNING,
-        ("A single run by `digits spot` can't start",),
+        ("A usual run by `digits spot` can't start",),
         ("`evals spot`",),
         (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
         World(limits={"preemptible_cpus": 40}),

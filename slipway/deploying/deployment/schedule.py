@@ -95,7 +95,7 @@ class Due:
         }
 
     def words(self, now: datetime) -> str:
-        """Return `season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`."""
+        """Return `season ends 2026-12-20, in 29 days: $101.14/h as it is, $70,392.00 until then`."""
         if self.at is None:
             return f"{self.does}: {self.why}"
         late, begins = self.at <= now, self.what == "season-begins"
@@ -104,8 +104,8 @@ class Due:
         if begins:
             return f"{when}: {'made with the next deployment' if late else self.why}"
         cost = dollars(self.until(now) or Price(), per="")
-        then = "goes with the next deployment that finds no job on it" if late else f"{cost} until then"
-        return f"{when}: {dollars(self.per_hour)}, {then}{f' ({self.why})' if self.why else ''}"
+        then = ", goes with the next deployment that finds no job on it" if late else f" as it is, {cost} until then"
+        return f"{when}: {dollars(self.per_hour)}{then}{f' ({self.why})' if self.why else ''}"
 
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:

@@ -30,9 +30,11 @@ def without(box: Box, other: Box) -> Iterator[Box]:
 
 
 def divided_by(box: Box, others: Iterable[Box]) -> Iterator[Box]:
-    """Yield what a box shares with each of the other boxes, which are disjoint, and then what is left of it."""
-    rest = [box]
+    """Yield what a box shares with each of the other boxes, which are disjoint or equal, and then what is left of it.
+    Whole parts, so that two sides that are divided by each other have the same ones."""
+    parts, rest = list[Box](), [box]
     for other in others:
-        yield from (shared for each in rest if (shared := common(each, other)))
+        shared = common(box, other)
+        parts += [shared] if shared and shared not in parts else []
         rest = [left for each in rest for left in without(each, other)]
-    yield from rest
+    yield from (*parts, *rest)

@@ -118,6 +118,7 @@ def machine_types(offer: Offer) -> tuple[str, ...]:
 
 DEAR = 10
 """USD an hour, some $7,300 a month, that nobody should pay unasked."""
+DEFAULT_SIZE = " (default size)"
 _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
 
 
@@ -250,9 +251,13 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
         listed, sign = [listed[0], dearest], ", at the dearest "
     end = ", which may be taken away"
     told = sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
-    counts = [pool.get("replicaCount") for offer in listed if offer.price_per_hour.known for pool in offer.worker_pools]
-    counts += [offer.request.get("parallelTrialCount") for offer in listed]
-    return told + " (default size)" * any(names(str(count)) for count in counts)
+    return told + DEFAULT_SIZE * any(varies(offer) for offer in listed if offer.price_per_hour.known)
+
+
+def varies(offer: Offer) -> bool:
+    """Tell whether a parameter makes a job larger than its price says, which is that of the defaults."""
+    counts = [pool.get("replicaCount") for pool in offer.worker_pools]
+    return any(names(str(count)) for count in (*counts, offer.request.get("parallelTrialCount")))
 
 
 Way = tuple[Template, Offer, Sequence[Offer]]

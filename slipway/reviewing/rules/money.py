@@ -28,7 +28,7 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unp
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import cost, misfits, reservations, rounds, whose
+from slipway.reviewing.change.usual import DEFAULT_SIZE, cost, misfits, reservations, rounds, varies, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
@@ -316,8 +316,9 @@ def _asks(template: Template, limit: float) -> Offer | None:
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
     """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
     sides = dict.fromkeys((cost(was.offer, old), cost(now.offer, new)))
+    size = DEFAULT_SIZE * any(map(varies, (was.offer, now.offer)))
     most = " → ".join(dollars(Price(run.most, run.hourly.complete), per="") for run in (was, now) if run.most)
-    return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
+    return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}{size}"
 
 
 def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:

@@ -170,7 +170,8 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         for place, needs in taken(template).items():
             was, pool = old_pools.get(place), pools.get(place)
             lacks = was and pool and place in before and needs - pool.min > max(before[place] - was.min, 0)
-            if was and pool and lacks and needs <= pool.max:
+            first = any(offer.cluster == place[0] for offer in _first(template, usual=True))
+            if was and pool and lacks and first and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})

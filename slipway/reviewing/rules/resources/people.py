@@ -182,6 +182,7 @@ def _added(member: AccessChange) -> Consequence:
     asks = {each.account for each in others if f"domain:{domain}" not in each.submitters}
     needs = {f"`{name}`": {*map(account_of, each.offers)} for name, each in change.new.templates.items()}
     told["barred"] = named(name for name, accounts in needs.items() if accounts <= shut)
+    told["none"] = bool(needs) and all(accounts <= shut for accounts in needs.values())
     told["held"] = named(name for name, accounts in needs.items() if accounts <= asks and not accounts <= shut)
     told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
     told["field"] = field_of(change.after, change.before, member.member)

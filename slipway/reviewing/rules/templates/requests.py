@@ -162,7 +162,11 @@ def _told(
     # Jobs of all ways to a shape are those on its machines.
     if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
         ways = dict.fromkeys(f"on `{shape}`" for shape in sorted(shapes))
-    only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) and len(ways) <= 2 else ""
+    own = [offer for _, offer in rivals if not offer.cluster]
+    less, many = len(ways) < len({by(offer) for _, offer in rivals}), len(ways) > 2
+    if many and len(own) == len(known) and not any(each.cluster for each in known):
+        ways = {"on machines of their own": None}
+    only = f" {join(ways)}" if less and not (many and rule.what == "machines") else ""
     brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
     subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
     return told_by(replace(says, kind=rule.kind), subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)

@@ -42,7 +42,7 @@ def test_a_season_ends() -> None:
     (event,) = due(in_season(ends=10), alive())
     assert (event.name, event.id, event.what, event.at, event.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
     assert event.until(NOW) == event.per_hour * 10
-    assert event.words(NOW).split(": ")[1] == "$0.46/h, $4.64 until then" and "in 10 h" in event.words(NOW)
+    assert event.words(NOW).split(": ")[1] == "$0.46/h as it is, $4.64 until then" and "in 10 h" in event.words(NOW)
     assert event.words(NOW + 11 * HOUR).startswith("season ends, due 1 h ago: $0.46/h, goes with the next deployment")
     (begins,) = due(in_season(begins=12), live())
     assert (begins.what, begins.at, begins.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())

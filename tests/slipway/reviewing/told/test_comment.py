@@ -164,6 +164,11 @@ def test_what_main_has_already_is_marked_and_not_yours() -> None:
     assert len(both.yours) == len(ROLLS.consequences) - 1
     assert comment([both]).count("not caused by this change") == 1
     assert "not caused by this change" not in seen(comment([both]))
+    # A fate that nobody edited stays main's where this change edits a template, whose jobs it tells of.
+    made = goes(grade=Grade.WARNING, details=("jobs of `lora` cost $1/h",))
+    other, edited = replace(made, details=("jobs of `lora` cost $2/h",)), replace(made, edits=(Edit("a", "1", "2"),))
+    alone = [replace(QUIET, consequences=(part,)) for part in (made, other, edited)]
+    assert made.of.becomes and not beside(alone[1], alone[0]).yours and beside(alone[2], alone[0]).yours
     # Main may be deployed: a cluster becomes idle, or a date passes.
     assert "not caused by this change: " in comment([beside(ROLLS, ROLLS)]).splitlines()[1]
 

@@ -184,7 +184,7 @@ SMALL = cluster()
 BOTH = replace(OLD, season=Season(ends=ENDS, idle_limit=timedelta(hours=4)))
 IDLES = replace(BOTH, season=replace(BOTH.season, ends=None))
 COMES = replace(BOTH, season=Season(begins=ENDS, idle_limit=timedelta(hours=4)))
-DUE = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
+DUE = "season ends 2026-12-20, in 29 days: $101.14/h as it is, $69,484.03 until then"
 FOLLOWS = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
 GIVEN_UP = "`idleLimit`: 4 h"
 
@@ -201,7 +201,7 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
     assert reviewed.silent
     season, idle, rests = reviewed.standing
     assert season == f"`h100`: {DUE}"
-    assert idle.startswith("`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h, $303.42 until then")
+    assert idle.startswith("`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h as it is, $303.42 until then")
     assert rests == "cluster big is out of season until 2026-12-20; ready"
 
 
