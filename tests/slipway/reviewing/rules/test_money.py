@@ -31,7 +31,9 @@ from tests.slipway.reviewing.builders import (
     offer,
     pool,
     priced,
+    request,
     template,
+    worker_pool,
 )
 
 OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
@@ -216,3 +218,11 @@ def test_nothing_before_and_what_nobody_could_tell() -> None:
 
 def on_demand(price: str) -> Any:
     return offer("on-demand", price_per_hour=priced(price))
+
+
+def test_a_run_that_a_parameter_makes_larger_is_priced_by_its_default() -> None:  # Z8
+    """A comment called the price of two machines the most that a run costs, where three may be asked for."""
+    sized = request({**worker_pool(CPU), "replicaCount": "${workers}"})
+    for body, told in ((sized, True), (request(worker_pool(CPU)), False)):
+        old, new = (facts(template("lora", replace(on_demand(price), request=body))) for price in ("1", "3"))
+        assert (" a run (default size)" in said(change(old, new))["run-cost"].sentence) is told

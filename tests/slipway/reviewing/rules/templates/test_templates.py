@@ -266,3 +266,18 @@ def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -
     fine, less = (replace(LORA, parameters=(model,), offers=(small, each)) for each in (large, unfit))
     told = "can't use pool `cpu` any more, nor run at all: they fit no pool that they may use"
     assert only(fine, less).sentence == f"Jobs of `lora` (model=27b) {told}"
+
+
+def test_a_key_of_machines_of_jobs_own_is_none_of_those_on_a_pool() -> None:  # N3
+    """Three ways were too many to name, and the comment spoke of all jobs."""
+
+    def side(key: str) -> Template:
+        own = [
+            offer(kind_of, shape=shape, request={**request(worker_pool(H100)), "encryptionSpec": {"kmsKeyName": key}})
+            for kind_of, shape in (("on-demand", "a"), ("on-demand", "b"), ("flex-start", "a"))
+        ]
+        return template("lora", offer(cluster="h100"), *own)
+
+    on = cluster("h100", pool("workers", H100, 1, 4))
+    (told,) = templates(change(facts(on, side("keys/a")), facts(on, side("keys/b"))))
+    assert told.sentence.startswith("Jobs of `lora` on machines of their own are encrypted with key"), told.sentence
