@@ -195,7 +195,7 @@ def _judged(repository: Repository, base: str, stacks: list[str], flags: list[st
     commit, folder = repository.base(base), repository.folder
     files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
     lines = ("\t".join(word.translate(_BREAKING) for word in row) for row in changed)
-    if lacked := int(repository.git("rev-list", "--count", "--end-of-options", f"HEAD..{base}")):
+    if lacked := int(repository.git("rev-list", "--count", f"HEAD..{base}")):
         _say(f"this branch seems to undo what it lacks of {base}, {counted(lacked, 'commit')}: merge {base} first")
     # The change's program runs here and may write anywhere, so the judge is made after it.
     changes = [(stack, *_change(repository, stack, work / f"{stack}.change.jsonl")) for stack in stacks]

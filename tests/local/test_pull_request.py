@@ -181,7 +181,7 @@ def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.Capture
 
 
 def test_a_branch_that_lacks_commits_of_its_base(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    """What main had deployed since was told as this branch's doing, at once and without a word."""
+    """A review told main's later deployments as this branch's doing, without a word."""
     repository.git("branch", "mine")
     (repository.root / "README.md").touch()
     commit(repository)

@@ -332,6 +332,7 @@ def usual_values(template: Template, end: str = "") -> Mapping[str, Any]:
     for each in template.parameters:
         least = each.min if each.min is not None else 1 if each.kind.number else ""
         values[each.name] = each.default if each.default is not None else each.choices[0] if each.choices else least
-        if (bound := getattr(each, end, None)) is not None and not each.kind.item:
+        bound = {"min": each.min, "max": each.max}.get(end)
+        if bound is not None and not each.kind.item:
             values[each.name] = each.kind.python(bound)
     return values

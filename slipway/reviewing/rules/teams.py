@@ -70,12 +70,12 @@ def _left(change: Change, name: str, member: str) -> Consequence:
     """Say what a team has of which somebody who may still submit is one no more."""
     catalog = change.new
     limit = catalog.budget.teams.get(name) if catalog.budget else None
-    had = [f"cluster `{cluster}`" for cluster in catalog.teams[name].clusters]
-    had += [f"a share of `{cluster}`" for cluster, shares in (catalog.shares or {}).items() if name in shares]
-    had += ["machines of its own"] if any(offer.team == name for offer in catalog.offers) else []
-    had += [f"{usd(limit)} a month"] if limit else []
+    has = [f"cluster `{cluster}`" for cluster in catalog.teams[name].clusters]
+    has += [f"a share of `{cluster}`" for cluster, shares in (catalog.shares or {}).items() if name in shares]
+    has += ["machines of its own"] if any(offer.team == name for offer in catalog.offers) else []
+    has += [f"{usd(limit)} a month"] if limit else []
     others = _called(other for other, team in catalog.teams.items() if member in team.submitters)
-    return by_row("team-left", Subject("member", member, f"team {name}"), team=name, had=named(had), others=others)
+    return by_row("team-left", Subject("member", member, f"team {name}"), team=name, has=named(has), others=others)
 
 
 def _called(teams: Iterable[str]) -> str:
