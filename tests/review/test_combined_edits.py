@@ -5,8 +5,9 @@ from typing import NamedTuple
 import pytest
 
 from slipway.model.findings.finding import Grade
+from slipway.reviewing.rules.quota import quota_in_words
 from tests.review.case import Case, Edit, Job, World, stack, template
-from tests.review.play import play
+from tests.review.play import change_of, play
 
 POLICY, WORKSPACE, CPU = "  slipway:policy:\n", "  slipway:workspace:\n", "    cpu:\n"
 BOUGHT = "reservations/bought, machine: a3-highgpu-8g, machines: 2"
@@ -14,6 +15,7 @@ LEAVES_IT = (
     template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
     template("lora", '                    reservation="bought",\n', ""),
 )
+IN_DECEMBER = (stack("    h100:\n", "    h100:\n      from: 2026-12-20\n"),)
 MODEL_27B = Job("tune-27b-x1", parameters={"model": "27b"})
 
 
@@ -120,6 +122,51 @@ CASES = (
         ),
     ),
     Told(
+        "quota is too small for a new cluster that the old one makes room for",
+        (
+            stack("replacement: rollover", "replacement: in-place"),
+            stack("replicas: { min: 2, max: 4 }", "replicas: { min: 3, max: 4 }"),
+        ),
+        "quota-short-now",
+        Grade.BLOCKING,
+        ("is short by 8 for what is made",),
+        world=h100_limit(16, MODEL_27B),
+    ),
+    Told(
+        "of two quotas of a pool one can't be raised",
+        (stack("min: 2, max: 4", "min: 2, max: 6"),),
+        "quota-short-at-most",
+        Grade.WARNING,
+        ("can't be raised",),
+        ("ask Google",),
+        world=World(
+            limits={"nvidia_h100_gpus": 32, "a3_cpus": 832},
+            increase={"a3_cpus": "no increase: Google has fixed it, so it can't be raised"},
+        ),
+    ),
+    Told(
+        "a coming season lacks as much at most, and no longer at once",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 1, max: 4 }"),),
+        "quota-short-at-most",
+        None,
+        given=IN_DECEMBER,
+        world=h100_limit(8),
+    ),
+    Told(
+        "a template takes a reservation that is new, and too small for its largest jobs",
+        (
+            template("digits", '"${workers}"', '"${workers}", reservation="small"'),
+            template("digits", '("pool", ', '("reservation", "pool", '),
+            stack(
+                BOUGHT,
+                "reservations/bought, machine: a3-highgpu-8g, machines: 2 }\n    small: { path: "
+                "projects/acme-ml/zones/us-central1-a/reservations/small, machine: n1-standard-8, machines: 8",
+            ),
+        ),
+        "offer-gone",
+        None,
+    ),
+    Told(
         "one of two runs that grow has quota still",
         (template("digits", "default=4", "default=6"), template("evals", "n1-standard-8", "n1-standard-16")),
         "quota-short-at-most",
@@ -194,3 +241,16 @@ def test_sums_of_a_month_in_one_comment_are_the_same() -> None:
     costs = {part.kind: part.sentence for part in review.consequences}
     month = costs["cluster-created"].rpartition(", ")[2]
     assert f"costs {month} more with nothing running" in costs["idle-cost"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "stands"),
+    [
+        ("{ min: 1, max: 4 }", "ok now, short in a season if pools grow"),
+        ("{ min: 2, max: 5 }", "ok now, short in a season"),
+        ("{ max: 4, min: 2 }", "as before"),
+    ],
+)
+def test_how_the_quota_of_a_season_stands(replicas: str, stands: str) -> None:
+    edit = stack("{ min: 2, max: 4 }", replicas)
+    assert quota_in_words(change_of(Case(replicas, (edit,), given=IN_DECEMBER, world=h100_limit(8)))) == stands

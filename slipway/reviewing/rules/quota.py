@@ -59,15 +59,13 @@ class QuotaDraw:
 
 @once
 def draws(change: Change) -> tuple[QuotaDraw, ...]:
-    same_place = change.before.quota.region == change.after.quota.region
-    before = change.before.quota.lines if same_place else {}
+    before = change.before.quota.lines if change.before.quota.region == change.after.quota.region else {}
     own = frozenset(cluster.id for cluster in change.new.clusters.values())
+    gone_by_then = [each.old.id for each in cluster_changes(change) if each.in_place and each.old]
     listed = []
     for line in change.after.quota.lines.values():
-        live = live_at(change, line.region)
-        if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-            use = Usage()
-        else:
+        use, live = Usage(), live_at(change, line.region).without(gone_by_then)
+        if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             use = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
@@ -84,11 +82,11 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             most=most,
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
-            increase=str(answer) if answer else say("quota-asks", asked=asked),
+            increase=str(answer or ""),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
-        listed.append(draw if draw.increase else replace(draw, increase=_increase(live, line, enough)))
+        listed.append(draw if answer else replace(draw, increase=_increase(live, line, enough, draw.asked)))
     return tuple(listed)
 
 
@@ -98,13 +96,13 @@ def live_at(change: Change, region: str) -> Live:
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
-def _increase(live: Live, line: QuotaLine, enough: int) -> str:
+def _increase(live: Live, line: QuotaLine, enough: int, asked: int = 0) -> str:
     limit = live.limit(line.metric)
     known = limit.increase if limit else ""
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
     refused = "" if known is Increase.POSSIBLE else known
-    return say("quota-increase", unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
+    return say("quota-increase", asked=asked, unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
 
 
 _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
@@ -148,22 +146,19 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     drawn = draws(change)
     sides = ([*change.before.quota.lines.values()], [draw.line for draw in drawn])
+    coming = (((name, line) for name, each in side.items() for line in each.lacking) for side in season_quota(change))
+    lacks = [{(name, line.key, line.short, line.most.short) for name, line in side} for side in coming]
     before, stands = (
-        _stands(catalog, lines, in_season=any(coming.lacking for coming in season.values()))
-        for catalog, lines, season in zip((change.old, change.new), sides, season_quota(change)[2:], strict=True)
+        _stands(lines, in_season=bool(most), grown=not season)
+        for lines, season, most in zip(sides, lacks[:2], lacks[2:], strict=True)
     )
-    same = all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
-    return "as before" if same and stands == before not in ("ok", "nothing drawn") else stands
+    same = lacks[::2] == lacks[1::2] and stands == before not in ("ok", "nothing drawn")
+    same = same and all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
+    return "as before" if same else stands
 
 
-def _stands(catalog: Catalog, lines: Collection[QuotaLine], *, in_season: bool) -> str:
+def _stands(lines: Collection[QuotaLine], *, in_season: bool, grown: bool) -> str:
     pools, offers = ([line for line in lines if line.of_offers is of_offers] for of_offers in (False, True))
-    none = (
-        name
-        for name, template in sorted(catalog.templates.items())
-        if not any(offer.available or offer.dormant for offer in template.offers)
-        and any(offer.lacks_quota for offer in template.offers)
-    )
     short = (way.split()[0] for line in offers if line.short for way, n in line.drawn.items() if n > (line.limit or 0))
     return say(
         "quota-stands",
@@ -171,7 +166,8 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine], *, in_season: bool) 
         unknown=any(line.state == "unknown" for line in lines),
         tight=any(line.state == "tight" for line in pools),
         season=in_season,
-        lacking=few(list(none) or dict.fromkeys(short)),
+        grown=grown,
+        lacking=few(dict.fromkeys(short)),
         pools=pools,
         drawn=pools or offers,
     )
@@ -238,8 +234,7 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
     pool's shortages the worst is told."""
     goes = [each for each in cluster_changes(change) if each.jobs and not (each.stays or each.in_place)]
     for draw in () if any(each.line.short and not each.line.of_offers for each in drawn) else drawn:
-        metric = draw.line.metric
-        old = [each for each in goes if any(need.metric == metric for need in drawn_by(ON_DEMAND, each.held))]
+        old = [each for each in goes if any(need.metric == draw.line.metric for need in drawn_by(ON_DEMAND, each.held))]
         beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
         if old and made_of(change, draw.line) and beside.most.short > draw.most.short:
             gone = named(f"`{each.name}`" for each in old if not each.new)
@@ -254,7 +249,9 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
             short.setdefault(pool, []).append((most, draw, values))
     for group in short.values():
         _, draw, values = min(group, key=lambda each: each[0])
-        increase = "; ".join(dict.fromkeys(each.increase for _, each, _ in group)).replace("; or ask", "; and ask")
+        asks = dict.fromkeys(each.increase for _, each, _ in group)
+        vain = [each for each in asks if not each.startswith(("or ask", "this"))]
+        increase = "; ".join(vain or asks).replace("; or ask", "; and ask")
         grade = Grade.BLOCKING if strict else Grade.WARNING
         yield _of(replace(draw, increase=increase), "quota-short-at-most", strict=strict, grade=grade, **values)
 

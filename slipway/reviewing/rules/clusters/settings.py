@@ -60,10 +60,11 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     short, sides = set[str](), season_quota(change)
     rows: tuple[RowName, ...] = ("season-not-ready", "season-short-at-most")
-    for row, was, ready in zip(rows, sides[::2], sides[1::2], strict=True):
+    for most, (row, was, ready) in enumerate(zip(rows, sides[::2], sides[1::2], strict=True)):
         for name, readiness in ready.items():
             # No grade depends on Google's answer, which must not make an approved change worse.
-            lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+            lines = was[name].lacking if name in was else ()
+            lacked = {line.key: line.most.short if most else line.short for line in lines}
             if name not in short and any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
                 short.add(name)
                 yield of_cluster(row, name, when=moment_in_words(readiness.begins), why=readiness.why, key="from")

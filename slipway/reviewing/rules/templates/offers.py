@@ -30,6 +30,7 @@ from slipway.reviewing.change.usual import (
     is_dear,
     misfits,
     over,
+    reservations,
     reserved,
     served,
     usual_values,
@@ -108,6 +109,8 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
         first = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
         times = [first, *([listed.ends] if listed.ends and listed.ends > first else [])]
         for offer in (each for each in can if listed in reserved(each, template.becomes)):
+            if listed.path not in reservations(each for each in template.old.offers if compete(each, offer)):
+                continue
             runs = [(time, end) for end in ("", "max") for time in times]
             broken = ([_breaks(offer, template.new, side, *run) for side in (was, becomes)] for run in runs)
             hit = [run for run, sides in zip(runs, broken, strict=True) if sides == [False, True]]
