@@ -120,7 +120,7 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
 
 
 def _highest(change: Change, *, most: bool) -> tuple[str, str, Amount]:
-    """Return the times of the highest rise, between which seasons begin or end, those of a lower one, and the rise."""
+    """Return the times of the highest rise, between which seasons begin or end, the lower rises with theirs, and the rise."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}
@@ -132,8 +132,12 @@ def _highest(change: Change, *, most: bool) -> tuple[str, str, Amount]:
         return join(f"from {at} {f'until {to}' if to else 'on'}" for at, to in zip_longest(turns[::2], turns[1::2]))
 
     high = spans(*(amount.difference == highest.difference for amount in amounts.values()))
-    less = spans(*(0 < amount.difference < highest.difference for amount in amounts.values()))
-    return high, less, highest
+    lower = {each.monthly: each.difference for each in amounts.values() if 0 < each.difference < highest.difference}
+    less = (
+        f"${month:,.0f} {spans(*(amount.difference == difference for amount in amounts.values()))}"
+        for month, difference in sorted(lower.items(), reverse=True)
+    )
+    return high, join(less), highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:

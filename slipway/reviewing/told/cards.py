@@ -167,8 +167,11 @@ class Line:
 
     @property
     def below_title(self) -> str:
-        """The rest of it, below a title that has its stacks and its clause."""
-        return self._says(self.card.phrase).removeprefix(self._says(self.card.lead.phrase)).lstrip(":; ")
+        """The rest of it, below a title that has its stacks and its clause; what follows, or else the edit, where the
+        line had room for neither."""
+        lead = self.card.lead
+        rest = self._says(self.card.phrase).removeprefix(self._says(lead.phrase)).lstrip(":; ")
+        return rest or named(lead.so.split("; ")[0], self.names) or "".join(map(str, lead.edits[:1]))
 
     @property
     def field(self) -> str:

@@ -19,7 +19,7 @@ CASES = (
             stops(
                 "secrets-changed",
                 "lora",
-                "where code sends `HF_TOKEN`, it sends that secret",
+                "what code does with `HF_TOKEN`, it does with that secret",
                 "hf-token-of-everybody-27",
             ),
         ),

@@ -196,7 +196,7 @@ CASES = (
         (stack("      submitters: []\n", f"      submitters: [{ADA}]\n"),),
         (stops("trainer-access-added", ADA, "hf-token"),),
         given=(trainer(), LORA_TUNES),
-        never=("somebody who may already submit so",),
+        never=("somebody who may already do that",),
         accident="a secret shared with those who were only to use it",
     ),
     Case(
