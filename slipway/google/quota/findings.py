@@ -170,7 +170,7 @@ def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, Off
                 by_reason.setdefault(verdict.why, {}).setdefault(template, []).append(offer)
     for why, templates in by_reason.items():
         offers = join(f"{template} with {few(labels)}" for template, labels in templates.items())
-        yield UNAVAILABLE.of(Subject("offers"), f"unavailable: {offers}: {why}")
+        yield UNAVAILABLE.of(Subject("offers"), f"unavailable: {offers}: {why}", mended_by=())
 
 
 def _amounts(drawn: list[int]) -> str:

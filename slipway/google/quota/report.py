@@ -170,9 +170,11 @@ def refuse_shortage(report: QuotaReport, region: str, origin: Origin) -> None:
             what = f"cannot tell whether quota suffices in {region}"
             ways = dict.fromkeys(each.facts.get("way_out") for each in unread)
             fix = "; ".join(filter(None, ways)) or "the same command again"
-        # No quota mends a template that lacks something else.
-        elif all(each.facts.get("mended_by") == () for each in blocking):
-            what, fix = "templates can't run here", "declare what they need, or give them another capacity type"
+        elif other := [each for each in blocking if each.facts.get("mended_by") == ()]:
+            # No quota mends these.
+            lack = "templates lack what they need"
+            declare = "declare what templates lack, or give them another capacity type"
+            what, fix = (lack, declare) if other == blocking else (f"{what}, and {lack}", f"{fix}; {declare}")
         raise PolicyError(
             f"{what}, so nothing was changed", why="\n".join(report.errors), fix=f"{fix}; {way} deploys all the same"
         )
