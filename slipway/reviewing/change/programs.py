@@ -20,6 +20,9 @@ _SAVES = re.compile(
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=""")
+_NAMED = re.compile(r"""["']([\w-]+)["']""")
+_EACH = re.compile(r"""for (\w+) in [(\[]([^)\]]*)[)\]]:\s+\w+\.add_argument\(f["']--\{\1\}""")
+"""Arguments of which each has a name of a list."""
 _HANDED = re.compile(r"(\w+)\(\w*parser[,)]")
 _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
@@ -90,7 +93,8 @@ def _keeps(text: str) -> frozenset[str]:
 
 def job_file(text: str, file: str = "") -> JobFile:
     """Return what a file of a job's code names. It is parsed for its arguments, and with its path for its imports."""
-    reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
+    listed = {f"--{name}" for _, names in _EACH.findall(text) for name in _NAMED.findall(names)}
+    reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(_EACH.sub("", text))
     reads_all &= all(f"def {name}(" in text for name in _HANDED.findall(text))
     # Arguments of a subcommand are asked of nobody else.
     parses = "add_argument(" in text and "add_subparsers" not in text
@@ -100,7 +104,7 @@ def job_file(text: str, file: str = "") -> JobFile:
         tree = ast.parse("")
     return JobFile(
         keeps=_keeps(text),
-        flags=frozenset(_FLAG.findall(text) if reads_all else ()),
+        flags=frozenset({*_FLAG.findall(text), *listed} if reads_all else ()),
         arguments=tuple(_arguments(tree)) if parses else (),
         imports=frozenset(_imports(file, tree)) if file else frozenset(),
     )

@@ -128,3 +128,12 @@ def f():
     assert job_file(text, "jobs/lora/task.py").imports == found
     assert job_file(text).imports == frozenset()
     assert job_file("import (", "jobs/lora/task.py").imports == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [('("size", "out")', {"--size", "--out", "--lr"}), ('["size"]', {"--size", "--lr"}), ("NAMES", set[str]())],
+)
+def test_arguments_of_a_list_are_known_by_its_names(names: str, known: set[str]) -> None:
+    text = f'for name in {names}:\n    p.add_argument(f"--{{name}}")\np.add_argument("--lr")\np.parse_args()\n'
+    assert job_file(text).flags == known
