@@ -120,7 +120,7 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
 
 
 def _highest(change: Change, *, most: bool) -> tuple[str, str, Amount]:
-    """Return the times of the highest rise, between which seasons begin or end, the lower rises with theirs, and the rise."""
+    """Return the times of the highest rise, as seasons begin and end, the lower rises with theirs, and the rise."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}

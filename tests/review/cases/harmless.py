@@ -1,7 +1,7 @@
 """Harmless changes of the stack and the program: other spellings, the engine's usual steps, and time."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, h100, silent, stack, template
+from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, h100, silent, stack, tells, template
 from tests.review.edits import (
     ADA,
     ALLOW,
@@ -230,9 +230,10 @@ CASES = (
         "A pool begins with its minimum, as it did without saying so",
         stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 2 }"),
     ),
-    silent(
+    Case(
         "The alternatives of a cluster that is there go",
-        stack(f"      {OTHER_MACHINES}\n", ""),
+        (stack(f"      {OTHER_MACHINES}\n", ""),),
+        (tells("cluster-may-become", "h100", "made of its own machines alone the next time", "there is none"),),
         given=(h100(OTHER_MACHINES),),
     ),
     silent("A quarter of an hour is what a deployment waits anyway", h100("createWithin: 15m")),

@@ -214,7 +214,7 @@ CASES = (
     Case(
         "All ways to run have to fit from now on",
         (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
-        (tells("quota-check-stricter", "quota", "or an offer has no quota"),),
+        (tells("quota-check-stricter", "quota", "or a template lacks a capacity type"),),
         world=BUSY,
     ),
     Case(

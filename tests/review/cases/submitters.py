@@ -168,7 +168,9 @@ CASES = (
         (stack(f"      - {TEAM}\n      - domain:partner.example\n", ""),),
         tuple(
             stops(
-                "submitter-gone", who, "except through another listed group: nor can they cancel jobs or read results"
+                "submitter-gone",
+                who,
+                "except through another listed group: else they can't cancel jobs",
             )
             for who in (TEAM, "domain:partner.example")
         ),

@@ -71,7 +71,12 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     """Tell of another list of alternatives, of which a cluster may be made, now or later."""
     new, was = cluster.new, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
-    if new is None or new.alternative or not new.alternatives or (cluster.new_in_cloud and not cluster.stays):
+    if new is None or new.alternative or (cluster.new_in_cloud and not cluster.stays):
+        return
+    stays = cluster.stays and not cluster.gone
+    if not new.alternatives:
+        if before:
+            yield of_cluster("alternatives-gone", cluster.name, key="alternatives", stays=stays)
         return
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(alike([other], [each]) for each in before)]
@@ -96,7 +101,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         lacking=lacking,
         most=dollars(most),
         lost=lost,
-        stays=cluster.stays and not cluster.gone,
+        stays=stays,
         regions=regions,
         home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,

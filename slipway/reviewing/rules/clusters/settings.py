@@ -164,7 +164,8 @@ def due(change: Change) -> Iterator[str]:
     before, after, (_, ready, *_) = _all(change.old), _all(change.new), season_quota(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
-        coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
+        state = ready.get(name)
+        coming[name] = [] if state and state.ready else [f"{cluster.words}; {state}" if state else cluster.words]
     for name, events in coming.items():
         if name in before and all(get(before[name]) == get(after[name]) for get in (of.dates, price)):
             yield from events

@@ -86,13 +86,15 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    if (before == after and after.pools is None) or not all(map(for_sessions, (change.old, change.new))):
+    later = not for_sessions(change.new)
+    if not for_sessions(change.old) or (before == after and (later or after.pools is None)):
         return
+    catalogs = change.old, change.old if later else change.new
     # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, for_sessions(change.new))))
+    longest = timedelta(seconds=max(map(timeout_of, for_sessions(catalogs[1]))))
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
-    fitting = [_fitting(*side) for side in zip(shown, (change.old, change.new), strict=True)]
+    fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
         # A place that stays is told once.
@@ -105,16 +107,17 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if nowhere else Grade.NOTE if names == then and not back else None,
+            grade=Grade.NOTE if later or (names == then and not back) else Grade.BLOCKING if nowhere else None,
+            later=later,
             before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(" for up to "),
             after=becomes,
             edited=before != after,
             back=back,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
-    usual = [_fitting(*side, usual=True) for side in zip(listed, (change.old, change.new), strict=True)]
+    usual = [_fitting(*side, usual=True) for side in zip(listed, catalogs, strict=True)]
     refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
-    if refused[1] and not refused[0] and fitting[1].pools != ():
+    if refused[1] and not refused[0] and fitting[1].pools != () and not later:
         several, subject = (after.pools or ())[1:], Subject("workspace", "usual sessions")
         grade = Grade.WARNING if several else None
         yield by_row("sessions-refused", subject, several=several, pools=named(after.pools or (), "or"), grade=grade)

@@ -108,7 +108,7 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):
         yield f"it runs as `{account}`, and what that may do is not known"
     for secret in sorted({*secrets_of(new.offers)} - {*secrets_of(theirs)}):
-        yield f"it reads secret `{secret}`, as no other template does"
+        yield f"it reads secret `{secret}`, as no other template does; not known: whether its account may read that"
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
