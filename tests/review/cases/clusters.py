@@ -266,6 +266,18 @@ CASES = (
         accident="a network that nobody had peered",
     ),
     Case(
+        "A busy pool's maximum is raised, where its alternatives were listed before",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "max"),
+            hurts("cluster-may-become", "h100", "no template asks a pool for", "goes with its 2"),
+        ),
+        may=ANEW,
+        given=(h100(OTHER_MACHINES),),
+        world=BUSY,
+        accident="a fallback that came up and that nobody could use",
+    ),
+    Case(
         "An alternative that no template asks for, for a cluster that runs",
         (h100(OTHER_MACHINES),),
         (

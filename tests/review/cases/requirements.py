@@ -171,7 +171,7 @@ CASES = (
             "requirements-changed",
             "lora",
             "take packages from `https://us-python.pkg.dev/acme-ml/wheels/simple` too",
-            "whoever publishes there can run code as the jobs' account, as can whoever publishes a package of the same name",
+            "run code as the jobs' account, as can whoever publishes a package of the same name",
             "whether that account may read it, else each start fails",
             "they run as `trainer`",
         ),

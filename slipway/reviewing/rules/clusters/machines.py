@@ -104,7 +104,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         stays=stays,
         regions=regions,
         home=change.new.region,
-        grade=Grade.BLOCKING if lacking and lost and cluster.scarce else None if warns else Grade.NOTE,
+        grade=Grade.BLOCKING if lacking and lost and cluster.scarce and not again else None if warns else Grade.NOTE,
         key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
