@@ -6,7 +6,8 @@ import pytest
 
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.rules.quota import quota_in_words
-from tests.review.case import Case, Edit, Job, World, stack, template
+from tests.review.case import Case, Edit, Job, World, imports, more, stack, template
+from tests.review.edits import SEVERAL, WITH_BOTH
 from tests.review.play import change_of, play
 
 POLICY, WORKSPACE, CPU = "  slipway:policy:\n", "  slipway:workspace:\n", "    cpu:\n"
@@ -16,6 +17,9 @@ LEAVES_IT = (
     template("lora", '                    reservation="bought",\n', ""),
 )
 IN_DECEMBER = (stack("    h100:\n", "    h100:\n      from: 2026-12-20\n"),)
+LARGE = "machines: { small: n1-standard-16 }"
+A3 = '"a3-highgpu-8g",\n                    Disk("pd-ssd", 500)'
+A3_POOLS = '(WorkerPool("tuner", "a3-highgpu-8g", Disk("pd-ssd", 500), args=ARGS),)'
 MODEL_27B = Job("tune-27b-x1", parameters={"model": "27b"})
 
 
@@ -31,6 +35,10 @@ def cluster(name: str, machine: str, replicas: str) -> Edit:
     disk = "disk: { type: pd-ssd, sizeGb: 500 }"
     pool = f"        workers: {{ machine: {machine}, {disk}, replicas: {replicas} }}\n"
     return stack(CPU, f"    {name}:\n      pools:\n{pool}{CPU}")
+
+
+def vision(has: str) -> str:
+    return f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], {has} }} }}\n"
 
 
 def h100_limit(gpus: int, *jobs: Job, earlier: tuple[Edit, ...] = ()) -> World:
@@ -221,6 +229,54 @@ CASES = (
         Grade.NOTE,
         ("(100) refuses what breaks it, and no longer only warns",),
         ("what it only warned of",),
+    ),
+    Told(
+        "the capacity types of a later shape are turned",
+        (template("lora", SEVERAL, SEVERAL.replace('"spot", "on-demand"', '"on-demand", "spot"')),),
+        "offer-order",
+        Grade.WARNING,
+        ("try machines on demand with `g2-standard-24` before Spot with `g2-standard-24`",),
+        given=WITH_BOTH,
+    ),
+    Told(
+        "machines of one case go to no shape in place of one that others have",
+        (template("lora", A3, A3.replace("a3-highgpu-8g", "a2-highgpu-4g")),),
+        "offer-unavailable",
+        Grade.BLOCKING,
+        ("can't use pool `h100`",),
+        ("whose place",),
+        (imports("lora", "Shape"), more("lora", f'shapes=(Shape({A3_POOLS}, ("pool", "spot")),)')),
+    ),
+    Told(
+        "another name takes a cluster to a team that has it alone",
+        (stack("    h100:\n", "    big:\n"), stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
+        "offer-gone",
+        Grade.WARNING,
+        ("go to pool `big` (team `vision` alone) instead of `h100`",),
+    ),
+    Told(
+        "a new default chooses machines that get another capacity type",
+        (
+            template("lora", 'default="9b"', 'default="27b"'),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "reservation", "spot", "flex-start")'),
+        ),
+        "default-changed",
+        Grade.WARNING,
+        ("with `--capacity on-demand` they are refused",),
+        ("flex-start`",),
+    ),
+    Told(
+        "a team goes whose label and machines a template has",
+        (stack(vision(LARGE), ""),),
+        "machines-changed",
+        Grade.WARNING,
+        ("Jobs of `evals` run on `n1-standard-8` instead of `n1-standard-16`",),
+        given=(
+            stack("  slipway:quota", "  slipway:machines: { small: n1-standard-8 }\n  slipway:quota"),
+            stack(POLICY, f"{vision(LARGE)}{POLICY}"),
+            template("evals", '"n1-standard-8"', '"small"'),
+            more("evals", 'labels={"team": "vision"}'),
+        ),
     ),
 )
 

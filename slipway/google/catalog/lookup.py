@@ -284,11 +284,11 @@ def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
 def for_labels(catalog: Catalog, other: Catalog) -> Catalog:
     """Return a catalog to compare with another one: where both label a template's jobs with the same team, with the
     offers that this team takes, as everybody's."""
-    templates = dict(catalog.templates)
+    templates, teams = dict(catalog.templates), {*catalog.teams, *other.teams}
     for name in templates.keys() & other.templates.keys():
         sides = (templates[name], other.templates[name])
         labels = {offer.labels.get(TEAM, "") for side in sides for offer in side.offers}
-        if len(labels) == 1 and labels <= catalog.teams.keys():
+        if len(labels) == 1 and labels <= teams:
             offers = sides[0].offers
             own = [offer for offer in offers if {offer.team} == labels] or [offer for offer in offers if not offer.team]
             whens = ({key: some for key, some in offer.when.items() if key != OF_TEAM} for offer in own)

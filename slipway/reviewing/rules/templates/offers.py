@@ -191,13 +191,15 @@ def _last_shape(offer: Offer, after: Offers) -> str:
 
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
-    former = was.cluster or was.dormant
+    former, alone = was.cluster or was.dormant, whole_way(offer, template.becomes)
     if former and offer.available and offer.cluster not in (former, ""):
-        yield _tells(template, "offer-moved", offer, cluster=former, part=old)
+        shut = _shut_out(template, was, [each for each in after.values() if compete(each, offer) and each.available])
+        closed = template.becomes.owners(offer.cluster) and not template.was.owners(former)
+        grade = Grade.BLOCKING if shut else Grade.WARNING if closed else None
+        yield _tells(template, "offer-moved", offer, way=alone, cluster=former, part=old, so=shut, grade=grade)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
-        alone = whole_way(offer, template.becomes)
         yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
 
 
@@ -254,7 +256,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         "offer-unavailable",
         offer,
         way=way(was),
-        place=f"`{offer.shape}`" * (was.shape not in ("", offer.shape)),
+        place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
@@ -396,10 +398,11 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
         if overtaken and not any(compete(offer, each) for _, some in hit.values() for each in some):
             then = after[overtaken[0]]
-            sooner = [after[each] for each in later[: later.index(overtaken[0])] if compete(after[each], then)]
+            tried = [after[each] for each in now[: now.index(overtaken[0])] if compete(after[each], then)]
+            sooner = tried[tried.index(offer) :]
             ends = "" if sooner[1:] else ends_at(template, offer, after)
             shapes, less = offer.shape != then.shape, less_memory(offer, [then])
-            *ways, last = _apart(*sooner, then)
+            *ways, last = _apart(*tried, then)[-len(sooner) - 1 :]
             names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)
             told: dict[str, Any] = {"way": names[0], "next": names[1], "type": then.capacity_type, "shapes": shapes}
             pool = next(filter(None, then.pools), "")

@@ -86,24 +86,25 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     called = renames(old, template.new)
-    former, latter = ([each for each in usual_offers(side, called=called) if each.available] for side in (old, new))
-    pairs = ((old, former), (new, latter))
+    whole = ((side, usual_offers(side, called=called)) for side in (old, new, template.new))
+    pairs = [(side, [each for each in some if each.available]) for side, some in whole]
+    former, now = pairs[0][1], pairs[2][1]
     sides = [machines_of(some[0], side) if some else () for side, some in pairs]
-    was, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)
-    if was and machines and was != machines:
-        lost = {offer.capacity_type for offer in former} - {offer.capacity_type for offer in latter}
+    was, alone, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)
+    if alone and machines and was not in ("", alone, machines):
+        lost = {offer.capacity_type for offer in former} - {offer.capacity_type for offer in now}
         named = join((f"`--capacity {each}`" for each in sorted(lost)), "or")
-        was_paid, paid = (side[0].price_per_hour for side in (former, latter))
+        was_paid, paid = (side[0].price_per_hour for side in (former, now))
         # A price that is not known may be any.
         dearer = not paid.complete or was_paid.known < paid.known
-        runs = f"{machines} instead of {was}; they cost {costs(latter, template.becomes)}"
+        runs = f"{machines} instead of {was}; they cost {costs(now, template.becomes)}"
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
-    had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs)
+    had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs[:2])
     more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
-    had, has, alone = map(rounds, (old, template.new, new))
-    if has == had or alone == had:
+    had, has, own = map(rounds, (old, template.new, new))
+    if has == had or own == had:
         return None, more
-    others = "" if alone == has else join(f"`{each}`" for each in names(str(old.study)) if each != parameter.name)
+    others = "" if own == has else join(f"`{each}`" for each in names(str(old.study)) if each != parameter.name)
     limit, beside = exact_span(timeout_of(template.new)), f"without {others} too, " if others else ""
     return None, facts(more, f"{beside}{counted(has, 'round')} of trials instead of {had}, of up to {limit} each")
 

@@ -34,6 +34,8 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     now = template.change.now
     begins = min((rest.season.begins or now for rest in rests if not rest.edit), default=now)
     first = f" before {moment_in_words(begins)}" if len(rests) == len(lost) and begins > now else ""
+    clusters = [(template.was.clusters.get(each.cluster), template.becomes.dormant.get(each.cluster)) for each in runs]
+    announced = all(was and sleeps and was.season == sleeps.season for was, sleeps in clusters)
     yield template.tells(
         "no-offer-left",
         usual=at_all,
@@ -41,14 +43,8 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
         so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
         instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
         details=[*why, *([] if template.is_new else [used.words("used it like that" if at_all else "used it")])],
-        grade=Grade.WARNING if rests and all(_by_time(offer, template) for offer in runs) else None,
+        grade=Grade.WARNING if rests and announced else None,
     )
-
-
-def _by_time(offer: Offer, template: TemplateChange) -> bool:
-    """Tell whether a date that was announced, and no edit, makes an offer's cluster dormant."""
-    was, sleeps = template.was.clusters.get(offer.cluster), template.becomes.dormant.get(offer.cluster)
-    return was is not None and sleeps is not None and was.season == sleeps.season
 
 
 def unproven(offer: Offer, template: TemplateChange) -> str:
