@@ -275,9 +275,10 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
-    edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
+    size = "by default" if line.of_offers else "at most"  # A parameter may ask for more machines.
+    edit = Edit(f"{draw.what} {size}", f"{was.ceiling:,}", f"{line.ceiling:,}")
     held = {"limit": line.limit, "others": draw.most.used, "old generations": draw.old if line.short else 0}
-    drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
+    drawn = {f"`{name}`, {size}": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
     if line.short and not line.of_offers:  # A shortage at once is none of the maximum.
         drawn = {"at once": line.short + (line.limit or 0)}
     return by_row(
@@ -302,11 +303,10 @@ def _requested(change: Change) -> Iterator[Consequence]:
         there, limit = preference_of(change.live, metric), change.live.limit(metric)
         if (there and not more(asked, there.preferred)) or not more(asked, before.get(metric, 0)):
             continue
-        why = drawn_why(change, metric)
         yield by_row(
             "quota-requested",
             Subject("quota", metric),
-            as_kind=_REQUESTED.get(why, ""),
+            as_kind=_REQUESTED.get(drawn_why(change, metric), ""),
             asked=asked,
             what=in_words(metric),
             region=change.after.quota.region,

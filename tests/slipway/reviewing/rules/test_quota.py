@@ -15,6 +15,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.quota import quota as compared
 from slipway.reviewing.rules.quota import quota_in_words
+from slipway.reviewing.rules.words import in_words
 from tests.slipway.reviewing.builders import (
     H100,
     UNREAD,
@@ -106,6 +107,12 @@ def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
     assert changed(line(48, state="tight"), line(48, state="tight")) == {}
     assert changed(offers(16, short=8), offers(16, short=8)) == {}
     assert changed(line(48), line(40)) == {}, "less than it was"
+
+
+def test_what_a_usual_run_draws_is_not_the_most_that_a_run_may_draw() -> None:
+    part = next(iter(changed(offers(8), offers(16, short=8)).values()))
+    assert [edit.key for edit in part.edits] == [f"{in_words(SPOT)} by default"]
+    assert f"`lora spot`, by default: 16 {in_words(SPOT)}" in part.details
 
 
 def test_what_was_asked_for_before_is_not_told_again() -> None:
