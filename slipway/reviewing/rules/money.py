@@ -33,6 +33,7 @@ from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
 
@@ -49,8 +50,7 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
-_ROBOT = "serviceAccount:"
-_ASKS = "{} is above `confirmAbove`, so submissions ask, and scripts without `--yes` end with exit code 5"
+_ASKS = "submissions ask about {} (`confirmAbove`), and scripts without `--yes` end with exit code 5"
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     if old == new:
         return
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
-    robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
+    robots = [f"`{who.partition('@')[0]}`" for who in change.after.submitters if who.startswith("serviceAccount:")]
     stricter = new < old
     yield by_row(
         "spending-limit",
@@ -289,14 +289,14 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
     unasked = max(old.confirm_above, new.confirm_above)
     for name, template in new.templates.items():
-        before = old.templates.get(name)
+        before = old.templates.get(name, template)
         # Of one that fits no pool the refusal tells, and no run is usual.
-        differs = before and before != template and not misfits(template)
-        changed = list(_changed(*divided(before, template))) if before and differs else []
+        differs = before != template and not misfits(template)
+        changed = list(_changed(*divided(before, template))) if differs else []
         for what, where, (was, now) in changed[:1]:
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             lacking = "" if now.hourly.complete else unpriced(machines)
-            asks = None if _asks(before or template, unasked) else _asks(template, unasked)
+            asks = None if _asks(before, unasked) else _asks(template, unasked)
             yield consequence(
                 "run-cost",
                 Subject("template", name),
@@ -313,8 +313,8 @@ def _asks(template: Template, limit: float) -> Offer | None:
     """Return the dearest way for which a usual submission asks for a yes: the first, or one that it may go on to."""
     can = [offer for offer in usual_offers(template) if offer.available]
     taken = (each for each in (can if can and can[0].wait else can[:1]) if each.capacity_type not in PAID_ANYWAY)
-    dear = (each for each in taken if each.price_per_hour.known > limit)
-    return max(dear, key=lambda each: each.price_per_hour.known, default=None)
+    dear = (each for each in taken if not each.price_per_hour.complete or each.price_per_hour.known > limit)
+    return max(dear, key=lambda each: (not each.price_per_hour.complete, each.price_per_hour.known), default=None)
 
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
@@ -340,19 +340,18 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Ru
     pooled = all(side and side[0].capacity_type == POOL for side in usual)
     if pooled:
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
-    before = offers_by_label(old, new.kind)
+    before, after = offers_by_label(old, new.kind), offers_by_label(new)
     first = [next(iter(side), None) for side in usual]
     apart = whose([first[1]], new) if first[1] and any(offer.team for offer in new.offers) else ""
     where = f"{apart}{' on machines of its own' if pooled else ''}"
     pairs = [("A default run", where, first[0], first[1])]
-    for label, offer in offers_by_label(new).items():
-        if first == [before.get(label), offer]:
-            continue  # The default run is told first.
-        kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
-        pairs.append(("A run", f"{whose([offer], new)}{kind}", before.get(label), offer))
-    for what, where, former, latter in pairs:
-        if former and former.available and latter and latter.available:
-            was, now = _Run.of(former, old), _Run.of(latter, new)
+    for former, latter in ((before[label], after[now]) for now, label in kept(before, after).items()):
+        if first != [former, latter]:  # The default run is told first.
+            kind = f" as a {KINDS[latter.kind].words}" if latter.kind in KINDS and latter.kind != new.kind else ""
+            pairs.append(("A run", f"{whose([latter], new)}{kind}", former, latter))
+    for what, where, deployed, declared in pairs:
+        if deployed and deployed.available and declared and declared.available:
+            was, now = _Run.of(deployed, old), _Run.of(declared, new)
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most
             if (was.hourly != now.hourly and not learnt) or was.most != now.most:

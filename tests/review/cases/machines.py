@@ -314,7 +314,10 @@ CASES = (
     Case(
         "A machine of last resort is a larger one",
         (template("lora", SPOT_ALONE, SPOT_ALONE.replace("24", "48")),),
-        (hurts("machines-changed", "lora", "on `g2-standard-24` run on `g2-standard-48` instead of"),),
+        (
+            hurts("machines-changed", "lora", "on `g2-standard-24` run on `g2-standard-48` instead of"),
+            hurts("run-cost", "lora", "$1.48/h on Spot with `g2-standard-24` → $2.90/h on Spot with `g2-standard-48`"),
+        ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
         never=("on Spot run on",),
     ),

@@ -234,7 +234,7 @@ CASES = (
     Case(
         "A pool that keeps fewer machines than a usual job takes: its growth is paid",
         (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (hurts("offer-added", "digits", "/h on pool `cpu`, which grows"),),
+        (hurts("offer-added", "digits", "/h on pool `cpu`, which grows (default size)"),),
         may=("minimum-below-default", "run-cost"),
         never=("nothing more",),
         given=(

@@ -25,7 +25,6 @@ from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
     account_of,
     compete,
-    cost,
     costs,
     is_dear,
     misfits,
@@ -345,7 +344,9 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
         told = {"so": so, "instead": mend(offer, template), "grade": grade}
         return _tells(template, "offer-added-unavailable", offer, **told, **added)
-    so = facts(unproven(offer, template), f"they cost {cost(offer, template.becomes)}", ends_at(template, offer, after))
+    so = facts(
+        unproven(offer, template), f"they cost {costs([offer], template.becomes)}", ends_at(template, offer, after)
+    )
     if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
         then = next((each for each in rivals if each.capacity_type in had), rivals[1])
         cluster = template.becomes.clusters.get(offer.cluster)

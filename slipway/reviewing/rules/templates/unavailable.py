@@ -12,7 +12,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import compete, cost, machine_types, machines_of, misfits, reserved
+from slipway.reviewing.change.usual import compete, costs, machine_types, machines_of, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
@@ -70,7 +70,7 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}: once it is granted, they cost"
-        return f"{first} {cost(offer, template.becomes)}; or keep machines or capacity types that have some"
+        return f"{first} {costs([offer], template.becomes)}; or keep machines or capacity types that have some"
     if offer.barred:
         known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
         return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)

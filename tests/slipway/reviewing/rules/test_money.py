@@ -226,3 +226,9 @@ def test_a_run_that_a_parameter_makes_larger_is_priced_by_its_default() -> None:
     for body, told in ((sized, True), (request(worker_pool(CPU)), False)):
         old, new = (facts(template("lora", replace(on_demand(price), request=body))) for price in ("1", "3"))
         assert (" a run (default size)" in said(change(old, new))["run-cost"].sentence) is told
+
+
+def test_a_price_that_no_list_has_whole_is_asked_about() -> None:  # Z8
+    dear = replace(on_demand("0.1"), price_per_hour=Price(Decimal("0.2"), complete=False))
+    change_of_price = change(facts(template("lora", on_demand("0.1"))), facts(template("lora", dear)))
+    assert "submissions ask about $0.20/h and more on demand" in said(change_of_price)["run-cost"].sentence
