@@ -192,9 +192,9 @@ def cost(offer: Offer, catalog: Catalog) -> str:
             return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
         return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
-        counts = [f" ({counted(each.machines, 'machine')})" for each in reserved(offer, catalog) if each.machines]
-        dates = dates_of(offer, catalog)
-        return f"Vertex AI's fee on top of the reservation{dates and f', {dates} alone'}{''.join(counts[:1])}"
+        counts = [counted(each.machines, "machine") for each in reserved(offer, catalog) if each.machines]
+        bounds = ", ".join(filter(None, (*counts[:1], dates_of(offer, catalog))))
+        return f"Vertex AI's fee on top of the reservation{bounds and f' ({bounds})'}"
     return f"{_dollars(offer.price_per_hour)} {by(offer)}"
 
 
