@@ -236,9 +236,15 @@ CASES = (
         (stack(WORKERS, "replicas: 8"),),
         (
             hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` that take more than"),
-            tells("capacity-raised", "cpu/workers", "always keeps more", " a month, used or not"),
+            tells(
+                "capacity-raised",
+                "cpu/workers",
+                "always keeps more",
+                "used or not, until there has been no job for 6 h",
+            ),
         ),
         may=ANEW,
+        given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),
         world=TWELVE,
         accident="a pool made smaller than what its nightly run took",
     ),

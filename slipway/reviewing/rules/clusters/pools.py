@@ -20,7 +20,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, with_month
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, setting, with_month
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -104,7 +104,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     further = new.autoscaled and new.max > old.max
     if alike and (further or more):
         saved, key = with_month(new.price_per_hour * max(new.min - old.min, 0)), "max" if further else "min"
-        how: dict[str, Any] = {"more": more, "further": further, "saved": saved}
+        limit = change.new.clusters[place[0]].season.idle_limit
+        how: dict[str, Any] = {"more": more, "further": further, "saved": saved, "limit": limit and setting(limit)}
         yield _of_pool("pool-raised", place, edits=_both(old, new), key=_size(new, key), **how)
     if new.max >= old.max:
         return
