@@ -14,6 +14,7 @@ from slipway.deploying.engine.preview import REFUSED, Preview
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
+from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
@@ -50,6 +51,13 @@ class _Deployed:
 
 def play(case: Case) -> Review:
     return review(change_of(case))
+
+
+def catalogs(case: Case) -> tuple[Catalog, Catalog]:
+    """Return the catalogs by which people submit before a change that is not refused, and after it."""
+    sides = _deployed(case.given, case.world).facts, _declared(case.given, case.edits, case.world)[0]
+    assert sides[1]
+    return sides[0].with_submitters, sides[1].with_submitters
 
 
 def change_of(case: Case) -> Change:
