@@ -64,16 +64,17 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     gone_by_then = [each.old.id for each in cluster_changes(change) if each.in_place and each.old]
     listed = []
     for line in change.after.quota.lines.values():
-        use, live = Usage(), live_at(change, line.region).without(gone_by_then)
+        use, stays, live = Usage(), False, live_at(change, line.region).without(gone_by_then)
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
-            use = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
+            going = superseded(live.clusters, change.new.stack, own)
+            use, stays = usage(live.clusters, live.jobs, own, going), any(map(change.jobs_on, going))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
         old, most = use.old.get(line.metric, 0), Draw(line.ceiling, line.limit, others)
-        grown = replace(most, used=others + old)
+        grown = replace(most, used=others + old * stays)
         draw = QuotaDraw(
             # That a second cluster would not fit beside the first is no shortage until somebody makes it.
             line=replace(line, state="ok") if line.state == "tight" and not grown.short else line,
@@ -97,8 +98,7 @@ def live_at(change: Change, region: str) -> Live:
 
 
 def _increase(live: Live, line: QuotaLine, enough: int, asked: int = 0) -> str:
-    limit = live.limit(line.metric)
-    known = limit.increase if limit else ""
+    known = limit.increase if (limit := live.limit(line.metric)) else ""
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
     refused = "" if known is Increase.POSSIBLE else known
