@@ -37,12 +37,14 @@ def in_order(
         raise ConfigError(
             f"{join(dict.fromkeys(twice))} comes twice in {short(','.join(then))}", fix="name each type once"
         )
-    rest = then or tuple(offer.capacity_type for offer in offers)
-    order = dict.fromkeys([*(name for name in waits if name not in then), *rest])
+    flags = [*(name for name in waits if name not in then), *then]
+    order = dict.fromkeys([*flags, *(then or (offer.capacity_type for offer in offers))])
     chosen = [
         offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
     ]
-    chosen.sort(key=lambda offer: places.index(_place(offer)))
+    # What no flag names comes in each shape's own order.
+    ranks = {name: -len(flags) + rank for rank, name in enumerate(flags)}
+    chosen.sort(key=lambda offer: (places.index(_place(offer)), ranks.get(offer.capacity_type, offers.index(offer))))
     last, last_place = chosen[-1].capacity_type, _place(chosen[-1])
     if last in waits and last not in WAIT_BY_THEMSELVES and last_place == _place(chosen[0]):
         others = [

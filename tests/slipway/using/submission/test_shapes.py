@@ -77,6 +77,24 @@ def test_all_capacity_types_of_a_shape_come_before_the_next_shape(
     assert order(**asked) == [(f"{label[:-1]}{names[label[-1]]}", wait) for label, wait in expected]
 
 
+@pytest.mark.parametrize(
+    ("asked", "types"),
+    [
+        ({}, ["pool", "spot", "on-demand", "spot"]),
+        ({"waits": {"spot": 9.0}}, ["spot", "pool", "spot", "on-demand"]),
+        ({"then": ("spot", "on-demand")}, ["spot", "spot", "on-demand"]),
+    ],
+)
+def test_types_that_no_flag_names_come_in_each_shapes_own_order(asked: dict[str, Any], types: list[str]) -> None:  # N3
+    usual = deployed()
+    template = usual.templates["digits"]
+    pool, spot, large_spot, large_on_demand = template.offers
+    offers = (pool, spot, replace(large_on_demand, wait=30.0), replace(large_spot, wait=None))
+    it = replace(usual, templates={"digits": replace(template, offers=offers)})
+    candidates = prepare(it, SubmissionRequest("digits", **asked), "ada").candidates
+    assert [candidate.offer.capacity_type for candidate in candidates] == types
+
+
 @given(st.permutations([SMALL, LARGE, "g2-standard-48"]), st.lists(st.sampled_from(["pool", "spot", "on-demand"])))
 def test_whatever_flags_say_of_types_the_order_of_shapes_is_the_templates(
     shapes: list[str], then: list[str]
