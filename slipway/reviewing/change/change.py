@@ -22,7 +22,7 @@ from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Offer
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
 
@@ -304,13 +304,15 @@ def _comparable(facts: Facts, own: Catalog, other: Catalog) -> Catalog:
     its cluster's teams."""
     catalog = for_labels(for_shapes(for_members(for_teams(own, other), other), other), other)
 
-    def judged(offer: Offer) -> Offer:
-        owners, teams = catalog.owners(offer.cluster), teams_of(catalog, offer)
-        barred = owners and not {*owners} & {*teams} and (teams or facts.people)
+    def judged(offer: Offer, template: Template) -> Offer:
+        owners, teams = catalog.owners(offer.cluster), {*teams_of(catalog, offer)}
+        # A team with offers of its own takes no others.
+        apart = {each.team for each in template.offers} - {offer.team}
+        barred = owners and not {*owners} & (teams - apart) and (teams or facts.people)
         return replace(offer, available=False) if barred else offer
 
     templates = {
-        name: replace(template, offers=tuple(map(judged, template.offers)))
+        name: replace(template, offers=tuple(judged(offer, template) for offer in template.offers))
         for name, template in catalog.templates.items()
     }
     return replace(catalog, templates=templates if catalog.teams else catalog.templates)
