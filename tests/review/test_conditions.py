@@ -83,7 +83,7 @@ def budget(was: float | None, now: float | None, enforce: bool, whose: str) -> C
     def side(limit: float | None) -> Any:
         key, name = ("teams", "strangers") if whose == "strangers" else (whose, "ml")
         limits: dict[str, Any] = {key: limit} if key == "stack" else {key: {name: limit} if limit else {}}
-        return facts(budget=Budget(enforce=enforce, **limits))
+        return facts(template("t", offer()), budget=Budget(enforce=enforce, **limits))
 
     return change(side(was), side(now))
 

@@ -277,11 +277,16 @@ def ways_without(catalog: Catalog, name: str) -> Iterator[Way]:
 
 def takes_sessions_alone(ways: Iterable[Way], catalog: Catalog) -> bool:
     """Tell whether sessions may run on the cluster of these ways, and nowhere else."""
-    # Needed only where a cluster goes or is closed: importing it costs time.
+    names = {pool.partition("/")[0] for pool in (catalog.sessions and catalog.sessions.pools) or ()}
+    alone = [template for template, offer, _ in ways if names == {offer.cluster or offer.dormant}]
+    return any(template in alone for template in scripts(catalog))
+
+
+def scripts(catalog: Catalog) -> list[Template]:
+    # Needed only where sessions or their templates differ: importing it costs time.
     from slipway.authoring.packages.packing import runs_any_folder
 
-    names = {pool.partition("/")[0] for pool in (catalog.sessions and catalog.sessions.pools) or ()}
-    return any(names == {offer.cluster or offer.dormant} and runs_any_folder(template) for template, offer, _ in ways)
+    return [template for template in catalog.templates.values() if runs_any_folder(template)]
 
 
 def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:

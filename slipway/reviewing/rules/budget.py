@@ -11,11 +11,9 @@ from math import ceil
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
-from slipway.google.catalog.lookup import groups_of
 from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price, bounded, dearest
 from slipway.model.season import ALWAYS
@@ -24,6 +22,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import price
 from slipway.reviewing.rules.declared import compare, row_of
+from slipway.reviewing.rules.resources.trainers import teams_counted
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
@@ -38,10 +37,7 @@ def budgets(change: Change) -> Iterator[Consequence]:
 
 def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
     """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
-    # Jobs count for the templates' own teams, the stack's, and the groups of other submitters.
-    labels = {str(offer.labels.get(TEAM, "")) for offer in change.new.offers}
-    teams = {*change.new.teams, *labels, *groups_of(change.new, change.after.people)} - {""}
-    declared = {*change.old.teams, *change.new.teams}
+    teams, declared = teams_counted(change.new), {*change.old.teams, *change.new.teams}
     leavers = {each.split(":")[-1].split("@")[0] for each in {*change.before.people} - {*change.after.people}}
     for path, was, now in compare(_by_path(old), _by_path(new)):
         key, subject = path.replace("/", "."), Subject("budget", path.replace("/", "."))
@@ -68,7 +64,6 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         stops = now and (now <= was * (0.9 if refuses else 0.5) if was is not None else refuses and name and not fresh)
         # A user is only warned, and what grows by less than its double is no slip.
         milder = Grade.NOTE if was and ((user and (now or was) >= was) or was < (now or 0) < 2 * was) else None
-        gone = change.old.teams.keys() - change.new.teams.keys() if whose == "teams" else ()
         told: dict[str, Any] = {"key": key, "before": edit.before, "after": edit.after, "edits": [edit], "user": user}
         told |= {"refuses": refuses, "freed": freed, "left": "" if name else left, "enforced": new.enforce}
         told |= {"stack": usd(new.stack or 0), "within": name and new.stack is not None}
@@ -76,7 +71,8 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         # A team's limit may be here or in its entry.
         told |= {"declared": whose == "teams" and name in declared, "whole": not name and change.new.clusters}
         # A team that is none any more, whose label templates keep.
-        told |= {"gone": name * (name in gone), "name": name, "teams": join(f"`{team}`" for team in sorted(teams))}
+        told["gone"] = name * (whose == "teams" and name in declared - change.new.teams.keys())
+        told |= {"name": name, "teams": join(f"`{team}`" for team in sorted(teams))}
         row = row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else "")
         who = f"{whose.removesuffix('s').title()} {name}" if name else "The stack"
         grade = Grade.BLOCKING if freed else Grade.WARNING if stops else milder

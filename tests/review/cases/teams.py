@@ -213,6 +213,36 @@ CASES = (
         ),
     ),
     Case(
+        "A second group may submit, so that what names no team counts for none",
+        (
+            stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:nlp@acme.example\n"),
+            stack(f"[{TEAM}], clusters", f"[{TEAM}, {ADA}], clusters"),
+        ),
+        (
+            hurts("cluster-team", "cluster cpu", f"`{TEAM}`", ADA, "with `--team vision`"),
+            hurts("cluster-team", "template tune", f"`{TEAM}`", "are refused"),
+            tells("submitter-added", "group:nlp@acme.example"),
+            tells("team-joined", ADA, "joins team `vision`, which has cluster `cpu`"),
+        ),
+        given=(stack(POLICY, VISION.replace("group:vision@acme.example", TEAM) + POLICY),),
+        never=("among `submitters`",),
+        accident="a team's scripts sent away from its own machines by another team's first day",
+    ),
+    Case(
+        "A team that has a cluster to come loses whoever was in it",
+        (stack(f"[{TEAM}], clusters: [h100]", "[], clusters: [h100]"), stack(f"[{ADA}] }}", f"[{ADA}, {TEAM}] }}")),
+        (hurts("cluster-team", "cluster h100", f"`{TEAM}`", "nobody who may submit them is of team `ml`"),),
+        given=(
+            h100("from: 2026-12-20"),
+            stack(
+                POLICY,
+                f"  slipway:teams:\n    ml: {{ submitters: [{TEAM}], clusters: [h100] }}\n"
+                f"    speech: {{ submitters: [{ADA}] }}\n    night: {{ submitters: [{NIGHTLY}] }}\n{POLICY}",
+            ),
+        ),
+        accident="machines of a season that stood idle, as nobody was in the team any more",
+    ),
+    Case(
         "A team's only cluster goes",
         (stack("clusters: [cpu] ", "clusters: [] "),),
         (hurts("cluster-team", "cluster cpu", "of team `vision`, is shared with everybody", ADA),),

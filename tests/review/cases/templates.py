@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.checkout import BASE
-from tests.review.edits import ADA, LATELY, LORA_TUNES, POLICY, UPLOADING, UPLOADS, trainer
+from tests.review.edits import ADA, LATELY, LORA_TUNES, POLICY, SCRIPT, UPLOADING, UPLOADS, trainer
 
 WIDE = '''"""wide: the search, on machines of its own."""
 
@@ -94,6 +94,13 @@ CASES = (
         (stops("template-gone", "template evals", "ben"),),
         world=LATELY,
         accident="a service taken down that somebody still used",
+    ),
+    Case(
+        "The only template for people's own commands is not published any more",
+        (stack("    - script\n", ""),),
+        (hurts("template-gone", "template script", "`slipway run` and sessions are refused too"),),
+        given=SCRIPT,
+        accident="a class that found its sessions refused on the first day of term",
     ),
     Case(
         "A template that nobody used is not published any more",

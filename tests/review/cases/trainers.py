@@ -245,7 +245,7 @@ CASES = (
             stack(f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n", ""),
             stack(f"        - {BEN}\n        - {NIGHTLY}\n", f"        - {NIGHTLY}\n"),
         ),
-        (stops("submitter-gone", BEN, "no person is left who can submit `lora`, as trainer `tuning`"),),
+        (stops("submitter-gone", BEN, "no person is left who can submit `lora`"),),
         given=(
             trainer(BEN, NIGHTLY),
             LORA_TUNES,

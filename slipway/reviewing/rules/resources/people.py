@@ -16,12 +16,11 @@ from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import groups_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.placeholders import fill
-from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import CODE_LABEL, label_value
 from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, secret_in, timeout_of, usual_values
+from slipway.reviewing.change.usual import account_of, scripts, secret_in, timeout_of, usual_values
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
@@ -56,7 +55,7 @@ def people(change: Change) -> Iterator[Consequence]:
             if now and names[0] == names[1]:  # By another version, or of another project.
                 names = [str(side).removeprefix("projects/") for side in (now, was)]
             secret, former = map("`{}`".format, names)
-            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": for_sessions(change.old)}
+            values: dict[str, Any] = {"allow": allow, "secret": secret, "was": former, "own": scripts(change.old)}
             values["read"] = secrets(change.new, *(taken if key == "code" else every))
             brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
             values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
@@ -86,12 +85,12 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    later = not for_sessions(change.new)
-    if not for_sessions(change.old) or (before == after and (later or after.pools is None)):
+    later = not scripts(change.new)
+    if not scripts(change.old) or (before == after and (later or after.pools is None)):
         return
     catalogs = change.old, change.old if later else change.new
     # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, for_sessions(catalogs[1]))))
+    longest = timedelta(seconds=max(map(timeout_of, scripts(catalogs[1]))))
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
@@ -125,18 +124,9 @@ def _sessions(change: Change) -> Iterator[Consequence]:
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
-    ways = (usual_offers(template) if usual else template.offers for template in for_sessions(catalog))
-    offers = [offer for some in ways for offer in some if offer.available]
-    fit = {f"{offer.cluster}/{pool}" for offer in offers for pool in offer.pools}
-    pools = limits.pools if limits.pools is None else tuple(filter(fit.__contains__, limits.pools))
-    return replace(limits, pools=pools)
-
-
-def for_sessions(catalog: Catalog) -> list[Template]:
-    # Needed only where limits differ: importing it costs time.
-    from slipway.authoring.packages.packing import runs_any_folder
-
-    return [template for template in catalog.templates.values() if runs_any_folder(template)]
+    ways = [usual_offers(each) if usual else each.offers for each in scripts(catalog)]
+    fit = {f"{each.cluster}/{pool}" for some in ways for each in some if each.available for pool in each.pools}
+    return replace(limits, pools=limits.pools and tuple(filter(fit.__contains__, limits.pools)))
 
 
 def _gone(member: AccessChange) -> Consequence:
@@ -158,7 +148,7 @@ def _gone(member: AccessChange) -> Consequence:
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
     told |= {"script": robot, "nobody": not stay, "goes_on": details, "fails": named(fails), "details": details}
     told |= {"lost": named(f"`{name}`" for name in lost), "other": any_of(others, change.before.people)}
-    told |= {"field": field_of(change.before, change.after, member.member), **deserted(change, member.member)}
+    told |= {"field": field_of(change.before, change.after, member.member), "deserted": deserted(change, member.member)}
     # A group may not hold somebody who has used the right so far.
     lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
     told |= {"lately": lately and counted(len(lately), "submission"), "days": DAYS}

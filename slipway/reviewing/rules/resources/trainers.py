@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from slipway.base.formatting import counted
-from slipway.google.catalog.lookup import groups_of
+from slipway.google.catalog.lookup import groups_of, teams_of
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
 from slipway.model.facts import Facts, TrainerFacts
@@ -70,15 +70,12 @@ def submitted(change: Change, facts: Facts, member: str) -> list[str]:
     return [name for name in both if member in _may_submit(facts, name)]
 
 
-def deserted(change: Change, member: str) -> Mapping[str, str]:
-    """Return the templates, and their trainers, that without a member scripts alone can submit, or nobody; without a
-    script those that nobody can."""
+def deserted(change: Change, member: str) -> str:
+    """Return the templates that without a member scripts alone can submit, or nobody; without a script those that
+    nobody can."""
     robots = () if member.startswith(robot := "serviceAccount:") else robot
     theirs = submitted(change, change.before, member)
-    left = [name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))]
-    runs = {of for name in left for of in _accounts(change.new.templates[name])}
-    as_ = named(called(each) for each in _trainers(change.after).values() if each.account in runs)
-    return {"deserted": _names(left), "as": as_}
+    return _names([name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))])
 
 
 def submitting_as(facts: Facts, account: str) -> str:
@@ -144,7 +141,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             some, field = sum(map(len, sent.values())), _listed_at(old, change.before, change.after, member)
             own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
             values |= {"list": field, "left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
-            values |= {"sent": counted(some, "submission"), "some": some, **deserted(change, member)}
+            values |= {"sent": counted(some, "submission"), "some": some, "deserted": deserted(change, member)}
             values["other"] = any_of(others, stay)
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
             subject, stays = Subject("member", member, part), [f"may still submit {_names(own)}"] if own else []
@@ -159,6 +156,11 @@ def _listed_at(trainer: TrainerFacts, facts: Facts, other: Facts, member: str) -
 
 def named_secrets(some: Collection[str]) -> str:
     return f"secret{'s' * (len(some) > 1)} {_names(sorted(some))}" if some else ""
+
+
+def teams_counted(catalog: Catalog) -> frozenset[str]:
+    """Return the teams that submissions may count for."""
+    return frozenset(team for offer in catalog.offers if not offer.team for team in teams_of(catalog, offer))
 
 
 def budgets_of(catalog: Catalog, member: str, *accounts: str) -> str:

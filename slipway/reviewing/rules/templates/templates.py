@@ -17,10 +17,9 @@ from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.labels import CODE_LABEL
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, secrets_of, taken, whose
+from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, scripts, secrets_of, taken, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.resources.people import for_sessions
 from slipway.reviewing.rules.resources.trainers import trainer_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
@@ -40,7 +39,8 @@ def templates(change: Change) -> Iterator[Consequence]:
             gone = TemplateChange(change, template, template)
             other = _twin(template, change.old, change.new)
             renamed = join(f"`{was}` is `{now}`" for was, now in renames(template, other or template).items())
-            yield gone.tells("template-gone", used=gone.used, other=other.name if other else "", renamed=renamed)
+            own = template in scripts(change.old) and not scripts(change.new)
+            yield gone.tells("template-gone", used=gone.used, other=other and other.name, renamed=renamed, own=own)
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -131,7 +131,7 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
         if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
             refuses = path == "codeFlag" and after is None
             used = template.used.having(lambda job: CODE_LABEL in job.labels) if refuses else None
-            own = for_sessions(change.old) and not for_sessions(change.new)
+            own = scripts(change.old) and not scripts(change.new)
             yield template.tells(cast("RowName", row), part=rule.what, used=used, own=own)
 
 
