@@ -22,6 +22,7 @@ from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.renaming import as_called, other_names
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
@@ -95,6 +96,8 @@ class Change:
     unknown: frozenset[Side] = frozenset()
     #: Nothing is deployed.
     first: bool = False
+    #: New names of templates by the deployed ones; `before` has the new ones.
+    other_names: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def between(
@@ -122,6 +125,8 @@ class Change:
         # A template that can't be loaded is refused, and stays as it is deployed.
         stay = {name: each for name, each in deployed.catalog.templates.items() if name in declared.unloaded}
         whole = replace(declared, catalog=replace(declared.catalog, templates={**stay, **declared.catalog.templates}))
+        names = other_names(deployed.catalog, whole.catalog)
+        deployed = replace(deployed, catalog=as_called(deployed.catalog, names))
         both = deployed.with_submitters, whole.with_submitters
         return cls(
             stack=stack,
@@ -131,6 +136,7 @@ class Change:
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
             first=first,
+            other_names=names,
             **fields,
         )
 
@@ -190,7 +196,7 @@ class Change:
     def jobs_by_template(self) -> Mapping[str, Sequence[VertexJob]]:
         """The jobs of the last days, and those that have not ended, without those by which others run."""
         recent = () if isinstance(self.live.recent, Unknown) else self.live.recent
-        return grouped(distinct((*recent, *self.jobs)), lambda job: job.template)
+        return grouped(distinct((*recent, *self.jobs)), lambda job: self.other_names.get(job.template, job.template))
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
         return tuple(job for job in self.jobs if job.persistent_resource_id == id_)

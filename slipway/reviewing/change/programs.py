@@ -107,6 +107,7 @@ def job_file(text: str, file: str = "") -> JobFile:
         flags=frozenset({*_FLAG.findall(text), *listed} if reads_all else ()),
         arguments=tuple(_arguments(tree)) if parses else (),
         imports=frozenset(_imports(file, tree)) if file else frozenset(),
+        words=frozenset(re.findall(r"\w+", text)),
     )
 
 

@@ -227,10 +227,8 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     if old and new and old.machines == new.machines:
         before, after = (words.partition(" on ")[0] for words in (before, after))
     less = new is None or new.within(old)
-    # An allowance that is a little lower stops no agent.
-    mild = less and new and old and new.machines == old.machines and new.per_day > old.per_day / 2
-    edits, grade = (Edit("agents", before, after),), Grade.NOTE if mild else None
-    yield by_row("agents-may-spend", Subject("agents"), edits=edits, grade=grade, before=before, after=after, less=less)
+    edits = (Edit("agents", before, after),)
+    yield by_row("agents-may-spend", Subject("agents"), edits=edits, before=before, after=after, less=less)
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:

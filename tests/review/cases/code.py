@@ -58,9 +58,15 @@ CASES = (
     Case(
         "A function of shared code that no job imports has another name",
         (Edit("jobs/common/data.py", "SEED = 1", "FIRST = 1"),),
-        (tells("code-changed", "digits", "are packed with other code, of `jobs/common/data.py`"),),
+        (
+            tells(
+                "code-changed",
+                "digits",
+                "bring `jobs/common/data.py` in their package",
+                "no code that they run names it",
+            ),
+        ),
         given=USES_COMMON[:1] + USES_COMMON[2:],
-        may=("code-changed",),
         never=("run other code",),
     ),
     Case(
@@ -131,9 +137,13 @@ CASES = (
         accident="a study whose trials reported another metric",
     ),
     Case(
-        "Code that two templates share is edited: each of them is told",
+        "Code that three templates share is edited: each of them is told that may run it",
         (Edit("jobs/common/data.py", "SEED = 1", "SEED = 2"),),
-        (hurts("code-changed", "digits", "jobs/common/data.py"), hurts("code-changed", "tune", "jobs/common/data.py")),
+        (
+            hurts("code-changed", "digits", "Jobs of `digits` run other code, of", "jobs/common/data.py"),
+            hurts("code-changed", "tune", "may run other code, of `jobs/common/data.py`"),
+            tells("code-changed", "lora", "no code that they run names it"),
+        ),
         given=(
             *(
                 template(
@@ -143,6 +153,9 @@ CASES = (
                 )
                 for name in ("digits", "tune")
             ),
+            template("lora", 'py310:20260901")', f'py310:20260901"{SHARED}'),
+            USES_COMMON[1],
+            Edit("jobs/tune/task.py", "# Every", "import importlib\n\nPART = importlib.import_module(NAME)\n\n# Every"),
             Edit("jobs/common/__init__.py", "", ""),
             Edit("jobs/common/data.py", "", "SEED = 1\n"),
         ),
@@ -326,7 +339,7 @@ CASES = (
     Case(
         "A file with tests beside the code",
         (Edit("jobs/lora/test_task.py", "", "def test_it() -> None:\n    assert True\n"),),
-        (tells("code-changed", "lora", "no run starts it"),),
+        (tells("code-changed", "lora", "no code that they run names it"),),
     ),
     Case(
         "Checkpoints go to the machine's own disk",
@@ -337,7 +350,7 @@ CASES = (
     Case(
         "A page beside the code",
         (Edit("jobs/digits/README.md", "", "# digits\n"),),
-        (tells("code-changed", "digits", "no run starts it"),),
+        (tells("code-changed", "digits", "no code that they run names it"),),
     ),
     Case(
         "A password stands in the code of jobs",

@@ -29,7 +29,8 @@ CASES = (
                 new=(BASE / "templates/evals.py")
                 .read_text()
                 .replace('name="evals"', 'name="judge"')
-                .replace("batch", "size"),
+                .replace("batch", "size")
+                .replace('"judge-key"', '"jury-key"'),
             ),
             Edit("templates/evals.py"),
         ),
@@ -37,12 +38,15 @@ CASES = (
             stops(
                 "template-gone",
                 "evals",
-                "called `judge` from now on, its `batch` is `size`",
+                "called `judge` from now on",
                 "and its files",
+                "1 submission by ben",
             ),
+            hurts("parameter-renamed", "judge", "`batch`", "called `size`"),
+            hurts("arguments-changed", "judge", "`--size=${size}`"),
+            stops("secrets-changed", "judge", "`jury-key` instead of `judge-key`"),
         ),
-        may=("template-added",),
-        never=("as no other template does", "pays both"),
+        never=("as no other template does", "pays both", "may run"),
         world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
     ),
     Case(

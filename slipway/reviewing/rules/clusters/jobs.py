@@ -135,7 +135,8 @@ def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
 
 def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
-    cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(job.template)
+    name = change.other_names.get(job.template, job.template)
+    cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(name)
     if cluster:
         attachment = cluster.psc.network_attachment if cluster.psc else ""
         yield from map(last_part, (cluster.network, attachment, cluster.kms_key))

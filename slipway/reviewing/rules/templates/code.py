@@ -26,6 +26,8 @@ _REQUIREMENTS = "requirements.txt"
 _FIXED = re.compile(r"@[0-9a-f]{40}\b|#sha256=")
 _NAME = re.compile(rf"({CONSTRAINT})?[\w.-]+")
 _HASH = re.compile(r"(?:\s+--hash[ =](\S{,20})\S*)+")
+# They start code by a name that is made as it runs.
+_AT_RUN = frozenset(("importlib", "__import__", "runpy", "pkgutil", "exec", "eval", "subprocess", "system"))
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 
@@ -43,10 +45,10 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if gone := sorted(_lost(template)):
         yield template.tells("code-imports-gone", part="imports", gone=join(f"`{each}`" for each in gone))
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
-    # The name depends on its contents, whatever the catalog's bucket.
+    # The name depends on its contents and the template's name, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
-    told = touched or old.requirements != new.requirements
+    told = touched or old.requirements != new.requirements or new.name in template.change.other_names.values()
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     # What is wanting has been told.
@@ -83,9 +85,13 @@ def _lost(template: TemplateChange) -> set[str]:
 
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
+    starts, known = {file for _, file, _ in started(template.new)}, _named(template, edited)
+    beside = tuple(f"jobs/{root}/" for root in template.new.shared or () if known)
+    idle = [file for file in edited if _TESTS.search(file) or (file.startswith(beside) and file.endswith(".py"))]
+    used = [file for file in edited if file not in idle or file in {*starts, *known}]
+    row: RowName = "code-changed" if used or not edited else "code-tests"
+    edited = used or edited
     lines = [edit for file in edited for edit in files.lines.get(file, ())]
-    starts = {*edited} & {file for _, file, _ in started(template.new)}
-    row: RowName = "code-tests" if edited and not starts and all(map(_TESTS.search, edited)) else "code-changed"
     # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
@@ -102,13 +108,23 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
-        packed=edited and not starts,
+        may=edited and starts.isdisjoint(edited) and not {*edited} <= known,
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
         local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
         edits=lines,
         details=(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
     )
+
+
+def _named(template: TemplateChange, edited: list[str]) -> set[str]:
+    """Return the modules that its jobs start and that these name in turn; none where code may load others unnamed."""
+    code, known, starts = template.change.files.code, set[str](), [*started(template.new)]
+    said = {*re.findall(r"\w+", " ".join(text for _, file, given in starts for text in (file, *given)))}
+    while more := {file for file in (*code, *edited) if {*re.findall(r"\w+", file)} - {"__init__"} <= said} - known:
+        known |= more
+        said.update(*(code.get(file, NO_FILE).words for file in more))
+    return known if {file for _, file, _ in starts} <= code.keys() and said.isdisjoint(_AT_RUN) else set()
 
 
 def arguments(template: TemplateChange) -> Iterator[Consequence]:

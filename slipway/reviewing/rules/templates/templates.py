@@ -7,17 +7,16 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, cast
 
-from slipway.base.formatting import all_of, join
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import regions_of, tie_of, usual_offers
-from slipway.model.catalog.cases import divided, renames
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.cases import divided
 from slipway.model.catalog.template import Template
-from slipway.model.findings.finding import Grade
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.labels import CODE_LABEL
 from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import account_of, costs, is_dear, machine_types, scripts, secrets_of, taken, whose
+from slipway.reviewing.change.usual import account_of, costs, is_dear, scripts, secrets_of, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.resources.trainers import trainer_of
@@ -28,19 +27,18 @@ from slipway.reviewing.rules.templates.offers import offers, shrunk
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
-from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import MOST_NAMED, named
 
 
 def templates(change: Change) -> Iterator[Consequence]:
     before = change.old.templates
-    for name, template in before.items():
-        if name not in change.new.templates:
-            gone = TemplateChange(change, template, template)
-            other = _twin(template, change.old, change.new)
-            renamed = join(f"`{was}` is `{now}`" for was, now in renames(template, other or template).items())
-            own = template in scripts(change.old) and not scripts(change.new)
-            yield gone.tells("template-gone", used=gone.used, other=other and other.name, renamed=renamed, own=own)
+    called = {name: was for was, name in change.other_names.items()}
+    for name in (*sorted(before.keys() - change.new.templates.keys()), *called):
+        gone = TemplateChange(change, before[name], before[name])
+        own = before[name] in scripts(change.old) and not scripts(change.new)
+        told = gone.tells("template-gone", used=gone.used, other=name if name in called else "", own=own)
+        yield replace(told, subject=Subject("template", called.get(name, name)))
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -59,32 +57,12 @@ def templates(change: Change) -> Iterator[Consequence]:
             yield from map(pair.by_key, part(pair))
 
 
-def _twin(template: Template, own: Catalog, others: Catalog) -> Template | None:
-    """Return the template that it is called on the other side alone."""
-    alone = (each for name, each in others.templates.items() if name not in own.templates)
-    return next((each for each in alone if _shape(each) == _shape(template)), None)
-
-
-def _shape(template: Template) -> tuple[object, ...]:
-    """Return what a template keeps under another name, where its parameters may have others too."""
-    parameters = sorted(str(replace(each, name="", help="")) for each in template.parameters)
-    containers = (pool.get("containerSpec") or {} for offer in template.offers for pool in offer.worker_pools if pool)
-    images = {str(each.get("imageUri")).partition("@")[0].partition(":")[0] for each in containers}
-    return (*map(machine_types, template.offers), *parameters, folders(template), images)
-
-
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
     priced = f"{whose(can, template.new)} of up to {template.longest} costs {costs(can, template.becomes)}"
-    run = [f"a usual run{priced}"] if can else []
-    for (cluster, pool), count in taken(template.new).items():
-        most = {each.name: each.max for each in template.becomes.clusters[cluster].pools}
-        if can and cluster == can[0].cluster and count == most.get(pool):
-            run.append(f"it takes {all_of(count, 'machine')} of `{cluster}/{pool}`, and others wait")
-    costly = len(run) > 1 or (any(map(is_dear, can)) and not _twin(template.new, template.becomes, template.was))
-    grade = Grade.BLOCKING if brings else Grade.WARNING if costly else None
-    so = "" if template.change.first else facts(*brings, *run)
+    grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can)) else None
+    so = "" if template.change.first else facts(*brings, f"a usual run{priced}" if can else "")
     trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
     people = {*template.change.after.people}
     # Who may act as an account that is no trainer is not known.
@@ -101,8 +79,7 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     """Yield what a new template opens that no other does: an account, a secret, an index of packages, a shell."""
     new, catalog = template.new, template.becomes
     # One that goes had it as well.
-    others = [*template.was.templates.values(), *catalog.templates.values()]
-    others = [each for each in others if each.name != new.name]
+    others = [each for each in (*template.was.templates.values(), *catalog.templates.values()) if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
     theirs = [offer for each in others for offer in each.offers]
     for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):

@@ -39,9 +39,7 @@ from tests.slipway.reviewing.builders import (
 from tests.slipway.reviewing.rules.templates.two_ways import (
     BLOCKING,
     LORA,
-    OTHER,
     POOL,
-    SAME,
     SPOT,
     asking,
     found,
@@ -151,16 +149,19 @@ def test_a_key_of_the_stack_file_is_named_where_that_is_edited() -> None:
     assert field("templates/a.py") == ""
 
 
-def test_a_template_of_another_image_is_no_other_name_of_one_that_goes() -> None:
-    old, new, other = (
-        replace(asking(image=image), name=name, package="")
-        for name, image in (("old", SAME), ("new", OTHER), ("new", OTHER.replace("judge", "train")))
-    )
-    renamed, gone = (
-        next(told for told in templates(change(facts(old), facts(side))) if told.kind == "template-gone")
-        for side in (new, other)
-    )
-    assert "called `new`" in renamed.sentence and "called" not in gone.sentence
+def test_a_template_of_another_name_is_compared_with_its_former_self() -> None:
+    file = (BASE / "templates/tune.py").read_text("utf-8").replace('name="tune"', 'name="search"')
+    listed, goes = Edit(STACK, "    - tune\n", "    - search\n"), Edit("templates/tune.py")
+
+    def told(*edits: tuple[str, str], beside: tuple[Edit, ...] = (goes, listed)) -> list[str]:
+        text = reduce(lambda text, edit: text.replace(*edit), edits, file)
+        return [part.kind for part in play(Case("", (Edit("templates/search.py", "", text), *beside))).consequences]
+
+    assert told() == ["template-gone"]
+    assert told(("default=8", "default=4")) == ["template-gone", "default-changed"]
+    # A copy of what stays is no other name of what goes.
+    stays = (Edit("templates/evals.py"), Edit(STACK, "    - evals\n", "    - search\n"))
+    assert told(beside=stays) == ["template-gone", "template-added"]
 
 
 def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
@@ -233,18 +234,6 @@ def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...]) -> N
     del shorter[path[-1]]
     assert found(old, other) and found(old, less)
     assert found(old, old) == []
-
-
-def test_a_new_template_that_takes_a_whole_pool_says_so() -> None:  # N3
-    wide = (
-        (BASE / "templates/digits.py")
-        .read_text("utf-8")
-        .replace('"digits"', '"wide"')
-        .replace("default=4", "default=16")
-    )
-    listed = Edit(STACK, "    - tune\n", "    - tune\n    - wide\n")
-    (added,) = play(Case("", (Edit("templates/wide.py", "", wide), listed))).consequences
-    assert "it takes all 16 machines of `cpu/workers`, and others wait" in added.sentence
 
 
 def test_a_way_that_nobody_could_take_is_newly_refused_to_nobody() -> None:  # N3

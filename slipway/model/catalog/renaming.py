@@ -1,0 +1,38 @@
+"""Templates that get another name: one that goes and one that comes are the same where most of both is alike. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
+from slipway.model.labels import TEMPLATE_LABEL
+
+_ALIKE = 0.7
+
+
+def other_names(old: Catalog, new: Catalog) -> Mapping[str, str]:
+    """Return new names by old ones. A copy of a template that stays is none, nor one that may come from several."""
+    pairs = []
+    for name in new.templates.keys() - old.templates.keys():
+        likeness = {was: _likeness(template, new.templates[name]) for was, template in old.templates.items()}
+        nearest = [was for was, share in likeness.items() if share == max(likeness.values()) >= _ALIKE]
+        pairs += [(was, name) for was in nearest if not nearest[1:] and was not in new.templates]
+    taken = Counter(was for was, _ in pairs)
+    return {was: name for was, name in pairs if taken[was] == 1}
+
+
+def _likeness(*sides: Template) -> float:
+    """Return the share of what both declare in what the larger one does."""
+    old, new = ({*str(replace(each, name="", source="", package="")).split(", ")} for each in sides)
+    return len(old & new) / max(len(old), len(new))
+
+
+def as_called(catalog: Catalog, names: Mapping[str, str]) -> Catalog:
+    templates = dict(catalog.templates)
+    for was, name in names.items():
+        template = templates.pop(was)
+        requests = ({**way.request, "labels": {**way.labels, TEMPLATE_LABEL: name}} for way in template.offers)
+        offers = (replace(way, request=body) for way, body in zip(template.offers, requests, strict=True))
+        templates[name] = replace(template, name=name, offers=tuple(offers))
+    return replace(catalog, templates=templates)
