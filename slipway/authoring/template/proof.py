@@ -25,6 +25,7 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import lacks
 from slipway.model.origin import Origin
 from slipway.model.rules.reservations import misfits_of, undeclared, zone
+from slipway.model.season import ALWAYS
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,7 @@ def _placements(
             why = f"fits cluster {option.name} only {option.called}, which it is not for now"
             return [replace(plain, cluster=option, pools=pools, dormant=why)], []
     refused = [mismatches(asked, cluster) for cluster in here.clusters]
-    why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
+    why = "; ".join(map(str, _nearest(refused, here))) if refused else "the stack has no cluster"
     return [replace(plain, refusal=f"fits no pool of {here.origin.whole('this')}: {why}")], refused
 
 
@@ -258,16 +259,20 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
                 yield from misfits_of(known, here.region, shape, template.usual_replicas(worker))
 
 
-def _nearest(refused: list[tuple[PoolMismatch, ...]], own: Sequence[str] = ()) -> tuple[PoolMismatch, ...]:
-    """Return the mismatches of the nearest cluster. Of equally near ones a team's `own` come first, then those whose
-    machines are alike; then they are ordered by name: a stack file keeps its order, Pulumi's configuration does not,
-    and `slipway check` and preview agree."""
+def _nearest(
+    refused: list[tuple[PoolMismatch, ...]], here: StackResources, own: Sequence[str] = ()
+) -> tuple[PoolMismatch, ...]:
+    """Return the mismatches of the nearest cluster. Of equally near ones a team's `own` come first, then those that are
+    there all the time, then those whose machines are alike; then they are ordered by name: a stack file keeps its
+    order, Pulumi's configuration does not, and `slipway check` and preview agree."""
+    lasting = {cluster.name for cluster in here.clusters if cluster.season == ALWAYS}
     return min(
         refused,
         key=lambda mismatches: (
             len(mismatches),
             sum(mismatch.differences for mismatch in mismatches),
             mismatches[0].nearest.partition("/")[0] not in own,
+            mismatches[0].nearest.partition("/")[0] not in lasting,
             sum(mismatch.distance for mismatch in mismatches),
             [mismatch.nearest for mismatch in mismatches],
         ),
@@ -286,7 +291,7 @@ def _no_pool(
             why="its capacity type 'pool' needs one",
             fix=f"declare one ({clusters}), or take 'pool' out of capacity_types in {file}",
         )
-    nearest = _nearest(refused, here.teams[team].clusters if team else ())
+    nearest = _nearest(refused, here, here.teams[team].clusters if team else ())
     cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
     unlike = [each for mismatch in nearest for each in mismatch.fields if not each[-1]]
     fields, pools = (

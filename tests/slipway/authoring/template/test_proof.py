@@ -1,6 +1,7 @@
 """Proofs of a template before anything is deployed, by capacity type."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from slipway.authoring.template.stack_machines import on_stack
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption, Reservation
 from slipway.model.machines.spec import Disk
+from slipway.model.season import Season
 from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Shape, Study, Variant, WorkerPool
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.stack.files import read, with_config
@@ -101,6 +103,16 @@ def test_the_nearest_pool_is_the_same_whatever_the_order() -> None:
     same = [pool(name, "n1-standard-8", max=1) for name in ("zebra", "ant")]
     one, two = refused(cluster(head, *same)), refused(cluster(*same[::-1], head))
     assert "cpu/ant and cpu/zebra" in one.why and one.why == two.why
+
+
+@pytest.mark.parametrize("season", [Season(begins=datetime(2027, 1, 10, tzinfo=UTC)), Season(idle_limit=timedelta(1))])
+def test_of_equally_near_clusters_one_that_is_there_all_the_time_comes_first(season: Season) -> None:
+    head, other = pool("head", "n1-standard-4"), Disk("pd-ssd", 200)
+    passing = replace(cluster(head, pool(disk=other), name="a"), season=season)
+    lasting = cluster(head, pool(type="n1-standard-96"), name="b")
+    assert "nearest pool b/" in refused(passing, lasting).why
+    farther = replace(lasting, custom_service_account=False)
+    assert "nearest pool a/workers" in refused(passing, farther).why
 
 
 def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
