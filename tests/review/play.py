@@ -20,7 +20,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import deploys, has_pins
+from slipway.reviewing.change.files import deploys, has_pins, moved
 from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.change.reading import as_declared
@@ -89,6 +89,7 @@ def change_of(case: Case) -> Change:
             edited | frozenset(case.files),
             gone,
             same=same,
+            moved=moved(alone, gone),
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
             forgetting=forgetting(alone),
             code={

@@ -48,6 +48,8 @@ class Files:
     pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: Files of jobs of which no run sees the edit.
     same: frozenset[str] = frozenset()
+    #: Files of jobs that went, and those that came with the same text, in another folder and by the same name there.
+    moved: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: By file of jobs, what checkpoints need and it has no more.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -89,6 +89,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         links=links,
         pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
+        moved=moved(code | alone, removed),
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
         forgetting=forgetting(code | alone),
         code={
@@ -99,6 +100,13 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
+
+
+def moved(texts: Mapping[str, tuple[str, str]], removed: Set[str]) -> frozenset[str]:
+    """Return the files that went, and those that came with the same text, in another folder of `jobs/`."""
+    names = {file: (file.split("/", 2)[-1], both[file not in removed]) for file, both in texts.items()}
+    alike = {names[file] for file in names.keys() & removed} & {names[file] for file in names.keys() - removed}
+    return frozenset(file for file, name in names.items() if name in alike)
 
 
 def addresses(before: str, after: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Job code: packages, their files and edited lines."""
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stops, tells, template
+from tests.review.checkout import BASE
 from tests.review.edits import PLACE, PLAIN, PRINTS, REPORTS, SAVES_CHECKPOINT, SAVING, TASK
 from tests.review.engine import TEMPLATE
 from tests.slipway.reviewing.builders import step
@@ -18,6 +19,14 @@ PARSED = """def parsed():
     for name in ("--model", "--steps", "--rank", "--precision", "--out"):
         parser.add_argument(name)
     return parser.parse_args()"""
+NAMED = "from tune.depths import DEPTHS\n"
+TUNE = (BASE / "jobs/tune/task.py").read_text("utf-8")
+RENAMED = (
+    template("tune", 'Package("jobs/tune", "tune.task"', 'Package("jobs/study", "study.task"'),
+    Edit("jobs/tune/__init__.py"),
+    Edit("jobs/tune/task.py"),
+    Edit("jobs/study/__init__.py", "", ""),
+)
 UNSHARED = template("digits", f"IMAGE{SHARED}", "IMAGE)")
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 BODY = '    print("trained", EVERY)\n'
@@ -243,6 +252,24 @@ CASES = (
         (template("tune", 'Package("jobs/tune", "tune.task"', 'Package("jobs/digits", "digits.task"'),),
         (hurts("code-changed", "tune"),),
         may=("arguments-changed", "requirements-changed"),
+    ),
+    Case(
+        "A folder of code has another name, and the same files",
+        (*RENAMED, Edit("jobs/study/task.py", "", TUNE)),
+        (tells("code-changed", "tune", "`jobs/study` instead of `jobs/tune`: its files are the same"),),
+        may=("arguments-changed",),
+        never=("no review compares", "can't be found"),
+    ),
+    Case(
+        "A folder of code has another name, and one of its files did not come along: the old name is still imported",
+        (*RENAMED, Edit("jobs/study/task.py", "", NAMED + TUNE), Edit("jobs/tune/depths.py")),
+        (
+            stops("start-fails", "tune", "for want of", "`tune.depths`"),
+            hurts("code-changed", "tune", "no review compares the two"),
+        ),
+        may=("arguments-changed",),
+        given=(Edit("jobs/tune/task.py", TUNE, NAMED + TUNE), Edit("jobs/tune/depths.py", "", "DEPTHS = 9\n")),
+        accident="a package renamed, and not where its own files import it",
     ),
     Case(
         "Checkpoints are written no more, and the template says that there are some",

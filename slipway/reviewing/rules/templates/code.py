@@ -44,13 +44,15 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             yield _elsewhere(template)
     if gone := sorted(_lost(template)):
         yield template.tells("code-imports-gone", part="imports", gone=join(f"`{each}`" for each in gone))
-    names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
+    roots = [sorted(f"jobs/{root}" for root in folders(side) - {*(side.shared or ())}) for side in (new, old)]
     # The name depends on its contents and the template's name, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
     told = touched or old.requirements != new.requirements or new.name in template.change.other_names.values()
-    if all(names) and names[0] != names[1]:
-        yield template.tells("code-folder", part="code", new=names[0], old=names[1])
+    if all(roots) and roots[0] != roots[1]:
+        row: RowName = "code-moved" if _is_moved(template, edited, *roots) else "code-folder"
+        names = [join(map("`{}`".format, some)) for some in roots]
+        yield template.tells(row, part="code", new=names[0], old=names[1])
     # What is wanting has been told.
     elif other and not (gone and template.change.files.removed.issuperset(edited)) and (edited or not told):
         yield _edited(template, edited)
@@ -63,9 +65,16 @@ def _touched(template: TemplateChange) -> tuple[list[str], list[str]]:
     return touched, [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
 
 
+def _is_moved(template: TemplateChange, edited: list[str], *roots: list[str]) -> bool:
+    """Tell whether its own files, and all that is edited beside them, are as they were in another folder."""
+    files, tops = template.change.files, tuple(f"{root}/" for root in chain(*roots))
+    its = {*edited, *(file for file in (*files.touched, *files.code) if file.startswith(tops))}
+    return files.moved.issuperset(its) and 2 * len(its & files.removed) == len(its) > 0
+
+
 def _lost(template: TemplateChange) -> set[str]:
     """Return the modules that its code imports as it starts, and that go with this change."""
-    files, tops = template.change.files, folders(template.new)
+    files, tops = template.change.files, folders(template.new) | folders(template.old)
     seen, lost = set[str](), set[str]()
     ways = [file.removeprefix("jobs/")[:-3].replace("/", ".") for _, file, _ in started(template.new)]
     while files.removed and files.code and ways:

@@ -42,6 +42,17 @@ def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
     assert (files.pins, files.same) == ({}, frozenset())
 
 
+def test_files_that_came_are_compared_with_those_that_went_from_another_folder(base: Path) -> None:
+    names = {"b/task.py": "x = 1  # 0.1.0\n", "b/other.py": "x = 2\n", "b/name.py": "x = '0.1.0'\n"}
+    for name, text in names.items():
+        file = base / "head" / FOLDER / "jobs" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    went = "".join(f"D\t{FOLDER}/jobs/a/{name}.py\n" for name in ("task", "other"))
+    files = read(base, went + "".join(f"A\t{FOLDER}/jobs/{name}\n" for name in names))
+    assert files.moved == {"jobs/a/task.py", "jobs/b/task.py"}
+
+
 def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in (tmp_path, tmp_path / "head"):
         (folder / "stacks").mkdir(parents=True)
