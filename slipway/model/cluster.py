@@ -295,7 +295,10 @@ class Reservation:
         name = last_part(self.path)
         if self.begins and now < self.begins:
             return f"{name} begins on {moment_in_words(self.begins)}, in {span((self.begins - now).total_seconds())}"
-        return f"{name} ended on {moment_in_words(self.ends)}" if self.ends and self.ends <= now else ""
+        return f"{name} ended on {moment_in_words(self.ends)}" if self.ends and self.over(now) else ""
+
+    def over(self, now: datetime) -> bool:
+        return self.ends is not None and self.ends <= now
 
     def ends_within(self, seconds: float, now: datetime) -> str:
         """Return that it ends before a job that starts now and runs so long; empty where it does not, or has ended."""

@@ -232,16 +232,19 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:
-    known = {**change.old.reservations, **change.new.reservations}
-    for path in sorted(reservations(change.old.offers) - reservations(change.new.offers)):
-        reservation = known.get(path, Reservation(path))
-        if (ends := reservation.ends) and ends <= change.now:
-            continue
-        held = f", {reservation.machines} `{reservation.machine}`," if reservation.machines else ""
-        on_it = users(change, "reservation", path)
-        subject, details = Subject("reservation", path), (f"`{path}`", *jobs(on_it, change.now))
-        told: dict[str, Any] = {"last": last_part(path), "held": held, "ends": moment_in_words(ends) if ends else ""}
-        yield by_row("reservation-paid", subject, jobs=owned(on_it, ""), details=details, **told)
+    """Find reservations that no template uses any more, and others that are listed anew, or no more."""
+    old, new = change.old.reservations, change.new.reservations
+    unused = reservations(change.old.offers) - reservations(change.new.offers)
+    for path in sorted(unused | (old.keys() ^ new.keys())):
+        reservation, subject = {**old, **new}.get(path, Reservation(path)), Subject("reservation", path)
+        told: dict[str, Any] = {"last": last_part(path), "gone": path in old, "over": reservation.over(change.now)}
+        told |= {"machines": reservation.machines, "machine": reservation.machine, "dates": reservation.dates}
+        told["ends"] = moment_in_words(reservation.ends) if reservation.ends else ""
+        if path in unused and not told["over"]:
+            on_it = users(change, "reservation", path)
+            yield by_row("reservation-paid", subject, jobs=owned(on_it, ""), details=jobs(on_it, change.now), **told)
+        elif (path in old) != (path in new):
+            yield by_row("reservation-listed", subject, **told)
 
 
 def _dated(change: Change) -> Iterator[Consequence]:
@@ -250,10 +253,9 @@ def _dated(change: Change) -> Iterator[Consequence]:
         old = change.old.reservations.get(path, new)
         shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new.offers)
         if new.dates != old.dates and not shut:
-            over = new.ends is not None and new.ends <= change.now
             same_begin = new.begins == old.begins and new.ends and old.ends
-            dates, before = (replace(each, begins=None).dates if same_begin else each.dates for each in (new, old))
-            told: dict[str, Any] = {"last": last_part(path), "dates": dates, "over": over, "before": before}
+            now, was = (replace(each, begins=None).dates if same_begin else each.dates for each in (new, old))
+            told: dict[str, Any] = {"last": last_part(path), "dates": now, "over": new.over(change.now), "before": was}
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
             grade = Grade.WARNING if less and path in reservations(change.new.offers) else None

@@ -95,9 +95,9 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (), *, lone: bool = True) -> Consequence:
     """Return what a refused deployment says. `lone`: no template is edited beside, so that an edit may be left out."""
-    what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
+    what, edits = short(fault.what, _LONGEST).partition(_UNCHANGED)[0], tuple(edits)
     place = _PLACE.fullmatch(what)
-    first, *others = fault.why.splitlines() or [""]
+    first, *others = (short(line, _LONGEST) for line in fault.why.splitlines() or [""])
     alone = edits[0] if lone and len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
     keep = [say("preview-leave", key=alone.key, added=not alone.before)] if alone else []
     # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
@@ -112,24 +112,18 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         key=place["key"] if place else "",
         what="" if what.endswith(_UNDECIDED) else place["what"] if place else what,
         template=what.startswith(("template ", "templates ")),
-        why="" if others else _cut(first),
-        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": ")),
+        why="" if others else first,
+        fix=short("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": "), _LONGEST),
         edits=edits,
-        details=[*([place["at"]] if place else []), *map(_cut, [first, *others] if others else ()), *details],
+        details=[*([place["at"]] if place else []), *([first, *others] if others else ()), *details],
     )
-
-
-def _cut(text: str) -> str:
-    """Return a text as a line, cut before a word."""
-    line = short(text, _LONGEST)
-    return f"{line.rpartition(' ')[0]} …" if line.endswith("…") and not text.endswith("…") else line
 
 
 def used_later(change: Change) -> Iterator[Consequence]:
     edits = () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ())
-    # What becomes of a reservation that goes as a whole is told with its money.
-    gone = tuple(edit.key.removesuffix("path") for edit in edits if edit.key.endswith(".path") and not edit.after)
-    for edit in (edit for edit in edits if not edit.key.startswith(gone)):
+    # A reservation that comes or goes as a whole is told with its money.
+    whole = tuple(edit.key[:-4] for edit in edits if edit.key.endswith(".path") and "" in (edit.before, edit.after))
+    for edit in (edit for edit in edits if not edit.key.startswith(whole)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
             made, held = match["pool"], match["held"]

@@ -30,7 +30,7 @@ RowName = Literal[
     "program-edited", "pins-changed", "stack-gone", "guard-removed", "preview-failed", "preview-leave",
     "quota-check-weaker", "quota-check-stricter", "quota-requested", "quota-unknown", "quota-short-now",
     "quota-short-in-overlap", "quota-short-beside-old", "quota-short-at-most", "quota-increase", "quota-stands",
-    "quota-taken", "quota-short-for-offers", "reservation-dates", "used-later", "deploying-key",
+    "quota-taken", "quota-short-for-offers", "reservation-listed", "reservation-dates", "used-later", "deploying-key",
     "capacity-found-anew", "generations-overlap", "renamed", "alternatives-gone", "cluster-may-become",
     "stands-as-alternative", "cluster-adopted", "cluster-left", "taken-over", "cluster-overdue", "cleared-failed",
     "kept-for-jobs", "restart-with-secret", "jobs-lose", "role-taken", "role-unbound", "resource-goes", "pool-goes",

@@ -11,6 +11,8 @@ BOUGHT = (
     "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
     "machine: a3-highgpu-8g, machines: 2 }\n"
 )
+SPARE = "    spare: { path: projects/acme-ml/zones/us-central1-a/reservations/spare, machine: a3-highgpu-8g"
+WEEK = f"{SPARE.replace('spare', 'week')}, machines: 4, from: 2027-02-01, until: 2027-02-08 }}"
 ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
 T4 = stack(
     "    cpu:\n",
@@ -155,6 +157,21 @@ CASES = (
         ),
         may=("jobs-lose-reservation",),
         world=World(jobs=(LARGE, RESERVED)),
+    ),
+    Case(
+        "One reservation is listed for a coming week, and one that nobody used is not listed any more",
+        (stack(f"{SPARE} }}", WEEK),),
+        (
+            tells(
+                "reservation-dates",
+                "week",
+                "of 4 `a3-highgpu-8g` is listed, for use from 2027-02-01",
+                "takes any that fits",
+            ),
+            tells("reservation-dates", "spare", "listed no more", "until somebody gives it up"),
+        ),
+        given=(stack(BOUGHT, f"{BOUGHT}{SPARE} }}\n"),),
+        never=("counts for jobs to come",),
     ),
     Case(
         "A season began today, as was announced",

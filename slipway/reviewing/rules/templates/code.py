@@ -32,7 +32,7 @@ _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
-    old, new = template.old, template.new
+    old, new, files = template.old, template.new, template.change.files
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{template.becomes.catalog_bucket}/"):
         yield template.tells("code-foreign", part="code", package=new.package)
         return
@@ -50,11 +50,12 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     other = all(packages) and packages[0] != packages[1]
     told = touched or old.requirements != new.requirements or new.name in template.change.other_names.values()
     if all(roots) and roots[0] != roots[1]:
-        row: RowName = "code-moved" if _is_moved(template, edited, *roots) else "code-folder"
-        names = [join(map("`{}`".format, some)) for some in roots]
-        yield template.tells(row, part="code", new=names[0], old=names[1])
+        names, tops = [join(map("`{}`".format, some)) for some in roots], tuple(f"{root}/" for root in chain(*roots))
+        its = {*edited, *(file for file in (*files.touched, *files.code) if file.startswith(tops))}
+        alike = files.moved.issuperset(its) and 2 * len(its & files.removed) == len(its) > 0
+        yield template.tells("code-moved" if alike else "code-folder", part="code", new=names[0], old=names[1])
     # What is wanting has been told.
-    elif other and not (gone and template.change.files.removed.issuperset(edited)) and (edited or not told):
+    elif other and not (gone and files.removed.issuperset(edited)) and (edited or not told):
         yield _edited(template, edited)
 
 
@@ -63,13 +64,6 @@ def _touched(template: TemplateChange) -> tuple[list[str], list[str]]:
     files, roots = template.change.files, tuple(f"jobs/{root}/" for root in folders(template.new))
     touched = sorted(file for file in files.touched if file.startswith(roots))
     return touched, [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
-
-
-def _is_moved(template: TemplateChange, edited: list[str], *roots: list[str]) -> bool:
-    """Tell whether its own files, and all that is edited beside them, are as they were in another folder."""
-    files, tops = template.change.files, tuple(f"{root}/" for root in chain(*roots))
-    its = {*edited, *(file for file in (*files.touched, *files.code) if file.startswith(tops))}
-    return files.moved.issuperset(its) and 2 * len(its & files.removed) == len(its) > 0
 
 
 def _lost(template: TemplateChange) -> set[str]:
