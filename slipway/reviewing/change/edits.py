@@ -62,6 +62,7 @@ class JobFile:
     arguments: tuple[Argument, ...] = ()
     #: What it imports whenever it is loaded, by its dotted name.
     imports: frozenset[str] = frozenset()
+    #: Its names and words.
     words: frozenset[str] = frozenset()
 
     def refuses(self, text: str) -> bool:
