@@ -306,7 +306,8 @@ def _no_pool(
     if all(has == "none" for *_, has, _ in unlike):
         fix = f"take the {fields} out of {asking}, or add the pool that it asks for to a cluster"
     if not cluster.adopted:
-        fix = f"give {pools} the template's {fields} (a running cluster is then made anew); or {fix}"
+        anew = f"a cluster that runs with another {fields} is then made anew"
+        fix = f"give {pools} the template's {fields} ({anew}); or {fix}"
     # A pool that another worker pool takes can't have this one's machines as well.
     if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(roles):
         fix = f"add a pool for {join(roles)} to cluster {cluster.name}"

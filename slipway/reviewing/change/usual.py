@@ -66,7 +66,12 @@ def unfit(alternatives: Iterable[Alternative], catalog: Catalog) -> bool:
     """Tell whether no template has jobs that ask a pool for the machines of any of these."""
     others = [{pool.machine.type for pool in other.pools} for other in alternatives]
     asked = (offer for offer in catalog.offers if offer.capacity_type == POOL)
-    return not any({*machine_types(offer)} <= has for offer in asked for has in others)
+    return not (has_tasks(catalog) or any({*machine_types(offer)} <= has for offer in asked for has in others))
+
+
+def has_tasks(catalog: Catalog) -> bool:
+    """Tell whether pools take tasks of pipelines, which ask for any machine that is large enough."""
+    return any(offer.capacity_type == POOL and offer.kind == PIPELINE_JOB.name for offer in catalog.offers)
 
 
 def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:

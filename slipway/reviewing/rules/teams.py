@@ -68,8 +68,12 @@ def teams(change: Change) -> Iterator[Consequence]:
         ways = _kept_off(change.after, cluster)
         may = {(each, way[0].name) for way in ways for each in submitters_of(change.after, account_of(way[1]))}
         lost = {each for each in was - now if each[:2] in may and each[1] not in labelled}
-        if shut := [way for way in ways if way[0].name in {template for _, template, _ in lost}]:
-            yield from _closed(change, shut, sorted({member for member, *_ in lost}))
+        # Members have to name their team, others have none to name.
+        members = _members(change.after, cluster)
+        for plain in (False, True):
+            some = {each for each in lost if (each[0] in members) is plain}
+            if shut := [way for way in ways if way[0].name in {template for _, template, _ in some}]:
+                yield from _closed(change, shut, sorted({member for member, *_ in some}), plain=plain)
 
 
 def _moves(row: RowName, catalog: Catalog, name: str, member: str) -> Consequence:
@@ -93,30 +97,36 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
     return ", ".join(f"{team} {machines}" for team, machines in of_teams) or "none"
 
 
-def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str]) -> Iterator[Consequence]:
+def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], *, plain: bool) -> Iterator[Consequence]:
     """Yield that members can't send jobs to a cluster without `--team`, and the templates that run nowhere else."""
     cluster = ways[0][1].cluster or ways[0][1].dormant
     had, has = (side.owners(cluster) for side in (change.old, change.new))
     owner = next((each for each in has if each in teams_of(change.new, ways[0][1])), "")
     ends = [*ends_of((way for way in ways if way[2]), change.new), ""]
     left, came = ([each for each in one if each not in other] for one, other in ((had, has), (has, had)))
-    # Members that stay have to name their team.
-    apart = {*lost} - _members(change.after, cluster)
-    parted = [each for each in had if not apart.isdisjoint(change.old.teams[each].submitters)]
+    parted = [] if plain else [each for each in had if not {*lost}.isdisjoint(change.old.teams[each].submitters)]
     words: dict[str, Any] = {"owner": owner, "cluster": cluster, "left": _called(left), "came": _called(came)}
-    words |= {"plain": not apart, "team": named((f"`{each}`" for each in has), "or"), "parted": _called(parted)}
+    words |= {
+        "plain": plain,
+        "several": has[1:],
+        "team": named((f"`{each}`" for each in has), "or"),
+        "parted": _called(parted),
+    }
     words["key"] = f"{[*left, *came, *parted, *has][0]}.{'clusters' if left or came else 'submitters'}"
     words["shut"] = named(f"`{name}`" for name in sorted({way[0].name for way in ways}))
     words["sessions"] = takes_sessions_alone(ways, change.new)
     words["void"] = named(f"`{each}`" for each in sorted({*(change.new.shares or {}).get(cluster, {})} - {*has}))
     grade = Grade.BLOCKING if words["sessions"] else None
-    details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster)
+    details, subject = [f"`{member}`" for member in lost], Subject("cluster", cluster, "without --team" * plain)
     words |= {"who": named(details), "elsewhere": ends[0], "waits": ways[0][1].dormant}
     yield by_row("cluster-team-closed", subject, details=[*details, *ends[1:-1]], grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         case, may = whose([offer], template).lstrip(), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):
-            told, words["part"] = TemplateChange(change, template, template), f"cluster {cluster} {case}".strip()
+            told, words["part"] = (
+                TemplateChange(change, template, template),
+                f"cluster {cluster} {case}{' without --team' * plain}".strip(),
+            )
             used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=used, **words)
 

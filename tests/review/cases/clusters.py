@@ -14,6 +14,7 @@ from tests.review.edits import (
     NEAR,
     OFFERS,
     OTHER_MACHINES,
+    PIPELINE,
     THEIRS,
     TO_NIGHT_LABELS,
     TRAINING_NETWORK,
@@ -291,6 +292,14 @@ CASES = (
         ),
         world=BUSY,
         accident="a fallback that came up and that nobody could use",
+    ),
+    Case(
+        "An alternative that no job asks for, beside a pipeline whose tasks take any machine",
+        (h100(OTHER_MACHINES.replace("replicas: 2", "replicas: 8")),),
+        (hurts("cluster-may-become", "h100", "once made so it stays so"),),
+        given=(*PIPELINE, template("train", '("on-demand",)', '("pool", "on-demand")')),
+        never=("no template",),
+        world=BUSY,
     ),
     Case(
         "Two alternatives, of which one has machines that a template asks for",

@@ -240,7 +240,7 @@ CASES = (
                 "capacity-raised",
                 "cpu/workers",
                 "always keeps more",
-                "used or not, until there has been no job for 6 h",
+                "while the cluster has jobs, and for 6 h after",
             ),
         ),
         may=ANEW,

@@ -96,6 +96,27 @@ CASES = (
         accident="a team whose jobs stood for a week behind another's",
     ),
     Case(
+        "The H100 machines become two teams', whose people have to name one",
+        (
+            stack("clusters: [] }\n    speech", "clusters: [h100] }\n    speech"),
+            stack("clusters: [] }\n", "clusters: [h100] }\n"),
+        ),
+        (
+            hurts("cluster-team", "cluster h100", TEAM, "for team `vision` or `speech` may go there, with `--team`;"),
+            hurts(
+                "cluster-team", "cluster h100 without --team", ADA, "without `--team`: several teams may submit them"
+            ),
+        ),
+        given=(
+            stack(
+                POLICY,
+                f"  slipway:teams:\n    vision: {{ submitters: [{ADA}], clusters: [] }}\n"
+                f"    speech: {{ submitters: [user:ben@acme.example], clusters: [] }}\n{POLICY}",
+            ),
+        ),
+        accident="machines that a neighbouring team had counted on",
+    ),
+    Case(
         "The H100 machines become one team's, and everybody else is sent away",
         (
             stack(

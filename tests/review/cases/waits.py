@@ -1,6 +1,21 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, silent, stack, stops, tells, template
+from tests.review.case import (
+    BUSY,
+    LARGE,
+    Case,
+    Job,
+    World,
+    h100,
+    hurts,
+    imports,
+    more,
+    silent,
+    stack,
+    stops,
+    tells,
+    template,
+)
 from tests.review.edits import (
     ALLOWED,
     IN_BOTH,
@@ -29,13 +44,19 @@ CASES = (
         given=(*WITH_BOTH, template("lora", 'waits={"flex-start"', 'waits={"spot": 1800, "flex-start"')),
     ),
     Case(
+        "Jobs wait longer for a pool whose season is to come",
+        (template("lora", 'waits={"pool": 1800', 'waits={"pool": 3600'),),
+        (tells("fallback-wait", "lora", "for pool `h100` instead of 30 min, once it is there"),),
+        given=(h100("from: 2026-12-20"), template("lora", "waits={", 'waits={"pool": 1800, ')),
+    ),
+    Case(
         "The first machine is another one, and the wait for it on Spot ends no more",
         (
             template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),
             template("lora", '"spot": 1800, ', ""),
         ),
         (
-            hurts("fallback-wait", "lora", "they never go on to flex-start with `a3-highgpu-1g` by themselves"),
+            hurts("fallback-wait", "lora", "they go on to flex-start with `a3-highgpu-1g` only where quota lacks"),
             hurts("machines-changed", "lora"),
         ),
         given=(*WITH_BOTH, template("lora", 'waits={"flex-start"', 'waits={"spot": 1800, "flex-start"')),

@@ -116,10 +116,12 @@ CASES = (
     ),
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
-        (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/head]")),
-        (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/workers]")),
+        (
+            hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),
+            tells("sessions-limited", "workspace sessions", "4 h instead of 8 h: once there can be sessions again"),
+        ),
         given=SESSIONS,
-        never=("may run on",),
         accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
     Case(
@@ -283,6 +285,18 @@ CASES = (
         (hurts("sessions-limited", "", "may run on cpu/workers for up to 2 days instead of 8 h", "take no job"),),
         given=SESSIONS,
         accident="a GPU held over the holidays by a notebook that nobody closed",
+    ),
+    Case(
+        "The first template for commands comes with a limit of sessions",
+        (stack(POLICY, f"  slipway:sessions: {{ max: 4h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
+        (
+            stops("code-allowed", "workspace", "may run code that nobody reviewed"),
+            stops("policy-weaker", "reviewedCodeOnly"),
+            tells(
+                "sessions-limited", "workspace sessions", "may run on cpu/workers for up to 4 h: there were none before"
+            ),
+        ),
+        accident="notebooks that came with a template",
     ),
     Case(
         "Sessions may not run anywhere any more",

@@ -202,10 +202,13 @@ def within(cluster: Cluster, change: Change, *, season: bool = False) -> str:
     return say("cluster-waits", others=cluster.alternatives, unfit=unfit(cluster.alternatives, change.new), **limit)
 
 
-def with_month(hourly: Price) -> str:
-    """Return `$2.35/h, $1,719 a month`, `… and more` where a part has no known price."""
+def with_month(hourly: Price, cluster: Cluster | None = None) -> str:
+    """Return `$2.35/h, $1,719 a month`, `… and more` where a part has no known price; of machines of a cluster that is
+    soon given up, until when they are there."""
     price = "" if hourly.unknown else dollars(Price(hourly.known))
-    return say("cost-a-month", price=price, month=f"{hourly.known * HOURS_OF_A_MONTH:,.0f}", more=not hourly.complete)
+    limit = setting(cluster.season.idle_limit) if cluster and not cluster.season.stays_idle else ""
+    month = f"{hourly.known * HOURS_OF_A_MONTH:,.0f}"
+    return say("cost-a-month", price=price, month=month, more=not hourly.complete, limit=limit)
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "found": machines(new.minimum_machines) if new else "",
         "stuck": named(f"`{each.name}`{whose([offer], each)}" for each, offer, rest in meanwhile if not rest),
         "unique": unique if old and old.scarce else "",
-        "paid": of.with_month(price(old)) if old and price(old) else "",
+        "paid": of.with_month(price(old), old) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
         "dormant": dormant,
         "bring": dormant and dormant.edit,

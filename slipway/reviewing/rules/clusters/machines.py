@@ -14,7 +14,7 @@ from slipway.model.cluster_fields import same_pools
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change, come_by_time
-from slipway.reviewing.change.usual import machine_types
+from slipway.reviewing.change.usual import has_tasks, machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price
@@ -83,7 +83,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
     asked = {kind for offer in change.new.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
-    lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
+    lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked) if not has_tasks(change.new))
     again = alike(new.alternatives, before)
     if again and not (lacking and (cluster.made or cluster.gone)):
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools, usual_offers
-from slipway.model.catalog.clusters import Pool
+from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.cluster import PROTECT
@@ -20,7 +20,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, setting, with_month
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, with_month
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -66,7 +66,12 @@ def _gone(place: _Place, pool: Pool, cluster: ClusterChange, *, unused: bool) ->
     gpus, lost = bool(pool.machine.accelerator), _lost(pool, cluster)
     grade = None if gpus and lost else Grade.NOTE if unused else Grade.WARNING
     paid, held = pool.price_per_hour * lost, machines([MachineGroup(pool.machine, lost)])
-    told: dict[str, Any] = {"held": held, "saved": with_month(paid), "unused": unused, "scarce": gpus}
+    told: dict[str, Any] = {
+        "held": held,
+        "saved": with_month(paid, cluster.new or cluster.old),
+        "unused": unused,
+        "scarce": gpus,
+    }
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
@@ -91,7 +96,7 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
             grows=new.autoscaled,
             size=_size(old, "min"),
             ready=old.min,
-            saved=with_month(new.price_per_hour * (old.min - new.min)),
+            saved=with_month(new.price_per_hour * (old.min - new.min), cluster.new or cluster.old),
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -103,9 +108,9 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     alike, more = old.machine.kind == new.machine.kind, new.min > old.min
     further = new.autoscaled and new.max > old.max
     if alike and (further or more):
-        saved, key = with_month(new.price_per_hour * max(new.min - old.min, 0)), "max" if further else "min"
-        limit = change.new.clusters[place[0]].season.idle_limit
-        how: dict[str, Any] = {"more": more, "further": further, "saved": saved, "limit": limit and setting(limit)}
+        cluster, key = _cluster(change.new, place), "max" if further else "min"
+        saved = with_month(new.price_per_hour * max(new.min - old.min, 0), cluster)
+        how: dict[str, Any] = {"more": more, "further": further, "saved": saved}
         yield _of_pool("pool-raised", place, edits=_both(old, new), key=_size(new, key), **how)
     if new.max >= old.max:
         return
@@ -155,7 +160,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             usual=usual,
             defaults=place not in last,
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(each.barred for each in every) else "",
-            paid=with_month(paid),
+            paid=with_month(paid, _cluster(new, place)),
             free=place[0] not in protected,
             grade=Grade.BLOCKING if lost else None,
             cost=paid,
@@ -166,6 +171,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
     old_pools, pools = _pools(old), _pools(new)
     waiting: dict[_Place, tuple[Pool, Pool, dict[str, int]]] = {}
+    had: dict[_Place, int] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
@@ -174,6 +180,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             first = any(offer.cluster == place[0] for offer in _first(template, usual=True))
             if was and pool and lacks and first and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
+                had[place] = before[place] if before[place] > was.min == pool.min else 0
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
         growth = dollars(pool.price_per_hour * (counts[-1] - pool.min))
@@ -182,6 +189,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             place,
             templates=named(map("`{}`".format, needs_of)),
             most=join(map(str, counts), "or"),
+            had=had[place] if len(needs_of) == 1 else 0,
             min=pool.min,
             grows=f"{'up to ' * (len(counts) > 1)}{growth}",
             filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
@@ -212,8 +220,11 @@ def _idle(catalog: Catalog, *, usual: bool | None = None) -> frozenset[_Place]:
 
 
 def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:
-    clusters = {**{cluster.name: cluster for cluster in catalog.coming}, **catalog.clusters}
-    return {(name, pool.name): pool for name, cluster in clusters.items() for pool in cluster.pools}
+    return {(cluster.name, pool.name): pool for cluster in reversed(catalog.expected) for pool in cluster.pools}
+
+
+def _cluster(catalog: Catalog, place: _Place) -> Cluster:
+    return next(cluster for cluster in catalog.expected if cluster.name == place[0])
 
 
 def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:

@@ -85,10 +85,10 @@ def people(change: Change) -> Iterator[Consequence]:
 def _sessions(change: Change) -> Iterator[Consequence]:
     """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
     listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    later = not scripts(change.new)
-    if not scripts(change.old) or (before == after and (later or after.pools is None)):
+    first, later = (not scripts(side) for side in (change.old, change.new))
+    if (first and later) or (before == after and (first or later or after.pools is None)):
         return
-    catalogs = change.old, change.old if later else change.new
+    catalogs = change.new if first else change.old, change.old if later else change.new
     # A session ends with its job at the latest.
     longest = timedelta(seconds=max(map(timeout_of, scripts(catalogs[1]))))
     ends = [min(side.max or longest, longest) for side in listed]
@@ -106,7 +106,8 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             Subject("workspace", "sessions"),
             longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.NOTE if later or (names == then and not back) else Grade.BLOCKING if nowhere else None,
+            grade=Grade.NOTE if first or later or (names == then and not back) else Grade.BLOCKING if nowhere else None,
+            first=first,
             later=later,
             before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(" for up to "),
             after=becomes,
@@ -116,7 +117,7 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, catalogs, strict=True)]
     refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
-    if refused[1] and not refused[0] and fitting[1].pools != () and not later:
+    if refused[1] and not refused[0] and fitting[1].pools != () and not (first or later):
         several, subject = (after.pools or ())[1:], Subject("workspace", "usual sessions")
         grade = Grade.WARNING if several else None
         yield by_row("sessions-refused", subject, several=several, pools=named(after.pools or (), "or"), grade=grade)

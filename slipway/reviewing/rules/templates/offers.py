@@ -231,6 +231,8 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
             before=words[0],
             so=after_wait(offer, after, template.becomes),
             stays=offer.wait and not any(each.wait for each in earlier if compete(each, was)),
+            later=offer.dormant,
+            grade=Grade.NOTE if offer.dormant else None,
             key=key,
             edits=(Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words),),
         )

@@ -38,7 +38,7 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
         return f"then they cost {costs(then, catalog)}{stay}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         return "then they fail, unpaid"
-    return f"they never go on to {way(rest[0])} by themselves" if rest else "they can go nowhere else"
+    return f"they go on to {way(rest[0])} only where quota lacks" if rest else "they can go nowhere else"
 
 
 def rest_of(offer: Offer, after: Offers) -> list[Offer]:

@@ -64,7 +64,9 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     assert line.startswith(f"worker pool workers needs {row}, ") and "pool cpu/workers has " in line
     assert line.count(" needs ") == line.count(" has ") == 1
     field = row.partition(" ")[0]
-    assert error.fix.startswith(f"give cpu/workers the template's {field} (a running cluster is then made anew); or")
+    assert error.fix.startswith(
+        f"give cpu/workers the template's {field} (a cluster that runs with another {field} is "
+    )
     assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
 
