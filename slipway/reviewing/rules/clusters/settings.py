@@ -165,7 +165,8 @@ def due(change: Change) -> Iterator[str]:
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
         state = ready.get(name)
-        coming[name] = [] if state and state.ready else [f"{cluster.words}; {state}" if state else cluster.words]
+        quota = "its quota is there" if state and state.ready else state
+        coming[name] = [f"{cluster.words}; {quota}" if quota else cluster.words]
     for name, events in coming.items():
         if name in before and all(get(before[name]) == get(after[name]) for get in (of.dates, price)):
             yield from events
