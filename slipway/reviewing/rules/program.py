@@ -95,9 +95,9 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (), *, lone: bool = True) -> Consequence:
     """Return what a refused deployment says. `lone`: no template is edited beside, so that an edit may be left out."""
-    what, edits = short(fault.what, _LONGEST).partition(_UNCHANGED)[0], tuple(edits)
+    what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
     place = _PLACE.fullmatch(what)
-    first, *others = (short(line, _LONGEST) for line in fault.why.splitlines() or [""])
+    first, *others = map(_cut, fault.why.splitlines() or [""])
     alone = edits[0] if lone and len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
     keep = [say("preview-leave", key=alone.key, added=not alone.before)] if alone else []
     # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
@@ -113,10 +113,16 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         what="" if what.endswith(_UNDECIDED) else place["what"] if place else what,
         template=what.startswith(("template ", "templates ")),
         why="" if others else first,
-        fix=short("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": "), _LONGEST),
+        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": ")),
         edits=edits,
         details=[*([place["at"]] if place else []), *([first, *others] if others else ()), *details],
     )
+
+
+def _cut(text: str) -> str:
+    """Return a text as a line, cut before a word."""
+    line = short(text, _LONGEST)
+    return f"{line.rpartition(' ')[0]} …" if line.endswith("…") and not text.endswith("…") else line
 
 
 def used_later(change: Change) -> Iterator[Consequence]:

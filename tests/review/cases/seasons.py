@@ -202,7 +202,10 @@ CASES = (
     Case(
         "A campaign that is to come is put off by a month: it is no longer than it was",
         (stack("from: 2026-12-20", "from: 2027-01-20"), stack("until: 2027-01-15", "until: 2027-02-15")),
-        (tells("season-changed", "h100 until", "2027-02-15"), tells("season-changed", "h100 from", "2027-01-20")),
+        (
+            tells("season-changed", "h100 until", "2027-02-15"),
+            tells("season-changed", "h100 from", "2027-01-20", "until then jobs of `lora` (model=27b) cost"),
+        ),
         given=(h100("from: 2026-12-20", "until: 2027-01-15"),),
         never=("more cost",),
     ),

@@ -86,19 +86,24 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         asked = value is not None and not (dated and asleep)
         sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
         harms = sooner or (key == "createWithin" and was and value and value >= TOO_LONG > was)
-        ways = list(ways_without(change.new, new.name)) if harms and dated else []
+        later = key == "from"
+        shorter = asleep and key in ("from", "until") and was and value and (value > was if later else value < was)
+        hurts = (harms and dated) or shorter
+        ways = list(ways_without(change.new, new.name)) if hurts else []
         if key == "until" and value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         gaps = (gap([offer], template, change.new) for template, offer, rest in ways if not rest)
-        away = [*filter(None, gaps)] + [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
+        ends_there = ends_of((way for way in ways if way[2]), change.new)
+        away = [*filter(None, gaps), *(f"{'until ' * later}then {line}" for line in ends_there)]
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
-        soon = bool(harms and key == "until" and value and value - change.now < _SOON)
+        soon = key == "until" and value and value - change.now < _SOON
         lonely = [template.name for template, _, rest in ways if not rest]
-        used = lonely and (isinstance(change.live.recent, Unknown) or any(map(change.jobs_by_template.get, lonely)))
-        warns = paid or harms or (asleep and key == "until" and was and value and value < was)
+        used = isinstance(change.live.recent, Unknown) or any(map(change.jobs_by_template.get, lonely))
+        shuts = harms and (soon or (lonely and used))
+        warns = paid or harms or (shorter and not later)
         # What is made anew now by the new word is told of its fate.
         settled = key == "replacement" and old.id != new.id
         costs = (_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else "")
@@ -110,11 +115,11 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             before=of.setting(was),
             costs=costs,
             why=next(reasons, "") if dated and not costs else "",
-            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if harms and dated else "",
+            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if hurts else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
-            grade=Grade.BLOCKING if soon or used else Grade.NOTE if settled else Grade.WARNING if warns else None,
+            grade=Grade.BLOCKING if shuts else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
 
@@ -135,7 +140,8 @@ def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
 
 def _lost(cluster: Cluster, alone: str, away: Sequence[str], sessions: bool) -> str:
     held = machines(cluster.minimum_machines)
-    saved, scarce = dollars(price(cluster)) if held else "", held if cluster.scarce else ""
+    scarce = held if cluster.scarce and not isinstance(cluster, DormantCluster) else ""
+    saved = dollars(price(cluster)) if held else ""
     return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]), sessions=sessions)
 
 
@@ -164,9 +170,7 @@ def due(change: Change) -> Iterator[str]:
     before, after, (_, ready, *_) = _all(change.old), _all(change.new), season_quota(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
     for name, cluster in change.new.dormant.items():
-        state = ready.get(name)
-        quota = "its quota is there" if state and state.ready else state
-        coming[name] = [f"{cluster.words}; {quota}" if quota else cluster.words]
+        coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
     for name, events in coming.items():
         if name in before and all(get(before[name]) == get(after[name]) for get in (of.dates, price)):
             yield from events

@@ -171,7 +171,7 @@ def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     made.gpus = 2
     assert not judge(made.whole, made.seen(), made.now).findings
     (due,) = upcoming(made.whole, made.seen(), made.now)
-    assert due.readiness and due.readiness.ready and due.why.startswith("ready; ")
+    assert due.readiness and due.readiness.ready and due.why.startswith("its quota is there; ")
     made = five_days("enforce", TWO.replace("two", "more").replace("11-26", "11-27"))
     made.up()
     _, line = judged(made)
