@@ -380,15 +380,15 @@ def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[i
     if not cluster.alternatives:
         return {}
     by_alternative: dict[int, dict[str, str]] = {}
+    # Jobs of a case may take any of its shapes.
+    shapes: dict[tuple[str, str, str], list[tuple[WorkerPoolDemand, ...]]] = {}
     every = ((template, kind, case) for template in templates for kind in template.kinds for case in cases(template))
     for template, kind, case in every:
-        if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
-            continue
-        asked = _demands(template, kind, case)
-        unfit = [option for option in cluster.options if fitting_pools(asked, option) is None]
-        if len(unfit) == len(cluster.options):
-            continue
-        for option in unfit:
-            why = (f"({case}) " if case.when else "") + "; ".join(map(str, mismatches(asked, option)))
-            by_alternative.setdefault(option.alternative, {}).setdefault(template.name, why)
+        if POOL in case.capacity_types(template) and not (case.variant and case.variant.refusal):
+            shapes.setdefault((template.name, kind, str(case)), []).append(tuple(_demands(template, kind, case)))
+    for (name, _, values), asked in shapes.items():
+        unfit = [option for option in cluster.options if all(fitting_pools(one, option) is None for one in asked)]
+        for option in unfit if len(unfit) < len(cluster.options) else ():
+            why = (f"({values}) " if values else "") + "; ".join(map(str, mismatches(asked[0], option)))
+            by_alternative.setdefault(option.alternative, {}).setdefault(name, why)
     return by_alternative

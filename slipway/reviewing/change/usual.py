@@ -249,9 +249,9 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
     a parameter makes larger is told as it is by default."""
     listed, sign = list(offers), ", else "
     if listed[3:]:  # More prices are no sentence.
-        paid = [offer for offer in listed[1:] if offer.capacity_type not in PAID_ANYWAY] or listed[1:]
+        paid = [offer for offer in listed if offer.capacity_type not in PAID_ANYWAY] or listed
         dearest = max(paid, key=lambda offer: (offer.price_per_hour.unknown, offer.price_per_hour.known))
-        listed, sign = [listed[0], dearest], ", at the dearest "
+        listed, sign = [listed[0], *([] if dearest is listed[0] else [dearest])], ", at the dearest "
     end = ", which may be taken away"
     told = sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
     return told + DEFAULT_SIZE * any(varies(offer) for offer in listed if offer.price_per_hour.known)

@@ -86,7 +86,8 @@ def _template(catalog: Catalog, name: str | None) -> Template:
     if not fitting:
         raise ConfigError(
             f"no template of stack {catalog.stack} runs a command in a folder of yours",
-            why="such a template has SCRIPT as its module and code_flag=True, as templates/script.py of slipway init",
+            why="such a template has SCRIPT as its module and code_flag=True, as templates/script.py of slipway init; "
+            "its stack has `slipway:workspace.code`",
             fix="slipway templates, for what there is to run; or ask the stack's owners for one",
         )
     near = nearest(wanted, fitting) or next(iter(fitting))

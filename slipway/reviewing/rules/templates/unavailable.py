@@ -99,4 +99,5 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         holds = f"it holds {there}, and a usual job takes {machines(needs)}"
         return holds if held else "the stack lists no such reservation"
     unfit = offer.capacity_type == POOL and not offer.cluster
-    return "they fit no pool that they may use" if unfit else "it is not available"
+    shape = "with these machines " * bool(offer.shape)
+    return f"{shape}they fit no pool that they may use" if unfit else "it is not available"

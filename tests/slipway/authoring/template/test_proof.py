@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.authoring.template.proof import Placement, StackResources, place_all, prove, refuse
+from slipway.authoring.template.proof import Placement, StackResources, misfits, place_all, prove, refuse
 from slipway.authoring.template.stack_machines import on_stack
 from slipway.base.errors import ConfigError
-from slipway.model.cluster import Adoption, Reservation
+from slipway.model.cluster import Adoption, Alternative, Reservation
 from slipway.model.machines.spec import Disk
 from slipway.model.season import Season
 from slipway.template import ANY_RESERVATION, JobTemplate, Metric, Parameter, Search, Shape, Study, Variant, WorkerPool
@@ -207,6 +207,15 @@ def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alon
         offer for offer in prove(named, StackResources((far,), absent=(home,))) if offer.capacity_type == "pool"
     ]
     assert asleep.dormant.startswith("fits cluster cpu only")
+
+
+def test_an_alternative_is_for_a_template_of_which_it_fits_any_shape() -> None:  # P2
+    large = cluster(pool("main", "n1-standard-16")).pools
+    home = replace(cluster(pool("main", "n1-standard-8")), alternatives=(Alternative(large),))
+    small, other = ((WorkerPool("main", type_, Disk("pd-ssd", 100)),) for type_ in ("n1-standard-8", "n1-standard-16"))
+    shaped = template(worker_pools=small, shapes=(Shape(other),), parameters=(), capacity_types=("pool",))
+    plain = template(name="plain", worker_pools=small, parameters=(), capacity_types=("pool",))
+    assert {number: [*why] for number, why in misfits((shaped, plain), home).items()} == {1: ["plain"]}
 
 
 PATH = "projects/acme/zones/us-central1-a/reservations/h100"
