@@ -300,14 +300,15 @@ def _no_pool(
     roles = [mismatch.role for mismatch in nearest]
     # A key's machine, and its disk, hold over what the file says.
     keys = template.keys if isinstance(template, StackTemplate) else {}
-    keyed_by = dict.fromkeys(keys[role] for role in roles if role in keys)
+    keyed_by = dict.fromkeys(keys[role] for role in roles if role in keys and "replicas" not in fields)
     asking = join(here.origin.key(f"slipway:machines.{key}") for key in keyed_by) or file
     fix = f"let {asking} ask for the {fields} of {pools}, or add the pool that it asks for to a cluster"
     if all(has == "none" for *_, has, _ in unlike):
         fix = f"take the {fields} out of {asking}, or add the pool that it asks for to a cluster"
     if not cluster.adopted:
-        anew = f"a cluster that runs with another {fields} is then made anew"
-        fix = f"give {pools} the template's {fields} ({anew}); or {fix}"
+        fix = (
+            f"give {pools} the template's {fields} (a cluster that runs with other values is then made anew); or {fix}"
+        )
     # A pool that another worker pool takes can't have this one's machines as well.
     if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(roles):
         fix = f"add a pool for {join(roles)} to cluster {cluster.name}"

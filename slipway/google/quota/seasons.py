@@ -57,7 +57,7 @@ class Readiness:
         return join(line.shortage(line.short, str(line.requested or line.increase)) for line in self.lacking)
 
     def __str__(self) -> str:
-        return f"not ready, because {self.why}" if self.lacking else self.unsure or "its quota is there"
+        return f"not ready, because {self.why}" if self.lacking else self.unsure or "quota for its minimum is there"
 
 
 def by_season(

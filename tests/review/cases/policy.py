@@ -160,7 +160,7 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "as it was, this stack would break it", "template lora", "7 days"),
+            hurts("policy-weaker", "longestTimeout", "the new one, and breaks the old", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
             hurts("timeout-changed", "lora", "holds machines of a pool for which others wait"),
         ),
@@ -200,7 +200,7 @@ CASES = (
             stops(
                 "policy-weaker",
                 "regions",
-                "as it was, this stack would break it",
+                "this stack keeps the new one, and breaks the old",
                 "cluster h100 (alternative 1)",
             ),
         ),

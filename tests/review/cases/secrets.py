@@ -19,7 +19,7 @@ CASES = (
             stops(
                 "secrets-changed",
                 "lora",
-                "what code does with `HF_TOKEN`, it does with that secret",
+                "their code gets it as `HF_TOKEN`",
                 "hf-token-of-everybody-27",
             ),
         ),

@@ -12,6 +12,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of
+from slipway.model.capacity import POOL
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.catalog.template import Offer
@@ -276,7 +277,9 @@ def timeout(difference: Difference) -> Effect:
     trials = difference.template.new.kind == TUNING_JOB.name
     if 0 < old < new:
         grade = Grade.NOTE if new < 2 * old else None
-        return follows("timeout-longer", grade=grade, trials=trials, new=exact_span(new), old=exact_span(old))
+        told: dict[str, Any] = {"new": exact_span(new), "old": exact_span(old), "trials": trials}
+        pool = any(offer.capacity_type == POOL for offer in difference.template.new.offers)
+        return follows("timeout-longer", grade=grade, pool=pool, **told)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]

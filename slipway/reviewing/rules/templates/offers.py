@@ -247,7 +247,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         return  # The label that goes, or the template, tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
-    so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
+    so = facts(shut, why_not(offer, template, was.cluster), cost_more, "" if nowhere else _refused(offer, rest))
     sent = template.used.having(lambda job: _sent_for(job, was, template.was))
     ways = [each for each in after.values() if each in rest or each is offer]
     spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)

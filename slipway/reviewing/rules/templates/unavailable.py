@@ -77,12 +77,14 @@ def mend(offer: Offer, template: TemplateChange) -> str:
     return "keep a pool that has the machines, number, disk and account they ask for" * (offer.capacity_type == POOL)
 
 
-def why_not(offer: Offer, template: TemplateChange) -> str:
+def why_not(offer: Offer, template: TemplateChange, former: str = "") -> str:
+    """Return why an offer is not available. `former`: the cluster that it was on."""
     catalog = template.becomes
     if cluster := catalog.dormant.get(offer.dormant):
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
-        return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
+        fits = f"they fit cluster {cluster.name} alone, which" if former not in ("", cluster.name) else ""
+        return f"{fits or f'cluster {cluster.name}'} {idle if cluster.why == 'idle' else cluster.reason().state}"
     if offer.barred:
         teams, owners = (
             join(f"`{team}`" for team in some) for some in (teams_of(catalog, offer), catalog.owners(offer.cluster))

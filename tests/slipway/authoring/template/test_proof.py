@@ -64,9 +64,7 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     assert line.startswith(f"worker pool workers needs {row}, ") and "pool cpu/workers has " in line
     assert line.count(" needs ") == line.count(" has ") == 1
     field = row.partition(" ")[0]
-    assert error.fix.startswith(
-        f"give cpu/workers the template's {field} (a cluster that runs with another {field} is "
-    )
+    assert error.fix.startswith(f"give cpu/workers the template's {field} (a cluster that runs with other values is ")
     assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
 
@@ -80,6 +78,15 @@ def test_a_machine_by_its_key_is_mended_under_that_key() -> None:
     with pytest.raises(ConfigError) as error:
         prove(on_stack(asked, stack), StackResources(stack.clusters))
     assert "or let slipway:machines.small ask for the disk of c/main" in error.value.fix
+    disk = Disk("pd-ssd", 200)
+    roles = WorkerPool("main", "small", disk), WorkerPool("rest", "small", disk, replicas=3)
+    more, (home,) = template(worker_pools=roles, parameters=()), stack.clusters
+    main = home.pools[0]
+    alike = replace(home, pools=(replace(main, machine=replace(main.machine, disk=disk)),))
+    with pytest.raises(ConfigError) as error:
+        prove(on_stack(more, stack), StackResources((alike,)))
+    assert "ask for the replicas of c/main" in error.value.fix
+    assert "slipway:machines" not in error.value.fix, "a key has no number"
 
 
 def test_no_pool_that_another_worker_pool_takes_is_to_be_given_other_machines() -> None:

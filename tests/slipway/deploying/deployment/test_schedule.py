@@ -143,7 +143,7 @@ def test_a_preview_and_an_up_say_that_it_is_not_ready_and_hold_up_nothing() -> N
     assert not done.report.errors and not done.facts.quota.lines
     assert f"until 2026-11-26; not ready, because {LACKS}" in previewed(made), "and on the days before"
     made.gpus = 2
-    assert "until 2026-11-26; its quota is there" in previewed(made)
+    assert "until 2026-11-26; quota for its minimum is there" in previewed(made)
 
 
 def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -> None:
@@ -154,7 +154,7 @@ def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -
         made.preferences = {QUOTA: answer}
         assert f"{LACKS}{outlook}" in previewed(made)
     made.gpus, made.preferences = 2, {QUOTA: replace(PENDING, reconciling=False, granted=2)}
-    assert "until 2026-11-26; its quota is there" in previewed(made)
+    assert "until 2026-11-26; quota for its minimum is there" in previewed(made)
 
 
 def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
@@ -171,7 +171,7 @@ def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     made.gpus = 2
     assert not judge(made.whole, made.seen(), made.now).findings
     (due,) = upcoming(made.whole, made.seen(), made.now)
-    assert due.readiness and due.readiness.ready and due.why.startswith("its quota is there; ")
+    assert due.readiness and due.readiness.ready and due.why.startswith("quota for its minimum is there; ")
     made = five_days("enforce", TWO.replace("two", "more").replace("11-26", "11-27"))
     made.up()
     _, line = judged(made)

@@ -202,7 +202,7 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
     season, idle, rests = reviewed.standing
     assert season == f"`h100`: {DUE}"
     assert idle.startswith("`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h as it is, $303.42 until then")
-    assert rests == "cluster big is out of season until 2026-12-20; its quota is there"
+    assert rests == "cluster big is out of season until 2026-12-20; quota for its minimum is there"
 
 
 @pytest.mark.parametrize(
