@@ -45,7 +45,7 @@ CASES = (
         (stack("    cpu:\n      displayName: cpu of research\n", "    small:\n      from: 2026-12-20\n"),),
         (
             stops("no-offer-left", "tune", "cluster small is out of season until 2026-12-20"),
-            hurts("offer-unavailable", "digits", "can't use pool `cpu` any more"),
+            hurts("offer-unavailable", "digits", "can't use pool `cpu` any more: they fit cluster small, which is"),
             hurts("cluster-deleted", "cpu"),
         ),
         may=(*MONEY, *OFFERS, "cluster-created"),

@@ -83,7 +83,7 @@ def why_not(offer: Offer, template: TemplateChange, former: str = "") -> str:
     if cluster := catalog.dormant.get(offer.dormant):
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
-        fits = f"they fit cluster {cluster.name} alone, which" if former not in ("", cluster.name) else ""
+        fits = f"they fit cluster {cluster.name}, which" if former not in ("", cluster.name) else ""
         return f"{fits or f'cluster {cluster.name}'} {idle if cluster.why == 'idle' else cluster.reason().state}"
     if offer.barred:
         teams, owners = (
