@@ -45,6 +45,8 @@ class QuotaDraw:
     asked: int
     #: The outcome of a request that was made before, else whether more can be had.
     increase: str
+    #: More is asked for, or can be.
+    hopeful: bool
 
     @property
     def what(self) -> str:
@@ -84,6 +86,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             increase=str(answer or ""),
+            hopeful=not answer and bool(asked or _known(live, line) is Increase.POSSIBLE),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
@@ -97,8 +100,13 @@ def live_at(change: Change, region: str) -> Live:
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
+def _known(live: Live, line: QuotaLine) -> Increase | None:
+    limit = live.limit(line.metric)
+    return limit.increase if limit else None
+
+
 def _increase(live: Live, line: QuotaLine, enough: int, asked: int = 0) -> str:
-    known = limit.increase if (limit := live.limit(line.metric)) else ""
+    known = _known(live, line)
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
     refused = "" if known is Increase.POSSIBLE else known
@@ -249,9 +257,9 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
             short.setdefault(pool, []).append((most, draw, values))
     for group in short.values():
         _, draw, values = min(group, key=lambda each: each[0])
-        asks = dict.fromkeys(each.increase for _, each, _ in group)
-        vain = [each for each in asks if not each.startswith(("or ask", "this"))]
-        increase = "; ".join(vain or asks).replace("; or ask", "; and ask")
+        every = [each for _, each, _ in group]
+        asks = dict.fromkeys(each.increase for each in [each for each in every if not each.hopeful] or every)
+        increase = "; ".join(asks).replace("; or ask", "; and ask")
         grade = Grade.BLOCKING if strict else Grade.WARNING
         yield _of(replace(draw, increase=increase), "quota-short-at-most", strict=strict, grade=grade, **values)
 
