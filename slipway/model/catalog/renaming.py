@@ -9,6 +9,7 @@ from slipway.model.catalog.template import Template
 from slipway.model.labels import TEMPLATE_LABEL
 
 _ALIKE = 0.7
+"""The share that is alike. Different templates of a stack were seen to share at most 0.65."""
 
 
 def other_names(old: Catalog, new: Catalog) -> Mapping[str, str]:
@@ -16,7 +17,8 @@ def other_names(old: Catalog, new: Catalog) -> Mapping[str, str]:
     pairs = []
     for name in new.templates.keys() - old.templates.keys():
         likeness = {was: _likeness(template, new.templates[name]) for was, template in old.templates.items()}
-        nearest = [was for was, share in likeness.items() if share == max(likeness.values()) >= _ALIKE]
+        most = max(likeness.values(), default=0.0)
+        nearest = [was for was, share in likeness.items() if share == most >= _ALIKE]
         pairs += [(was, name) for was in nearest if not nearest[1:] and was not in new.templates]
     taken = Counter(was for was, _ in pairs)
     return {was: name for was, name in pairs if taken[was] == 1}
@@ -29,6 +31,7 @@ def _likeness(*sides: Template) -> float:
 
 
 def as_called(catalog: Catalog, names: Mapping[str, str]) -> Catalog:
+    """Return a catalog whose templates have other names, their requests' labels as well."""
     templates = dict(catalog.templates)
     for was, name in names.items():
         template = templates.pop(was)
