@@ -24,8 +24,9 @@ from slipway.reviewing.rules.words import named
 def teams(change: Change) -> Iterator[Consequence]:
     """Compare the users of each cluster, as far as they may submit before and after, and what each team has. Of jobs
     that a cluster takes from nobody any more their template tells."""
+    known = {*teams_counted(change.new), *change.new.teams}
     for name, team in change.old.teams.items():
-        if name not in {*teams_counted(change.new), *change.new.teams} and {*team.submitters} & {*change.after.people}:
+        if name not in known and {*team.submitters} & {*change.after.people}:
             yield by_row("team-gone", Subject("team", name), team=name)
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for member in sorted(stay):
@@ -123,10 +124,8 @@ def _closed(change: Change, ways: Sequence[Way], lost: Sequence[str], *, plain: 
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         case, may = whose([offer], template).lstrip(), submitters_of(change.after, account_of(offer))
         if shut_out := named(f"`{member}`" for member in lost if member in may):
-            told, words["part"] = (
-                TemplateChange(change, template, template),
-                f"cluster {cluster} {case}{' without --team' * plain}".strip(),
-            )
+            told = TemplateChange(change, template, template)
+            words["part"] = f"cluster {cluster} {case}{' without --team' * plain}".strip()
             used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=used, **words)
 

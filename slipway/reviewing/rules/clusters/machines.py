@@ -83,7 +83,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
     asked = {kind for offer in change.new.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
-    lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked) if not has_tasks(change.new))
+    lacking = "" if has_tasks(change.new) else join(f"`{kind}`" for kind in sorted(types.keys() - asked))
     again = alike(new.alternatives, before)
     if again and not (lacking and (cluster.made or cluster.gone)):
         return

@@ -171,7 +171,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
     old_pools, pools = _pools(old), _pools(new)
     waiting: dict[_Place, tuple[Pool, Pool, dict[str, int]]] = {}
-    had: dict[_Place, int] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
@@ -180,21 +179,22 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             first = any(offer.cluster == place[0] for offer in _first(template, usual=True))
             if was and pool and lacks and first and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
-                had[place] = before[place] if before[place] > was.min == pool.min else 0
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
         growth = dollars(pool.price_per_hour * (counts[-1] - pool.min))
+        alone, *more = needs_of
+        had = 0 if more or was.min != pool.min else taken(old.templates[alone])[place]
         yield _of_pool(
             "minimum-below-default",
             place,
             templates=named(map("`{}`".format, needs_of)),
             most=join(map(str, counts), "or"),
-            had=had[place] if len(needs_of) == 1 else 0,
+            had=had if had > was.min else 0,
             min=pool.min,
             grows=f"{'up to ' * (len(counts) > 1)}{growth}",
             filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
             edits=_both(was, pool) if was.min != pool.min else (),
-            part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
+            part="" if more else f"for template {alone}",
             key=_size(pool, "min") if pool.min < was.min else "",
         )
 

@@ -88,8 +88,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         harms = sooner or (key == "createWithin" and was and value and value >= TOO_LONG > was)
         later = key == "from"
         shorter = asleep and key in ("from", "until") and was and value and (value > was if later else value < was)
-        hurts = (harms and dated) or shorter
-        ways = list(ways_without(change.new, new.name)) if hurts else []
+        loses = (harms and dated) or shorter
+        ways = list(ways_without(change.new, new.name)) if loses else []
         if key == "until" and value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
@@ -115,7 +115,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             before=of.setting(was),
             costs=costs,
             why=next(reasons, "") if dated and not costs else "",
-            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if hurts else "",
+            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if loses else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
