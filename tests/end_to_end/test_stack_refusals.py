@@ -72,7 +72,7 @@ def a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout)
     words = (
         "template nap fits no pool",
         "disk pd-ssd 100 GB, nearest pool cpu/larger has pd-ssd 200 GB",
-        "fix: give cpu/larger the template's disk (a cluster that runs with other values is then made anew); or",
+        "fix: let templates/nap.py ask for what a pool has, or declare a pool that has all it asks for",
     )
     refused(checkout, checkout.slipway("check"), 2, *words)
     # A preview refuses at its end: a review tells all else that comes with it. `up` refuses before it asks the cloud.

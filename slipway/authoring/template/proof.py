@@ -297,21 +297,18 @@ def _no_pool(
     fields, pools = (
         join(dict.fromkeys(some)) for some in ((each[0] for each in unlike), (of.nearest for of in nearest))
     )
-    roles = [mismatch.role for mismatch in nearest]
     # A key's machine, and its disk, hold over what the file says.
     keys = template.keys if isinstance(template, StackTemplate) else {}
-    keyed_by = dict.fromkeys(keys[role] for role in roles if role in keys and "replicas" not in fields)
+    keyed_by = dict.fromkeys(keys[mismatch.role] for mismatch in nearest if mismatch.role in keys)
     asking = join(here.origin.key(f"slipway:machines.{key}") for key in keyed_by) or file
-    fix = f"let {asking} ask for the {fields} of {pools}, or add the pool that it asks for to a cluster"
+    fix = f"let {asking} ask for what a pool has, or declare a pool that has all it asks for"
     if all(has == "none" for *_, has, _ in unlike):
-        fix = f"take the {fields} out of {asking}, or add the pool that it asks for to a cluster"
-    if not cluster.adopted:
-        fix = (
-            f"give {pools} the template's {fields} (a cluster that runs with other values is then made anew); or {fix}"
-        )
+        fix = f"take the {fields} out of {asking}, or declare a pool that has all it asks for"
+    if fields == "replicas":
+        fix = f"let {file} ask for fewer machines{'' if cluster.adopted else f', or give {pools} more'}"
     # A pool that another worker pool takes can't have this one's machines as well.
-    if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(roles):
-        fix = f"add a pool for {join(roles)} to cluster {cluster.name}"
+    if "machine" in fields and len(cluster.pools) <= len(template.worker_pools) - len(nearest):
+        fix = f"add a pool for {join(mismatch.role for mismatch in nearest)} to cluster {cluster.name}"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.

@@ -54,7 +54,7 @@ def test_a_machine_that_no_pool_has_any_more_is_put_back_under_its_key() -> None
     fault = (
         "template tune fits no pool of this stack\n"
         "  why: worker pool trial needs disk pd-ssd 200 GB, nearest pool cpu/workers has pd-ssd 100 GB\n"
-        "  fix: give cpu/workers the template's disk; or let slipway:machines.small ask for the disk of cpu/workers"
+        "  fix: let slipway:machines.small ask for what a pool has, or declare a pool that has all it asks for"
     )
     files = Files(frozenset(), stacks={STACK: (Edit(key, "100", "200"), Edit(other, "1", "2"))})
     (consequence,) = program(change(facts(), facts(), files=files, preview=Preview(errors=(fault,))))
