@@ -70,7 +70,7 @@ def _edited(change: Change) -> _Rules:
 def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     means, idle = KINDS[kind].means.partition(";")[0], kind == SUMS[0]
-    values = {"blocks": False, "sums": False, **values, "kind": kind, "key": key, "means": means, "idle": idle}
+    values = {"blocks": False, "sums": False, **values, "kind": kind, "means": means, "idle": idle}
     row: RowName = "review-milder" if milder else "review-stricter"
     edits = (Edit(kind, before, after),)
     return by_row(row, Subject("policy", f"{key}.{kind}"), edits=edits, before=before, after=after, **values)

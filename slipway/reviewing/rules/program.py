@@ -13,7 +13,7 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_read
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row, say
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
@@ -25,8 +25,6 @@ _LATER = re.compile(
 """Keys that neither the catalog nor a resource has."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _PLACE = re.compile(r"(?P<at>\S+:\d+)\s+(?P<key>[a-z]+:[^\s:]+):\s(?P<what>.+)")
-_ALIKE = ("give", "leave", "let", "did")
-"""First words of remedies that leaving out an edit makes needless."""
 _LONGEST = 600
 _UNCHANGED, _UNDECIDED = ", so nothing ", "be decided"
 """Words of a fault from which its reader learns nothing, and the end of one that only says so."""
@@ -40,8 +38,7 @@ def program(change: Change) -> Iterator[Consequence]:
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
         edits = _causes(fault, change.files.stacks.get(change.stack, ()), alone=Side.AFTER in change.unknown)
-        lone = not any(file.startswith("templates/") for file in change.files.touched)
-        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits, lone=lone)
+        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
@@ -93,19 +90,10 @@ def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, 
     return tuple(named or others * (alone and not entries))
 
 
-def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (), *, lone: bool = True) -> Consequence:
-    """Return what a refused deployment says. `lone`: no template is edited beside, so that an edit may be left out."""
-    what, edits = _cut(fault.what).partition(_UNCHANGED)[0], tuple(edits)
+def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
+    what = _cut(fault.what).partition(_UNCHANGED)[0]
     place = _PLACE.fullmatch(what)
     first, *others = map(_cut, fault.why.splitlines() or [""])
-    alone = edits[0] if lone and len(edits) == 1 and not (edits[0].before and "back" in fault.fix) else None
-    keep = [say("preview-leave", key=alone.key, added=not alone.before)] if alone else []
-    # An added key is no deployed entry's, and an edit that is left out is one remedy, told once.
-    fixes = [
-        line
-        for line in fault.fix.splitlines()
-        if not (alone and (line.startswith(_ALIKE) or (not alone.before and (" out of " in line or " back; " in line))))
-    ]
     return by_row(
         "preview-failed",
         Subject("preview"),
@@ -113,7 +101,7 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         what="" if what.endswith(_UNDECIDED) else place["what"] if place else what,
         template=what.startswith(("template ", "templates ")),
         why="" if others else first,
-        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ").replace(":; ", ": ")),
+        fix=_cut("; ".join(dict.fromkeys(fault.fix.splitlines())).replace(":; ", ": ")),
         edits=edits,
         details=[*([place["at"]] if place else []), *([first, *others] if others else ()), *details],
     )

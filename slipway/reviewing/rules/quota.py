@@ -275,9 +275,8 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]
         mine, pool = drawn[name] or 1, growing[name]
         most = max(pool.max * ((draw.most.room or 0) - draw.line.ceiling + mine) // mine, 0)
         if most >= pool.min or len(growing) == 1:
-            key = "max" if most > pool.min else "replicas"  # A maximum is more than the minimum.
-            return most, {"most": f"{most:,}", "max": f"{pool.max:,}", "key": key, "others": others, "drawers": (name,)}
-    return 0, {"most": "", "max": "", "key": "", "others": "", "drawers": tuple(growing or drawn)}
+            return most, {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
+    return 0, {"most": "", "max": "", "others": "", "drawers": tuple(growing or drawn)}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:

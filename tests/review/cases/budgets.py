@@ -108,7 +108,7 @@ CASES = (
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "160000")),),
         (
             tells("budget-changed", "budget stack", "may spend $160,000 a month"),
-            hurts("budget-share", "budget share", "93 %", "$10,621 is left for jobs", "raise `slipway:budget.stack`;"),
+            hurts("budget-share", "budget share", "93 %", "$10,621 is left for jobs", "raise `slipway:budget.stack`"),
         ),
         accident="a limit that a fixed cost had nearly spent before anybody worked",
     ),

@@ -40,7 +40,7 @@ CASES = (
     Case(
         "A newer image of the framework, over checkpoints of the old one",
         (template("lora", "pytorch-gpu.2-4.py310", "pytorch-gpu.2-5.py310"),),
-        (hurts("executor-image-changed", "lora", "earlier checkpoints", "or keep `pytorch-gpu.2-4"),),
+        (hurts("executor-image-changed", "lora", "earlier checkpoints", "instead of `pytorch-gpu.2-4"),),
         may=("requirements-changed",),
         accident="checkpoints that a newer PyTorch refused to load",
     ),
@@ -95,7 +95,7 @@ CASES = (
     ),
     image("Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "results may differ"),
     image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pytorch-gpu.2-4.py312"),
-    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "from earlier checkpoints"),
+    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "earlier checkpoints"),
     image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "sklearn-gpu.1-6"),
     Case(
         "A newer build of the same prebuilt image",
@@ -124,7 +124,7 @@ CASES = (
     Case(
         "A tag that moves in place of another one that moves",
         (template("lora", f"{GPU}:latest", "pytorch-gpu.2-5.py311:latest"),),
-        (hurts("executor-image-changed", "lora", "pytorch-gpu.2-5", "results may differ", "from earlier checkpoints"),),
+        (hurts("executor-image-changed", "lora", "pytorch-gpu.2-5", "results may differ", "earlier checkpoints"),),
         given=(template("lora", f"{GPU}:20260901", f"{GPU}:latest"),),
         never=("that tag moves",),
         accident="an image `latest` that had changed overnight",

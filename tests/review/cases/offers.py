@@ -107,7 +107,7 @@ CASES = (
     Case(
         "Another way to run, for which there is no quota yet",
         A100[:1],
-        (hurts("offer-added", "evals", "there is no quota for it", "once it is granted, they cost", "by flex-start"),),
+        (hurts("offer-added", "evals", "there is no quota for it", "slipway quota --request"),),
         may=("quota-short-at-most",),
         given=A100[1:],
         world=World(limits={"preemptible_nvidia_a100_gpus": 0}),

@@ -91,7 +91,7 @@ CASES = (
         ),
         (
             stops("bounds-narrowed", "lora", "unfinished ones go on", "by ada had such values"),
-            stops("pool-unused", "h100/workers", "no template both fits it", "take it out"),
+            stops("pool-unused", "h100/workers", "no template both fits it"),
             stops("reservation-paid", "bought"),
         ),
         world=BUSY,

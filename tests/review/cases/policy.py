@@ -161,7 +161,7 @@ CASES = (
         ),
         (
             hurts("policy-weaker", "longestTimeout", "the new one, and breaks the old", "template lora", "7 days"),
-            hurts("policy-weaker", "longestTimeout", "keep 48, and change what breaks it"),
+            hurts("policy-weaker", "longestTimeout", "keeps the new one, and breaks the old"),
             hurts("timeout-changed", "lora", "holds machines of a pool for which others wait"),
         ),
         may=("run-cost",),

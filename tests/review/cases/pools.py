@@ -77,7 +77,7 @@ CASES = (
             template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
         ),
         (
-            hurts("pool-unused", "cpu/workers", "no template both fits it", "disks and account"),
+            hurts("pool-unused", "cpu/workers", "no template both fits it"),
             hurts("cluster-new-generation", "cpu", "custom"),
             hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
         ),

@@ -61,7 +61,6 @@ CASES = (
                 "",
                 "as templates digits and tune fit no pool",
                 "each needs machine n1-standard-8",
-                "leave `slipway:persistentResources.cpu.pools.workers.machine` as it was",
             ),
         ),
         may=(*ANEW, "capacity-given-back", "idle-cost", "pool-unused"),
@@ -70,7 +69,7 @@ CASES = (
     Case(
         "Trials ask for machines that no pool has, and no value of theirs is at fault",
         (template("tune", '"n1-standard-8"', '"n1-highmem-8"'),),
-        (stops("preview-failed", "", "tune", "add the pool that it asks for to a cluster"),),
+        (stops("preview-failed", "", "tune", "declare a pool that has all it asks for"),),
         may=("machines-changed",),
         never=("with the values of", "one short run", "would run"),
         world=World(jobs=(Job("tune-depth", "tune"),)),

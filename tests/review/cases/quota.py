@@ -89,7 +89,6 @@ CASES = (
                 "quota",
                 "`cpu/workers` can't grow beyond 23 of 32 machines",
                 "those of other pools included",
-                "keep `max` at 23 or less",
             ),
             hurts("policy-advice", "quotaHeadroom", "of 200 at most", "keep 10 % free"),
             tells("bounds-widened", "digits", "up to 32"),
@@ -127,7 +126,7 @@ CASES = (
         (
             # One request is enough for both.
             stops("quota-short-in-overlap", GPUS, "ask Google for 64"),
-            hurts("quota-short-at-most", GPUS, "keep `max` at 5 or less; or ask Google for 64"),
+            hurts("quota-short-at-most", GPUS, "ask Google for 64"),
             tells("idle-cost", "stack", "$147,666 a month more"),
         ),
         may=("idle-cost", *ANEW, "preview-failed"),

@@ -42,7 +42,7 @@ CASES = (
     Case(
         "A newer torch, over checkpoints of the old one",
         (Edit(LORA_REQUIREMENTS, "torch==2.4.1", "torch==2.5.1"),),
-        (hurts("requirements-changed", "lora", "earlier checkpoints", "or keep `torch==2.4.1`"),),
+        (hurts("requirements-changed", "lora", "earlier checkpoints", "instead of `torch==2.4.1`"),),
         may=("requirements-changed",),
         accident="checkpoints that a newer PyTorch refused to load",
     ),
@@ -278,7 +278,7 @@ CASES = (
         "checkpoints that an older version could not load",
         "torch==2.4.1",
         "torch==2.3.0",
-        "from earlier checkpoints",
+        "whether earlier checkpoints can be read",
     ),
     requires(
         "A later version at least",

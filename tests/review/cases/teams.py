@@ -68,7 +68,7 @@ CASES = (
         HANDED_ON,
         (
             hurts("cluster-team", "cluster cpu", "with `--team demand`", "slipway:teams.search.clusters"),
-            stops("cluster-team", "template tune", "keep `cpu` in `clusters` of team `search`; or first list"),
+            stops("cluster-team", "template tune", "list another capacity type that can be had"),
         ),
         given=TEAMS,
         may=("cluster-team",),
@@ -166,8 +166,7 @@ CASES = (
                     "1 submission by ada",
                 ),
                 *(
-                    "first list another capacity type that can be had",
-                    "leave `cpu` out of `clusters` of team `vision`",
+                    "list another capacity type that can be had",
                 ),
             ),
             hurts("cluster-team", "cpu", "without it, jobs of `digits` cost"),

@@ -39,7 +39,6 @@ CASES = (
                 "template-gone",
                 "evals",
                 "called `judge` from now on",
-                "and its files",
                 "1 submission by ben",
             ),
             hurts("parameter-renamed", "judge", "`batch`", "called `size`"),

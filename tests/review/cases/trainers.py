@@ -28,7 +28,6 @@ CASES = (
                 "evals",
                 "evals@acme-ml",
                 "fail unless that may read secret `judge-key`",
-                "keep account `evals`; a grant would open `judge-key`",
             ),
         ),
         never=("secretAccessor",),
@@ -153,7 +152,7 @@ CASES = (
         (
             stops(
                 *("trainer-access-gone", ADA, "can't submit `lora` any more", f"except through `{TEAM}`"),
-                *("1 submission in the last 30 days", "may still submit `digits`", f"let `{TEAM}` submit"),
+                *("1 submission in the last 30 days", "may still submit `digits`"),
             ),
         ),
         given=(trainer(ADA, TEAM), LORA_TUNES),
@@ -202,12 +201,7 @@ CASES = (
     Case(
         "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
-        (
-            tells(
-                *("trainer-access-gone", ADA, "can't submit `lora` any more, except through `domain:acme"),
-                f"or let `{BEN}`, `{TEAM}` or `domain:acme.example` submit",
-            ),
-        ),
+        (tells("trainer-access-gone", ADA, "can't submit `lora` any more, except through `domain:acme"),),
         given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
         never=("another listed group",),
     ),

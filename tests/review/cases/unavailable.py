@@ -43,7 +43,7 @@ CASES = (
         HANDED_ON,
         (
             stops("no-offer-left", "tune", "of team `demand`, and they count for `search`"),
-            hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot", "slipway:teams.search.clusters"),
+            hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot"),
         ),
         given=(*TEAMS, counts("tune", "search"), counts("digits", "search")),
         may=("run-cost", "pool-unused"),

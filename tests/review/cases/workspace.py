@@ -136,7 +136,7 @@ CASES = (
         (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
         (
             hurts("sessions-limited", "", "on cpu/workers for up to 2 days instead of 8 h"),
-            hurts("sessions-limited", "workspace usual sessions", "has to name cpu/workers or h100/workers", "--pool"),
+            hurts("sessions-limited", "workspace usual sessions", "has to name cpu/workers or h100/workers"),
         ),
         given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
         never=("may run on cpu/workers or h100",),

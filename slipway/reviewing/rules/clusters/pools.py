@@ -11,7 +11,6 @@ from slipway.google.catalog.lookup import unused_pools, usual_offers
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template, case_in_words
-from slipway.model.cluster import PROTECT
 from slipway.model.cluster_fields import machines_in_words, renamed_pools
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
@@ -66,12 +65,8 @@ def _gone(place: _Place, pool: Pool, cluster: ClusterChange, *, unused: bool) ->
     gpus, lost = bool(pool.machine.accelerator), _lost(pool, cluster)
     grade = None if gpus and lost else Grade.NOTE if unused else Grade.WARNING
     paid, held = pool.price_per_hour * lost, machines([MachineGroup(pool.machine, lost)])
-    told: dict[str, Any] = {
-        "held": held,
-        "saved": with_month(paid, cluster.new or cluster.old),
-        "unused": unused,
-        "scarce": gpus,
-    }
+    saved = with_month(paid, cluster.new or cluster.old)
+    told: dict[str, Any] = {"held": held, "saved": saved, "unused": unused, "scarce": gpus}
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
 
@@ -94,9 +89,7 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
             old=old.machine,
             left=new.min,
             grows=new.autoscaled,
-            size=_size(old, "min"),
             ready=old.min,
-            saved=with_month(new.price_per_hour * (old.min - new.min), cluster.new or cluster.old),
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -137,7 +130,6 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     pools, before, new = _pools(change.new), _pools(change.old), change.new
-    protected = [each.name for each in new.clusters.values() if each.replacement == PROTECT]
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
     refused = any(map(misfits, new.templates.values()))
@@ -161,7 +153,6 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             defaults=place not in last,
             theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(each.barred for each in every) else "",
             paid=with_month(paid, _cluster(new, place)),
-            free=place[0] not in protected,
             grade=Grade.BLOCKING if lost else None,
             cost=paid,
         )

@@ -112,7 +112,6 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(" for up to "),
             after=becomes,
             edited=before != after,
-            back=back,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, catalogs, strict=True)]
@@ -147,7 +146,7 @@ def _gone(member: AccessChange) -> Consequence:
     # A person reads of it, and a script does not.
     fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
-    told |= {"script": robot, "nobody": not stay, "goes_on": details, "fails": named(fails), "details": details}
+    told |= {"nobody": not stay, "goes_on": details, "fails": named(fails), "details": details}
     told |= {"lost": named(f"`{name}`" for name in lost), "other": any_of(others, change.before.people)}
     told |= {"field": field_of(change.before, change.after, member.member), "deserted": deserted(change, member.member)}
     # A group may not hold somebody who has used the right so far.
@@ -164,9 +163,8 @@ def _added(member: AccessChange) -> Consequence:
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
     # What a new account reads is told of the templates that move to it.
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
-    known = any(each.submitters for name, each in change.before.trainers.items() if name in trainers)
     alone = member.member not in change.after.submitters
-    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange, "known": known}
+    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange}
     told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
     told["spent"] = budgets_of(change.new, member.member, *accounts)
     single = "" if who else ("user:", "serviceAccount:")

@@ -130,7 +130,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
             read = named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
-            values |= {"read": read, "spent": budgets_of(change.new, member, new.account), "known": old.submitters}
+            values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
             yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
@@ -140,7 +140,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             runs = sorted({*sent}.intersection(theirs), key=lambda name: (not sent[name], name))
             some, field = sum(map(len, sent.values())), _listed_at(old, change.before, change.after, member)
             own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
-            values |= {"list": field, "left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
+            values |= {"left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
             values |= {"sent": counted(some, "submission"), "some": some, "deserted": deserted(change, member)}
             values["other"] = any_of(others, stay)
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None

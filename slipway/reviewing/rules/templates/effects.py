@@ -293,7 +293,6 @@ def timeout(difference: Difference) -> Effect:
         longer=owned(longer, "") if longer else "",
         known=known,
         trials=trials,
-        limit=limit,
     )
 
 

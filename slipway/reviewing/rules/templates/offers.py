@@ -41,7 +41,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
-from slipway.reviewing.rules.templates.unavailable import mend, unproven, why_not
+from slipway.reviewing.rules.templates.unavailable import increase, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, gap, patience, rest_of
 from slipway.reviewing.rules.words import named
@@ -261,7 +261,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
         nowhere=nowhere,
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
-        instead=mend(offer, template),
+        instead=increase(offer, template),
         grade=None if known and not shut else Grade.BLOCKING,
     )
 
@@ -288,8 +288,6 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
     # Whoever took the last way had found the others full, or had asked for it.
     took = used.jobs and sooner and sooner == left and _refused(offer, rivals)
-    lost = offer.cluster not in {"", *template.becomes.clusters, *template.becomes.dormant}
-    kept = f"keep {f'`{offer.cluster}`, and ' * lost}`{offer.capacity_type}` among their capacity types"
     return _tells(
         template,
         "offer-gone",
@@ -298,7 +296,6 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         could=could,
         nowhere=nowhere,
         so=facts(so, _refused(offer, rivals) if could and not nowhere else ""),
-        instead=kept * bool(_refused(offer, template.new.offers)),
         details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
@@ -344,8 +341,8 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     added: dict[str, Any] = {"listed": offer.capacity_type not in had, "also": rivals[1:]}
     if not offer.available:
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
-        told = {"so": so, "instead": mend(offer, template), "grade": grade}
-        return _tells(template, "offer-added-unavailable", offer, **told, **added)
+        asks = increase(offer, template)
+        return _tells(template, "offer-added-unavailable", offer, so=so, instead=asks, grade=grade, **added)
     so = facts(
         unproven(offer, template), f"they cost {costs([offer], template.becomes)}", ends_at(template, offer, after)
     )

@@ -70,12 +70,12 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         used = template.used.giving(former, lambda value: value in (None, was.default))
         yield _tells(template, "parameter-required", name, had=had, used=used)
     elif was.required and not new.required:
-        yield _tells(template, "default-changed", name, has=has, had="", so="", stays=False, grade=Grade.NOTE)
+        yield _tells(template, "default-changed", name, has=has, had="", so="", grade=Grade.NOTE)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
         grade, why = _follows(template, replace(new, name=former))
         used = template.used.giving(former, lambda value: value == was.default)
         edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
-        told: dict[str, Any] = {"has": has, "had": had, "so": why, "stays": not new.refusal(was.default)}
+        told: dict[str, Any] = {"has": has, "had": had, "so": why}
         yield _tells(template, "default-changed", name, used=used, edits=(edit,), grade=grade, **told)
     if was.type == new.type or (was.type, new.type) == ("int", "float"):
         yield from _bounds(template, was, new)

@@ -72,7 +72,7 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
         may = may & {member for team in chain(*teams) for member in template.becomes.teams[team].submitters}
     members = [] if may >= people else [f"`{member}`" for member in sorted(may)]
     who, all_ = "" if may >= people else named(members) or "Nobody", members[MOST_NAMED + 1 :] and members
-    yield template.tells("template-added", who=who, can=bool(can), so=so, brings=brings, grade=grade, details=all_)
+    yield template.tells("template-added", who=who, can=bool(can), so=so, grade=grade, details=all_)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:

@@ -12,7 +12,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import compete, costs, machine_types, machines_of, misfits, reserved
+from slipway.reviewing.change.usual import machine_types, machines_of, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
@@ -41,7 +41,7 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
         usual=at_all,
         now=any(not rest.edit for rest in rests),
         so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
-        instead=next(filter(None, (mend(offer, template) for offer in lost)), ""),
+        instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
         details=[*why, *([] if template.is_new else [used.words("used it like that" if at_all else "used it")])],
         grade=Grade.WARNING if rests and announced else None,
     )
@@ -62,19 +62,9 @@ def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int,
             yield line.metric, line.drawn[name], line.limit
 
 
-def mend(offer: Offer, template: TemplateChange) -> str:
-    """Return what makes an offer available again."""
-    others = any(each.available and compete(each, offer) for each in template.new.offers)
-    if offer.dormant:
-        return "" if others else "list another capacity type too"
-    if offer.lacks_quota:
-        asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
-        first = f"ask for quota first{asked and f' ({asked})'}: once it is granted, they cost"
-        return f"{first} {costs([offer], template.becomes)}; or keep machines or capacity types that have some"
-    if offer.barred:
-        known = (team for team in teams_of(template.becomes, offer) if team in template.becomes.teams)
-        return say("cluster-listed", cluster=offer.cluster, team=next(known, ""), others=others)
-    return "keep a pool that has the machines, number, disk and account they ask for" * (offer.capacity_type == POOL)
+def increase(offer: Offer, template: TemplateChange) -> str:
+    """Return how to ask for the quota that an offer lacks."""
+    return join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
 
 
 def why_not(offer: Offer, template: TemplateChange, former: str = "") -> str:
