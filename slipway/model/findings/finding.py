@@ -54,7 +54,7 @@ class Row(StrEnum):
     MONEY = "money"
     QUOTA = "quota"
     WHO = "who"
-    UNDO = "undo, or instead"
+    ADVICE = "what helps"
 
 
 class Shown(StrEnum):

@@ -125,7 +125,7 @@ class Card:
             yield part.of.row, (*edits[len(why) :], *part.details), named(follows, names or f"`{part.called}`")
             if why:
                 yield Row.WHY, why, ""
-            yield from ((Row.UNDO, (), remedy) for remedy, of in last.items() if remedy and of is part)
+            yield from ((Row.ADVICE, (), remedy) for remedy, of in last.items() if remedy and of is part)
 
 
 def keys_of(parts: Sequence[Consequence]) -> str:

@@ -165,9 +165,7 @@ CASES = (
                     "are refused (exit code 5)",
                     "1 submission by ada",
                 ),
-                *(
-                    "list another capacity type that can be had",
-                ),
+                *("list another capacity type that can be had",),
             ),
             hurts("cluster-team", "cpu", "without it, jobs of `digits` cost"),
         ),

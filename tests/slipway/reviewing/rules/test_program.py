@@ -49,41 +49,6 @@ def test_packages_of_several_files_are_one_consequence() -> None:
     assert finding.edits == (a, b)
 
 
-def test_a_machine_that_no_pool_has_any_more_is_put_back_under_its_key() -> None:
-    key, other = "slipway:machines.small.disk.sizeGb", "slipway:budget.stack"
-    fault = (
-        "template tune fits no pool of this stack\n"
-        "  why: worker pool trial needs disk pd-ssd 200 GB, nearest pool cpu/workers has pd-ssd 100 GB\n"
-        "  fix: let slipway:machines.small ask for what a pool has, or declare a pool that has all it asks for"
-    )
-    files = Files(frozenset(), stacks={STACK: (Edit(key, "100", "200"), Edit(other, "1", "2"))})
-    (consequence,) = program(change(facts(), facts(), files=files, preview=Preview(errors=(fault,))))
-    assert consequence.instead == f"leave `{key}` as it was"
-
-
-@pytest.mark.parametrize(
-    ("before", "instead"),
-    [
-        ("mine", "put trainer: mine back; for account x declare a stack of its own"),
-        ("", "take `slipway:workspace.trainer` out"),
-    ],
-)
-def test_a_line_that_was_not_there_is_taken_out(before: str, instead: str) -> None:
-    key = "slipway:workspace.trainer"
-    fault = (
-        "account mine@p can't become account x@p, so nothing was changed\n"
-        f"  why: stacks/Pulumi.prod.yaml, {key}: jobs run as it\n"
-        "  fix: put trainer: mine back; for account x declare a stack of its own"
-    )
-    files = Files(frozenset(), stacks={STACK: (Edit(key, before, "x"),)})
-    failed = Preview(errors=(fault,))
-    (consequence,) = program(change(facts(), facts(), files=files, preview=failed))
-    assert consequence.instead == instead
-    beside = Files(frozenset({"templates/lora.py"}), stacks=files.stacks)
-    (consequence,) = program(change(facts(), facts(), files=beside, preview=failed))
-    assert "take" not in consequence.instead, "the template may be refused without it"
-
-
 def test_an_error_of_the_program_names_its_line_and_no_frame() -> None:
     fault = (
         "Program failed with an unhandled exception:\nTraceback (most recent call last):\n"

@@ -69,13 +69,6 @@ def test_a_month_of_a_price_that_lacks_a_part_is_no_sum() -> None:
     )
 
 
-def test_machines_that_a_minimum_keeps_are_priced_as_those_of_the_new_pool() -> None:
-    old, new = cluster("h100", pool("w", H100, 2), id="old"), cluster("h100", pool("w", LARGER, 1), id="new")
-    told = clusters(change(facts(old), facts(new), clusters=[living(old)]))
-    (kept,) = (part.instead for part in told if part.kind == "capacity-given-back")
-    assert kept == f"keep `replicas.min` at 2, which costs {with_month(new.pools[0].price_per_hour)}"
-
-
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
 WITHDRAWN = Live((), (), {}, PublishedCatalog(whole=ONCE))
 CUT_SHORT = "a deployment that did not come to its end deleted it; with nothing running"
