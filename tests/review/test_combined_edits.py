@@ -218,8 +218,8 @@ CASES = (
         (stack("      idleCost: 210\n", ""),),
         "policy-weaker",
         Grade.BLOCKING,
-        ("only warns",),
-        ("is dropped", "put it under"),
+        ("`mandatory.idleCost` is dropped",),
+        ("only warns", "put it under"),
         (mandatory("idleCost: 210"), stack("    advisory:\n", "    advisory:\n      idleCost: 150\n")),
     ),
     Told(
@@ -227,7 +227,7 @@ CASES = (
         (mandatory("longestTimeout: 100"), stack("    advisory:\n      longestTimeout: 48\n", "")),
         "policy-added",
         Grade.NOTE,
-        ("(100) refuses what breaks it, and no longer only warns",),
+        ("`mandatory.longestTimeout` (100) is new, and refuses what breaks it",),
         ("what it only warned of",),
     ),
     Told(

@@ -222,8 +222,8 @@ GROUPS = (
         lambda was, now: change(level(was), level(now)),
         policy,
         {
-            "policy-weaker": lambda was, now: was != now and was is not None and now != MANDATORY,
-            "policy-added": lambda was, now: was != now and (was is None or now == MANDATORY),
+            "policy-weaker": lambda was, now: was != now and was is not None,
+            "policy-added": lambda was, now: was != now and now is not None,
         },
     ),
     Group(

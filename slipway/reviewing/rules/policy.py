@@ -40,8 +40,8 @@ def policy(change: Change) -> Iterator[Consequence]:
             yield _breach(breach, change, times=len(alike) * bool(alike[1:]), grade=stood)
     strict = _broken(replace(change.after, policy=change.before.policy))
     told = {breach.subject.name for breach in after.values()}
-    let_in = {each.subject.name: each.sentence for key, each in strict.items() if key not in before}
-    let_in = {name: sentence for name, sentence in let_in.items() if name not in told}
+    fresh = [each for key, each in strict.items() if key not in before and each.subject.name not in told]
+    let_in = {(_level(breach), breach.subject.name): breach.sentence for breach in fresh}
     old, new = change.before.policy, _edited(change) if Side.AFTER in change.unknown else change.after.policy
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
@@ -78,10 +78,14 @@ def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values
 
 def _breach(breach: Finding, change: Change, **how: Any) -> Consequence:
     """Return the consequence of a broken rule, with its key where that is edited."""
-    refuses, key = breach.grade is Grade.BLOCKING, breach.subject.name
-    was, now = (_settings(side.policy, key) for side in (change.before, change.after))
-    field, level = "" if was == now else breach.field, MANDATORY if refuses else ADVISORY
+    refuses, key, level = breach.grade is Grade.BLOCKING, breach.subject.name, _level(breach)
+    was, now = (_setting(side.policy, level, key) for side in (change.before, change.after))
+    field = "" if was == now else breach.field
     return _told(breach.subject, refuses=refuses, rule=key, so=breach.sentence, level=level, field=field, **how)
+
+
+def _level(breach: Finding) -> str:
+    return MANDATORY if breach.grade is Grade.BLOCKING else ADVISORY
 
 
 def _told(subject: Subject, *, refuses: bool, **values: Any) -> Consequence:
@@ -136,42 +140,34 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterator[Consequence]:
-    """Find rules that have become stricter or milder. `let_in`: by rule, what breaks it as it was, and not any more."""
-    keys = dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {}))
-    pairs = ((key, pair) for key in keys for pair in _differing(_settings(before, key), _settings(after, key)))
-    for key, ((was, level), (now, becomes)) in pairs:
-        stricter = becomes == MANDATORY or not level
-        if level == becomes:
+def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str]) -> Iterator[Consequence]:
+    """Find rules that have become stricter or milder, each level by itself. `let_in`: by level and rule, what breaks it
+    as it was, and not any more."""
+    rules = [(level, key) for level in LEVELS for key in {**before.get(level, {}), **after.get(level, {})}]
+    for level, key in rules:
+        was, now = (_setting(side, level, key) for side in (before, after))
+        if was == now:
+            continue
+        stricter = was is None
+        if not (stricter or now is None):
             less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
             lists = isinstance(less, list) and isinstance(more, list)
             stricter = all(any(fnmatch(one, of) for of in less) for one in more) if lists else more <= less
-        lets, advises = let_in.get(key, ""), level == ADVISORY
-        text = BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
-        levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
+        lets, text = let_in.get((level, key), ""), BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         shown = [_shown(was), _shown(now)]
         told = {name: short(side, _LONGEST) or "nothing" for name, side in zip(("was", "now"), shown, strict=True)}
-        words: dict[str, Any] = {"key": key, "new": not level, "gone": not becomes, "text": text, "lets": lets, **told}
-        words |= {"mandatory": MANDATORY in (level, becomes), "moved": level != becomes}
+        words: dict[str, Any] = {"key": key, "level": level, "text": text, "lets": lets, **told}
+        words |= {"new": was is None, "gone": now is None, "mandatory": level == MANDATORY}
         words |= {"number": not isinstance(now, bool), "details": [lets] if lets else ()}
-        edit = Edit(key, *(f"{side}{of}" for side, of in zip(shown, levels, strict=True)))
-        grade = Grade.WARNING if lets and (stricter or advises) else Grade.NOTE if advises else None
+        grade = (Grade.WARNING if lets else Grade.NOTE) if level == ADVISORY else None
         row: RowName = "policy-added" if stricter else "policy-weaker"
-        yield by_row(row, Subject("policy", key), edits=(edit,), grade=grade, **words)
+        yield by_row(row, Subject("policy", key, level), edits=(Edit(key, *shown),), grade=grade, **words)
 
 
-def _settings(policy: _Rules, key: str) -> list[tuple[Any, str]]:
-    """Return a rule's settings with their levels; none where it is not set, or switched off."""
-    return [(policy[level][key], level) for level in LEVELS if policy.get(level, {}).get(key) not in (None, False)]
-
-
-def _differing(*sides: list[tuple[Any, str]]) -> Iterator[tuple[tuple[Any, str], ...]]:
-    """Yield what settings become: of a rule that stands at two levels, each by itself."""
-    for levels in [[level] for level in LEVELS] if any(len(side) > 1 for side in sides) else [LEVELS]:
-        was, now = (next((each for each in side if each[1] in levels), (None, "")) for side in sides)
-        now = sides[1][0] if MANDATORY in levels and sides[1] and not now[1] else now
-        if was != now:
-            yield was, now
+def _setting(policy: _Rules, level: str, key: str) -> Any:
+    """Return a rule's setting at a level; None where it is not set, or switched off."""
+    setting = policy.get(level, {}).get(key)
+    return None if setting is False else setting
 
 
 def _shown(setting: Any) -> str:

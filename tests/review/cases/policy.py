@@ -151,7 +151,7 @@ CASES = (
             stack("      regions: [us-central1]\n      reviewedCodeOnly", "      reviewedCodeOnly"),
             stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      regions: [us-central1]\n"),
         ),
-        (stops("policy-weaker", "regions", "`us-central1, mandatory` → `us-central1, advisory`"),),
+        (stops("policy-weaker", "regions", "`mandatory.regions` is dropped"),),
     ),
     Case(
         "A rule is loosened together with what it would have told",
@@ -176,7 +176,7 @@ CASES = (
             template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
         ),
         (
-            stops("policy-weaker", "longestTimeout", "only warns"),
+            stops("policy-weaker", "longestTimeout", "stops no deployment any more"),
             hurts("policy-advice", "longestTimeout", "may run 7 days"),
             hurts("timeout-changed", "lora"),
         ),
@@ -189,6 +189,20 @@ CASES = (
         (stack("      quotaHeadroom: 2\n", "      longestTimeout: 24\n"),),
         (tells("policy-added", "policy longestTimeout", "(24) is new, and only warns"),),
         given=MANDATORY_TIMEOUT,
+    ),
+    Case(
+        "Of a rule at two levels the mandatory one goes, and the advice allows more",
+        (
+            stack("      reviewedCodeOnly: true\n      longestTimeout: 48\n", "      reviewedCodeOnly: true\n"),
+            stack("      longestTimeout: 24\n", "      longestTimeout: 60\n"),
+        ),
+        (
+            stops("policy-weaker", "longestTimeout mandatory", "is dropped, and stops no deployment any more"),
+            tells("policy-weaker", "longestTimeout advisory", "becomes 60, where it was 24"),
+        ),
+        given=(*MANDATORY_TIMEOUT, stack("      quotaHeadroom: 2\n", "      longestTimeout: 24\n")),
+        never=("only warns",),
+        accident="a rule switched off by what it forbade",
     ),
     Case(
         "A rule gets another region together with a cluster that may come up there",
