@@ -119,32 +119,25 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _highest(change: Change, *, most: bool) -> tuple[str, str, Amount]:
-    """Return the times of the highest rise, as seasons begin and end, the lower rises with theirs, and the rise."""
+def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
+    """Return the highest rise, or the least fall, as seasons begin and end, with its times; without, where it lasts."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
-    dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
-    amounts = {at: _amount(change, most=most, at=at) for at in (change.now, *sorted(dates))}
-    highest = max(amounts.values(), key=lambda amount: (amount.more, amount.difference))
-    dates_in_words = [moment_in_words(at) if at > change.now else "now" for at in amounts]
-
-    def spans(*flags: bool) -> str:
-        turns = [at for at, (was, now) in zip(dates_in_words, pairwise((False, *flags)), strict=True) if was != now]
-        return join(f"from {at} {f'until {to}' if to else 'on'}" for at, to in zip_longest(turns[::2], turns[1::2]))
-
-    high = spans(*(amount.difference == highest.difference for amount in amounts.values()))
-    lower = {each.monthly: each.difference for each in amounts.values() if 0 < each.difference < highest.difference}
-    less = (
-        f"${month:,.0f} {spans(*(amount.difference == difference for amount in amounts.values()))}"
-        for month, difference in sorted(lower.items(), reverse=True)
-    )
-    return high, join(less), highest
+    dates = sorted({date for season in seasons for date in (season.begins, season.ends) if date and date > change.now})
+    now = _amount(change, most=most, at=change.now if most else None)
+    amounts = [now, *(_amount(change, most=most, at=date) for date in dates)]
+    highest = max(amounts, key=lambda amount: (amount.more, amount.difference))
+    flags = [amount.difference == highest.difference for amount in amounts]
+    words = ["now", *map(moment_in_words, dates)]
+    turns = [at for at, (was, there) in zip(words, pairwise((False, *flags)), strict=True) if was != there]
+    spans = (f"from {at} {f'until {to}' if to else 'on'}" for at, to in zip_longest(turns[::2], turns[1::2]))
+    return "" if all(flags) else join(spans), highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
-    yield from _shift(change, "idle-cost", "with nothing running", money(change).idle)
-    yield from _shift(change, "most-cost", "with every pool at its maximum", money(change).most)
+    yield from _shift(change, "idle-cost", "with nothing running")
+    yield from _shift(change, "most-cost", "with every pool at its maximum")
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _agents(change.old, change.new)
@@ -168,18 +161,20 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
     return dearest(sum((price(each, most=most) for each in side), Price()) for side in own), lacking
 
 
-def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Consequence]:
-    # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
-    # A rise that is only bounded, or not known, may be above the sum: a person decides.
-    most = asks_above((change.before.policy, change.after.policy), kind) if change.edited else None
-    idle = kind == "idle-cost"
-    times, less, highest = ("", "", amount) if most is None else _highest(change, most=not idle)
-    asks = most is not None and (highest.more or float(highest.monthly) > most)
+def _shift(change: Change, kind: str, when: str) -> Iterator[Consequence]:
+    idle, both = kind == "idle-cost", money(change)
+    times, amount = "", both.idle if idle else both.most
     steep = idle and amount.steep and not change.first
-    if asks and highest.difference != amount.difference:
-        amount, when = highest, f"{when} {times}"
+    asks: float | None = None
+    # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
+    if change.edited:
+        times, amount = _highest(change, most=not idle)
+        asks = asks_above((change.before.policy, change.after.policy), kind)
     if not (amount.difference or amount.more or amount.fewer):
         return
+    # A rise that is only bounded, or not known, may be above the sum: a person decides.
+    shuts = asks is not None and (amount.more or float(amount.monthly) > asks)
+    least = amount.more or amount.fewer
     month = abs(amount.monthly)
     # Nothing is deployed that is refused, whoever approves it.
     refused = change.preview is not None and change.preview.refused
@@ -187,17 +182,16 @@ def _shift(change: Change, kind: str, when: str, amount: Amount) -> Iterator[Con
         "stack-cost",
         Subject("stack"),
         as_kind=kind,
-        when=when,
+        when=f"{when} {times}".strip(),
         told=amount.told,
         bounded=amount.bounded,
-        least=amount.more or amount.fewer,
+        least=least,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        less=amount is highest and less,
-        needs=f"above ${most:,.0f} a month it needs an approval" if asks and not refused else "",
-        edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
-        grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
-        cost=Price(amount.difference),
+        needs=f"above ${asks:,.0f} a month it needs an approval" if shuts and not refused else "",
+        edits=() if times else (Edit(when, dollars(amount.before), dollars(amount.after)),),
+        grade=Grade.BLOCKING if shuts else Grade.WARNING if steep else None,
+        cost=None if times or least else Price(amount.difference),
     )
 
 

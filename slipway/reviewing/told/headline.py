@@ -7,7 +7,9 @@ from decimal import Decimal
 
 from slipway.base.formatting import counted, few, first_lines
 from slipway.model.findings.finding import Grade, Shown
-from slipway.model.prices import MORE, NOTABLE
+from slipway.model.findings.grades import SUMS
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.prices import NOTABLE
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
@@ -60,14 +62,12 @@ def _clauses(alike: Sequence[Line], room: int, money: str) -> str:
 
 def _money(reviews: Sequence[Review], first: Card) -> str:
     """Return ` · +$1.7k a month` with nothing running, else with every pool at its maximum, for all stacks of the first
-    line."""
-    theirs = [review.money for review in reviews if review.money and (not first.stacks or review.stack in first.stacks)]
-    for amounts, when in (([money.idle for money in theirs], ""), ([money.most for money in theirs], " at most")):
-        monthly = sum((amount.monthly for amount in amounts if amount.told or amount.bounded), Decimal(0))
-        up_to = "up to " if any(amount.bounded for amount in amounts) else ""
-        least = f" {MORE}" if not up_to and any(amount.more or amount.fewer for amount in amounts) else ""
+    line; nothing of what is not known, or comes and goes with seasons."""
+    theirs = [part for review in reviews if not first.stacks or review.stack in first.stacks for part in review.yours]
+    for kind, when in zip(SUMS, ("", " at most"), strict=True):
+        monthly = Decimal(sum(part.cost for part in theirs if part.kind == kind)) * HOURS_OF_A_MONTH
         if abs(monthly) >= NOTABLE:
-            return f" · {up_to}{brief(monthly)}{least} a month{when}"
+            return f" · {brief(monthly)} a month{when}"
     return ""
 
 

@@ -192,7 +192,6 @@ CASES = (
                 "stack",
                 "$221,499 a month more",
                 "running from 2026-12-15 until 2026-12-20: above $50,000",
-                "$73,833 from 2026-12-20 until 2027-01-15",
             ),
             stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 until 2026-12-20", "above $100,000"),
         ),

@@ -6,11 +6,9 @@ from decimal import Decimal
 import pytest
 
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
-from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, arranged
 from slipway.reviewing.told.headline import brief, headline
 
@@ -107,17 +105,17 @@ def test_money_stands_in_the_table_unless_it_is_all_there_is() -> None:
 
 
 def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
-    def costs(stack: str, idle: str, *parts: Consequence) -> Review:
-        amount = Amount(Price(), Price(Decimal(idle)))
-        return Review(stack, parts, money=Money(amount, amount, Price()))
+    rise = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
 
-    of_two = headline([costs("dev", "1"), costs("prod", "2", gone("a"))])
+    def costs(stack: str, idle: float, *parts: Consequence, grade: Grade = Grade.NOTE) -> Review:
+        return Review(stack, (*parts, replace(rise, cost=idle, grade=grade)))
+
+    of_two = headline([costs("dev", 1), costs("prod", 2, gone("a"))])
     assert of_two == "⛔ prod: Submissions of `a` are refused · +$1.5k a month"
-    assert headline([costs("dev", "1", gone("a")), costs("prod", "2", gone("a"))]).endswith(" · +$2.2k a month")
-    asks = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
-    told = headline([costs("prod", "1", replace(asks, grade=Grade.BLOCKING))])
+    assert headline([costs("dev", 1, gone("a")), costs("prod", 2, gone("a"))]).endswith(" · +$2.2k a month")
+    told = headline([costs("prod", 1, grade=Grade.BLOCKING)])
     assert told == "⛔ prod: The stack costs $730 more with nothing running", "once"
-    both = headline([costs("prod", "1", gone("a"), replace(asks, grade=Grade.BLOCKING))])
+    both = headline([costs("prod", 1, gone("a"), grade=Grade.BLOCKING)])
     assert both == "⛔ prod: Submissions of `a` are refused · The stack costs $730 more with nothing running"
 
 
