@@ -152,9 +152,9 @@ def _obey(
     broken = [breach for breach in breaches if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
-        # Only for these rules does another capacity type make a difference.
+        # Only for these rules may another capacity type make a difference.
         of_capacity_type = all(breach.rule in (*strategies.RULES, *reservations.RULES) for breach in broken)
-        other = f", or take {capacity_type} out of its capacity_types" if of_capacity_type else ""
+        other = f"; to take {capacity_type} out of its capacity_types may do" if of_capacity_type else ""
         raise ConfigError(
             f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),

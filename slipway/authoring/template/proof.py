@@ -303,7 +303,7 @@ def _no_pool(
     asking = join(here.origin.key(f"slipway:machines.{key}") for key in keyed_by) or file
     fix = f"let {asking} ask for what a pool has, or declare a pool that has all it asks for"
     if all(has == "none" for *_, has, _ in unlike):
-        fix = f"take the {fields} out of {asking}, or declare a pool that has all it asks for"
+        fix = f"take the {fields}, and what needs it, out of {asking}, or declare a pool that has all it asks for"
     if fields == "replicas":
         fix = f"let {file} ask for fewer machines{'' if cluster.adopted else f', or give {pools} more'}"
     # A pool that another worker pool takes can't have this one's machines as well.

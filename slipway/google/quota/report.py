@@ -173,7 +173,7 @@ def refuse_shortage(report: QuotaReport, region: str, origin: Origin) -> None:
         elif other := [each for each in blocking if each.facts.get("mended_by") == ()]:
             # No quota mends these.
             lack = "templates lack what they need"
-            declare = "declare what templates lack, or give them another capacity type"
+            declare = "declare what templates lack, or take what can't be had out of their capacity types"
             what, fix = (lack, declare) if other == blocking else (f"{what}, and {lack}", f"{fix}; {declare}")
         raise PolicyError(
             f"{what}, so nothing was changed", why="\n".join(report.errors), fix=f"{fix}; {way} deploys all the same"

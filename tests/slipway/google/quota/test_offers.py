@@ -274,9 +274,7 @@ def test_errors_stop_the_deployment() -> None:  # D2
     fits_nothing = replace(lacking, facts={"mended_by": ()})
     with pytest.raises(PolicyError, match="not suffice in us-central1, and templates lack what they need, so") as error:
         refuse_shortage(QuotaReport(findings=(lacking, fits_nothing)), REGION, Origin("prod"))
-    assert (
-        "--request asks for more; declare what templates lack, or give them another capacity type;" in error.value.fix
-    )
+    assert "declare what templates lack, or take what can't be had out of their capacity types;" in error.value.fix
 
 
 def test_quota_that_can_not_be_read_is_not_told_as_quota_that_lacks() -> None:  # N4
