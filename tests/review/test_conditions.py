@@ -229,7 +229,7 @@ GROUPS = (
     Group(
         "code of the stack",
         SWITCH,
-        lambda was, now: change(facts(code=was), facts(code=now)),
+        lambda was, now: change(*(facts(template(code_flag=True), code=side) for side in (was, now))),
         people,
         {"code-on": ON, "code-off": OFF},
     ),

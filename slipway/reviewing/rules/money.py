@@ -35,7 +35,7 @@ from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.usage import facts
-from slipway.reviewing.rules.words import jobs, named, owned
+from slipway.reviewing.rules.words import jobs, owned
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -199,14 +199,14 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     if old == new:
         return
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
-    robots = [f"`{who.partition('@')[0]}`" for who in change.after.submitters if who.startswith("serviceAccount:")]
+    robots = any(who.startswith("serviceAccount:") for who in change.after.people)
     stricter = new < old
     yield by_row(
         "spending-limit",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
-        robots=stricter and named(robots),
+        robots=stricter and robots,
         stricter=stricter,
         grade=Grade.NOTE if stricter and not robots else Grade.WARNING,
         edits=(Edit("confirmAbove", before, after),),

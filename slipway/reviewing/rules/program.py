@@ -18,7 +18,6 @@ from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-_ENTRY = re.compile(r"slipway:(?:persistentResources|machines)\.[\w-]+")
 _LATER = re.compile(
     r"slipway:(persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial|reservations\.(?P<held>.+)\.machines)"
 )
@@ -37,8 +36,7 @@ def program(change: Change) -> Iterator[Consequence]:
         what, *below = first.splitlines()
         fault, read = Fault.read(what, below)
         rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
-        edits = _causes(fault, change.files.stacks.get(change.stack, ()), alone=Side.AFTER in change.unknown)
-        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
+        yield refusal(fault, (short(line, _LONGEST) for line in rest if line))
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
@@ -78,19 +76,7 @@ def _open(pin: Edit) -> bool:
     return bool(pin.after) and not exact and not (pin.before and pin.after.startswith(pin.before))
 
 
-def _causes(fault: Fault, edits: Iterable[Edit], *, alone: bool) -> tuple[Edit, ...]:
-    """Return the edits that a fault names: by the entry or the value. `alone`: where it names none, it comes
-    of any of them, but of no rule."""
-    said = str(fault)
-    entries = tuple(_ENTRY.findall(said))
-    others = [edit for edit in edits if not edit.key.startswith("slipway:policy") or "slipway:policy" in said]
-    named = [edit for edit in others if edit.key.startswith(entries) or edit.key in said]
-    # A machine, a region or a team; a number or a word may stand there by chance.
-    named = named or [edit for edit in others if "-" in edit.after and edit.after in re.findall(r"[\w-]+", said)]
-    return tuple(named or others * (alone and not entries))
-
-
-def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
+def refusal(fault: Fault, details: Iterable[str] = ()) -> Consequence:
     what = _cut(fault.what).partition(_UNCHANGED)[0]
     place = _PLACE.fullmatch(what)
     first, *others = map(_cut, fault.why.splitlines() or [""])
@@ -102,7 +88,6 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         template=what.startswith(("template ", "templates ")),
         why="" if others else first,
         fix=_cut("; ".join(dict.fromkeys(fault.fix.splitlines())).replace(":; ", ": ")),
-        edits=edits,
         details=[*([place["at"]] if place else []), *([first, *others] if others else ()), *details],
     )
 

@@ -61,7 +61,7 @@ CASES = (
                 "spending-limit",
                 "confirmAbove",
                 "above $4.00/h",
-                "`serviceAccount:nightly` can't confirm",
+                "a script can't confirm",
                 *("exits with 5", "nor a dearer sweep without `--then`"),
             ),
         ),

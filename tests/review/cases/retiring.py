@@ -231,7 +231,7 @@ CASES = (
             stack("shares: { cpu:", "shares: { compute:"),
             stack("[cpu/workers]", "[compute/workers]"),
         ),
-        (hurts("cluster-retires", "cluster cpu"), tells("sessions-limited", "workspace sessions", "compute/workers")),
+        (hurts("cluster-retires", "cluster cpu"), hurts("sessions-limited", "workspace sessions", "compute/workers")),
         given=(
             *SESSIONS,
             stack(

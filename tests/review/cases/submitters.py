@@ -12,13 +12,12 @@ def added(member: str) -> Edit:
 
 EYES = stack("    tuning:\n", "    eyes: { submitters: [group:vision@acme.example] }\n    tuning:\n")
 """Another trainer, as which another group submits."""
-UNLESS = "they cancel jobs or read results, unless in a listed group or domain"
 
 CASES = (
     Case(
         "A person is listed by the domain alone, which was there before",
         (stack("      - user:ada@acme.example\n", ""),),
-        (tells("submitter-gone", "user:ada@acme.example", "except through `domain:acme.example`"),),
+        (tells("submitter-gone", "user:ada@acme.example", "except what a listed group or domain may"),),
         world=BUSY,
         given=(stack("group:ml@acme.example", "domain:acme.example"),),
     ),
@@ -87,7 +86,14 @@ CASES = (
             stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:mira@acme.example\n"),
             stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - user:mira@acme.example\n\n"),
         ),
-        (stops("submitter-added", "user:mira@acme.example", "also as trainer `tuning`", "and read secret `hf-token`"),),
+        (
+            stops(
+                "submitter-added",
+                "user:mira@acme.example",
+                "workspace's trainer and trainer `tuning`",
+                "and read secret `hf-token`",
+            ),
+        ),
         given=(trainer(TEAM), LORA_TUNES),
         accident="a newcomer whose second right nobody was told",
     ),
@@ -99,7 +105,7 @@ CASES = (
                 "submitter-gone",
                 ADA,
                 "tune-27b-x1",
-                "except through `group:ml@acme.example`",
+                "except what a listed group or domain may",
                 "1 submission in the last 30 days",
             ),
         ),
@@ -108,26 +114,26 @@ CASES = (
             added("domain:partner.example"),
             stack(POLICY, f"  slipway:budget: {{ users: {{ ada: 100, bo: 5 }} }}\n{POLICY}"),
         ),
-        never=("not known: which", "partner", "may spend"),
+        never=("not known: which", "partner", "may spend", "else they"),
         accident="a person shut out of the work of a night",
     ),
     Case(
-        "A whole domain may submit all templates but that of a trainer that a group has alone",
+        "A whole domain may submit, but as a trainer that a group has alone",
         (added("domain:acme.example"),),
-        (stops("domain-access", "domain:acme.example", "may submit all but `lora`, cancel"),),
+        (stops("domain-access", "domain:acme.example", "may submit as the workspace's trainer, cancel"),),
         given=(trainer("group:tuners@acme.example"), LORA_TUNES),
         accident="a group replaced by everybody",
     ),
     Case(
-        "A newcomer may submit all templates but that of another trainer",
+        "A newcomer may submit, but not as another trainer",
         (added("user:mira@acme.example"),),
-        (tells("submitter-added", "user:mira@acme.example", "may submit all but `lora`, cancel"),),
+        (tells("submitter-added", "user:mira@acme.example", "may submit as the workspace's trainer, cancel"),),
         given=(trainer(NIGHTLY), LORA_TUNES),
     ),
     Case(
         "A newcomer may submit a template whose trainer lists a group only as one of its members",
         (added("user:mira@acme.example"),),
-        (tells("submitter-added", "user:mira@acme.example", "(`lora` only as a member of a listed group)"),),
+        (tells("submitter-added", "user:mira@acme.example", "may submit as the workspace's trainer, cancel"),),
         given=(trainer("group:tuners@acme.example"), LORA_TUNES),
     ),
     Case(
@@ -170,7 +176,7 @@ CASES = (
             stops(
                 "submitter-gone",
                 who,
-                "except through another listed group: else they can't cancel jobs",
+                "except what a listed group or domain may: nor can they cancel jobs",
             )
             for who in (TEAM, "domain:partner.example")
         ),
@@ -199,7 +205,7 @@ CASES = (
     Case(
         "A group leaves, and another one comes with a person who stays in one of them",
         (stack(f"      - {TEAM}\n", "      - group:nlp@acme.example\n"),),
-        (stops("submitter-gone", TEAM, "except through `group:nlp@acme.example` or `group:vision@acme.example`"),),
+        (stops("submitter-gone", TEAM, "except what a listed group or domain may"),),
         may=("submitter-added",),
         given=(stack(f"      - {TEAM}\n", f"      - {TEAM}\n      - group:vision@acme.example\n"),),
         accident="a renamed group, whose old members were locked out",
@@ -257,22 +263,20 @@ CASES = (
                 *(
                     "submitter-gone",
                     "group:nlp",
-                    "can't submit `lora` any more, except through `group:speech@acme.example`",
+                    "can't submit any more, except what a listed group or domain may",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
             stops("submitter-added", "group:speech", "as trainer `tuning`, cancel", "slipway:trainers.tuning"),
         ),
         given=(trainer("group:nlp@acme.example"), LORA_TUNES, EYES),
-        never=("group:vision",),
     ),
     Case(
         "A group that submits as the trainer alone leaves, and other groups can't submit as it",
         (stack("        - group:nlp@acme.example\n", ""),),
-        (stops("submitter-gone", "group:nlp", "can't submit `lora` any more: nor can", UNLESS),),
+        (stops("submitter-gone", "group:nlp", "except what a listed group or domain may"),),
         given=(trainer(ADA, "group:nlp@acme.example"), LORA_TUNES),
         world=BUSY,
-        never=("except through",),
     ),
     Case(
         "One who submits as the trainer alone leaves it: a group that submits as it gives that back, others do not",
@@ -282,7 +286,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     BEN,
-                    "can't submit `lora` any more, except through `group:nlp@acme.example`:",
+                    "can't submit any more, except what a listed group or domain may",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -297,7 +301,7 @@ CASES = (
         (
             stops(
                 *("submitter-gone", ADA),
-                f"can't submit any more, except through `{TEAM}` or `group:nlp@acme.example`:",
+                "can't submit any more, except what a listed group or domain may",
             ),
         ),
         given=(trainer("group:nlp@acme.example", ADA), LORA_TUNES),
@@ -305,16 +309,14 @@ CASES = (
     Case(
         "One who submits as everybody leaves, and a domain that may submit as one trainer alone stays",
         (stack("      - user:ada@acme.example\n", ""),),
-        (stops("submitter-gone", ADA, "can't submit `digits`, `evals` and `tune` any more: nor can", UNLESS),),
+        (hurts("submitter-gone", ADA, "except what a listed group or domain may"),),
         given=(trainer("domain:acme.example"), LORA_TUNES),
-        never=("except through",),
         accident="a person shut out of all jobs but one",
     ),
     Case(
         "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
-        (stops("submitter-gone", BEN, "can't submit `lora` any more: nor can", UNLESS),),
+        (stops("submitter-gone", BEN, "except what a listed group or domain may"),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
-        never=("except through",),
     ),
 )

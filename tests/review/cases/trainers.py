@@ -119,7 +119,7 @@ CASES = (
             stops(
                 "account-changed",
                 "evals",
-                f"`{TEAM}` and `{NIGHTLY}` may not submit `evals` any more",
+                f"`{TEAM}` and `{NIGHTLY}` may not submit `evals` any more, except",
                 "until it may read secret `judge-key`",
             ),
             tells("trainer-added", "tuning", ADA),
@@ -151,7 +151,12 @@ CASES = (
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
         (
             stops(
-                *("trainer-access-gone", ADA, "can't submit `lora` any more", f"except through `{TEAM}`"),
+                *(
+                    "trainer-access-gone",
+                    ADA,
+                    "can't submit `lora` any more",
+                    "except through a listed group or domain",
+                ),
                 *("1 submission in the last 30 days", "may still submit `digits`"),
             ),
         ),
@@ -164,7 +169,7 @@ CASES = (
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
         (
             stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),
-            tells("team-left", BEN, "leaves team `vision`, which has $900 a month", "may still submit"),
+            tells("team-left", BEN, "not listed in team `vision` any more, which has $900 a month", "may still submit"),
         ),
         given=(
             trainer(BEN),
@@ -201,9 +206,8 @@ CASES = (
     Case(
         "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
-        (tells("trainer-access-gone", ADA, "can't submit `lora` any more, except through `domain:acme"),),
+        (tells("trainer-access-gone", ADA, "can't submit `lora` any more, except through a listed group or domain"),),
         given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
-        never=("another listed group",),
     ),
     Case(
         "A trainer gets another name and keeps its account",
@@ -214,6 +218,22 @@ CASES = (
         (hurts("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),),
         given=(trainer(BEN), LORA_TUNES),
         never=("Nothing new runs", "an account of its own"),
+    ),
+    Case(
+        "A trainer gets another name, keeps its account, and has another member",
+        (
+            stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
+            template("lora", 'trainer="tuning"', 'trainer="tuners"'),
+            stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n        - {TEAM}\n"),
+        ),
+        (
+            stops("trainer-access-added", TEAM, "trainer `tuners`", "hf-token", "slipway:trainers.tuners.submitters"),
+            stops("trainer-access-gone", ADA, "can't submit `lora`", "slipway:trainers.tuning.submitters"),
+            hurts("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),
+        ),
+        given=(trainer(BEN, ADA), LORA_TUNES),
+        never=("Nothing new runs", "an account of its own", "may not submit"),
+        accident="a token opened to a department under the name of a tidying-up",
     ),
     Case(
         "A trainer is declared that no template names yet",

@@ -15,19 +15,18 @@ from slipway.deploying.engine.grants import grants
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import groups_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
-from slipway.model.catalog.placeholders import fill
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import CODE_LABEL, label_value
 from slipway.reviewing.change.change import DAYS, Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, scripts, secret_in, timeout_of, usual_values
+from slipway.reviewing.change.usual import account_of, scripts, secret_in, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
 from slipway.reviewing.rules.resources.trainers import (
-    any_of,
     budgets_of,
+    called,
     deserted,
     domain_of,
     field_of,
@@ -48,7 +47,9 @@ def people(change: Change) -> Iterator[Consequence]:
     taken = {account_of(offer) for each in taking for offer in each.offers}
     allow = named(f"`{each.name}`" for each in taking)
     switches = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
-    for key, (was, now) in {"code": (change.before.code, change.after.code), **switches}.items():
+    # Where no template allowed code, nobody loses it.
+    code = change.before.code and (change.after.code or any(each.takes_code for each in change.old.templates.values()))
+    for key, (was, now) in {"code": (code, change.after.code), **switches}.items():
         if (was or False) != (now or False):
             row = row_of(f"workspace/{key}", was or None, now or None)
             names = [secret_in(str(side)) or str(side) for side in (now or was, was)]
@@ -64,15 +65,13 @@ def people(change: Change) -> Iterator[Consequence]:
     was, now = (side.urgent or () for side in (change.old, change.new))
     # A group's are the jobs of the team that it is called like.
     teams = {name: label_value(name[6:].partition("@")[0]) for name in (*was, *now) if name.startswith("group:")}
-    known = groups_of(change.new, change.after.people)
-    others = named((f"`{teams[each]}`" for each in now if teams.get(each) in known), "or")
     edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
-        team = teams.get(name, "")
-        told: dict[str, Any] = {"team": team, "void": team and team not in known, "others": others * (not team)}
-        told["unlisted"] = not team and name not in change.after.people
-        row, grade = ("urgent-added", None) if name in now else ("urgent-gone", Grade.NOTE if told["others"] else None)
-        yield by_row(row, Subject("urgent", name), grade=grade, edits=edits, **told)
+        team, side = teams.get(name, ""), change.after if name in now else change.before
+        void, unlisted = team and team not in groups_of(side.catalog, side.people), name not in change.after.people
+        told: dict[str, Any] = {"team": team, "void": void, "unlisted": unlisted and not team, "edits": edits}
+        if name in now or not void:
+            yield by_row("urgent-added" if name in now else "urgent-gone", Subject("urgent", name), **told)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -96,63 +95,53 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
-        # A place that stays is told once.
-        was, becomes, place = map(str, (*fitting, replace(fitting[1], max=None)))
-        # Pools of the same names, of a cluster that takes the place of another.
-        back = {pool.partition("/")[0] for pool in before.pools or ()} <= change.new.clusters.keys()
-        names, then = (({pool.partition("/")[2] for pool in side.pools or ()}, side.max) for side in listed)
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
-            longer=not fitting[1].within(fitting[0]),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.NOTE if first or later or (names == then and not back) else Grade.BLOCKING if nowhere else None,
+            grade=Grade.NOTE if first or later else Grade.BLOCKING if nowhere else None,
             first=first,
             later=later,
-            before=was if fitting[0].pools != fitting[1].pools else was.removeprefix(place).removeprefix(" for up to "),
-            after=becomes,
+            before=fitting[0],
+            after=fitting[1],
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     usual = [_fitting(*side, usual=True) for side in zip(listed, catalogs, strict=True)]
     refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
     if refused[1] and not refused[0] and fitting[1].pools != () and not (first or later):
-        several, subject = (after.pools or ())[1:], Subject("workspace", "usual sessions")
-        grade = Grade.WARNING if several else None
-        yield by_row("sessions-refused", subject, several=several, pools=named(after.pools or (), "or"), grade=grade)
+        words: dict[str, Any] = {"several": (after.pools or ())[1:], "pools": named(fitting[1].pools or (), "or")}
+        words["grade"] = Grade.WARNING if words["several"] else None
+        yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
     ways = [usual_offers(each) if usual else each.offers for each in scripts(catalog)]
     fit = {f"{each.cluster}/{pool}" for some in ways for each in some if each.available for pool in each.pools}
-    return replace(limits, pools=limits.pools and tuple(filter(fit.__contains__, limits.pools)))
+    fit |= {f"{each.dormant}/" for some in ways for each in some}  # Of one out of season nobody knows which pools.
+    pools = limits.pools and tuple(each for each in limits.pools if {each, f"{each.partition('/')[0]}/"} & fit)
+    return replace(limits, pools=pools)
 
 
 def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
-    others = holding(stay, member.member)
-    theirs = submitted(change, change.before, member.member)
-    given = {other: len({*theirs}.intersection(submitted(change, change.after, other))) for other in others}
-    covering = [other for other, some in given.items() if some == len(theirs)]
-    # Where one gives back a part, few words can't say who gives back what.
-    lost, others = (theirs, covering) if {*given.values()} - {len(theirs)} == {0} else ([], others)
-    by_domain = Grade.NOTE if f"domain:{domain_of(member.member)}" in covering and needed is None else None
+    others, theirs = holding(stay, member.member), {*submitted(change, change.before, member.member)}
+    covering = [other for other in others if theirs.issubset(submitted(change, change.after, other))]
     sent, robot = sent_by(member.member, change.jobs), kind == "serviceAccount"
-    details = [*jobs(sent, change.now)]
-    if change.jobs and kind in ("group", "domain"):
-        details.append("not known: which unfinished jobs its members have sent")
+    details = jobs(sent, change.now)
     # A person reads of it, and a script does not.
     fails = [f"`{name}`" for name, some in change.jobs_by_template.items() if robot and sent_by(member.member, some)]
     told: dict[str, Any] = {"here": needed is not None, "needed": who_needs(needed, "`") if needed else ""}
     told |= {"nobody": not stay, "goes_on": details, "fails": named(fails), "details": details}
-    told |= {"lost": named(f"`{name}`" for name in lost), "other": any_of(others, change.before.people)}
-    told |= {"field": field_of(change.before, change.after, member.member), "deserted": deserted(change, member.member)}
+    told |= {"others": others, "field": field_of(change.before, change.after, member.member)}
+    told["deserted"] = deserted(change, member.member)
     # A group may not hold somebody who has used the right so far.
     lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
     told |= {"lately": lately and counted(len(lately), "submission"), "days": DAYS}
-    grade = by_domain or (Grade.WARNING if covering and kind == "user" and not lately else None)
+    grade = Grade.WARNING if covering and kind == "user" and not lately else None
+    grade = Grade.NOTE if f"domain:{domain_of(member.member)}" in covering and needed is None else grade
     return by_row("submitter-gone", Subject("member", member.member), grade=grade, **told)
 
 
@@ -163,20 +152,11 @@ def _added(member: AccessChange) -> Consequence:
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
     # What a new account reads is told of the templates that move to it.
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
-    alone = member.member not in change.after.submitters
-    told: dict[str, Any] = {"alone": alone, "crowd": who, "strange": strange}
-    told["read"] = secrets(change.new, *accounts, *([] if alone and trainers else [change.new.trainer]))
+    common = ["the workspace's trainer"] * (member.member in change.after.submitters or not trainers)
+    told: dict[str, Any] = {"crowd": who, "strange": strange, "as_kind": "domain-access" if who else ""}
+    told["read"] = secrets(change.new, *accounts, *(change.new.trainer for _ in common))
     told["spent"] = budgets_of(change.new, member.member, *accounts)
-    single = "" if who else ("user:", "serviceAccount:")
-    others = [] if alone else [each for each in change.after.trainers.values() if each.name not in trainers]
-    # Nobody reads whether a group that may submit as a trainer holds a person; it doesn't hold a whole crowd.
-    shut = {each.account for each in others if all(who.startswith(single) for who in each.submitters)}
-    asks = {each.account for each in others if f"domain:{domain}" not in each.submitters}
-    needs = {f"`{name}`": {*map(account_of, each.offers)} for name, each in change.new.templates.items()}
-    told["barred"] = named(name for name, accounts in needs.items() if accounts <= shut)
-    told["none"] = bool(needs) and all(accounts <= shut for accounts in needs.values())
-    told["held"] = named(name for name, accounts in needs.items() if accounts <= asks and not accounts <= shut)
-    told |= {"trainers": join(f"`{name}`" for name in trainers), "as_kind": "domain-access" if who else ""}
+    told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)
     who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT
     # As of one who submits already, that a trainer that was there opens to them.
@@ -203,10 +183,7 @@ def _other(member: AccessChange) -> Consequence:
         who=who,
         so=ends,
         as_kind=kind,
-        one=(one := kind == "access-added" and all(grant.place for grant in member.gets)),
-        bounded=one and all(grant.condition for grant in member.gets),
         runs=runs,
-        readers=named(_readers(member)),
         anew=any(lost in granted for lost in member.loses),
         details=(
             *others,
@@ -224,16 +201,6 @@ def _apart(member: AccessChange) -> tuple[AccessChange, ...]:
     lost = [grant for grant in member.loses if not any(covers(other, grant) for other in member.gets)]
     new = [grant for grant in member.gets if not any(covers(other, grant) for other in member.loses)]
     return (replace(member, gets=()), replace(member, loses=())) if runs and lost and new else (member,)
-
-
-def _readers(member: AccessChange) -> Iterator[str]:
-    """Yield the templates whose usual jobs run as an account and name a bucket on which it loses a role."""
-    places = [f"gs://{grant.place}/" for grant in member.loses if grant.what == "bucket"]
-    for name, template in member.change.new.templates.items():
-        theirs = [offer.request for offer in template.offers if account_of(offer) == member.account]
-        text = str(fill(theirs, usual_values(template)))
-        if any(place in text for place in places):
-            yield f"`{name}`"
 
 
 def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None, str]:
@@ -257,6 +224,6 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None
     others = not member.was and member.member in change.before.shared and member.account not in accounts
     if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
         return "access-lapsed", "", None, ""
-    own = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
-    sure = runs and (own or any(_readers(member)))
+    own, text = {*change.new.buckets}, str(change.new.templates)
+    sure = runs and any(grant.ours or grant.place in own or f"gs://{grant.place}/" in text for grant in member.loses)
     return "access-gone", "", Grade.BLOCKING if sure else Grade.NOTE if everybody else None, ""

@@ -20,12 +20,14 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import MOST_NAMED, named, sent_by
+from slipway.reviewing.rules.words import named, sent_by
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
     before, after = _trainers(change.before), _trainers(change.after)
-    renamed = {each.account for each in before.values()} & {each.account for each in after.values()}
+    # One that keeps its account under another name is the same.
+    names = {each.account: name for name, each in after.items() if name not in before}
+    before = {name if name in after else names.get(each.account, name): each for name, each in before.items()}
     for name in dict.fromkeys((*after, *before)):
         old, new = before.get(name), after.get(name)
         if old and new:
@@ -37,7 +39,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
             yield from _access(old, new, change)
-        elif (trainer := new or old) and trainer.account not in renamed:
+        elif trainer := new or old:
             runs = _runs(trainer, change.new)
             values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
             values["who"] = f"Jobs of {_names(runs)}" if runs else "Templates that choose it"
@@ -79,10 +81,9 @@ def deserted(change: Change, member: str) -> str:
 
 
 def submitting_as(facts: Facts, account: str) -> str:
-    """Return those whose jobs run as an account: `every submitter`, or only those of the workspace, where some submit
-    as another trainer alone. Empty for an account that no job runs as."""
+    """Return those whose jobs run as an account; empty for an account that no job runs as."""
     if account == facts.catalog.trainer:
-        return "every submitter" if {*facts.people} <= {*facts.submitters} else "every submitter of the workspace"
+        return "every submitter of the workspace"
     theirs = [name for name, template in facts.catalog.templates.items() if account in _accounts(template)]
     return f"whoever submits {_names(theirs)}" if theirs else ""
 
@@ -126,11 +127,8 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     values: dict[str, Any] = {"trainer": called(new), "account": new.account}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
-            known = (each.account for each in _trainers(change.before).values() if member in each.submitters)
-            before = frozenset[str]().union(*(secrets_read(change.old, account) for account in known))
-            read = named_secrets(secrets_read(change.new, new.account) - before)
             subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
-            values |= {"read": read, "spent": budgets_of(change.new, member, new.account)}
+            values |= {"read": secrets(change.new, new.account), "spent": budgets_of(change.new, member, new.account)}
             yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
@@ -142,7 +140,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
             values |= {"left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
             values |= {"sent": counted(some, "submission"), "some": some, "deserted": deserted(change, member)}
-            values["other"] = any_of(others, stay)
+            values["others"] = others
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
             subject, stays = Subject("member", member, part), [f"may still submit {_names(own)}"] if own else []
             yield by_row("trainer-access-gone", subject, details=stays, field=field, grade=grade, **values)
@@ -188,14 +186,6 @@ def domain_of(member: str) -> str:
 
 
 def holding(listed: Collection[str], member: str) -> list[str]:
-    """Return the domain of people, else the groups that may hold some of them: nobody reads who is in a group."""
-    if (own := f"domain:{domain_of(member)}") in listed:
-        return [own]
-    return [other for other in listed if domain_of(member) and other.startswith("group:")]
-
-
-def any_of(members: Collection[str], known: Collection[str]) -> str:
-    """Return `group:ml` or `group:nlp`; of more, `another listed group`, behind those that are new."""
-    many = len(members) >= MOST_NAMED
-    listed = (f"`{each}`" for each in members if not (many and each in known))
-    return named([*listed, *["another listed group"] * many], "or")
+    """Return the domain of people, and the groups that may hold some of them: nobody reads who is in a group."""
+    domain = domain_of(member)
+    return [other for other in listed if domain and (other.startswith("group:") or other == f"domain:{domain}")]

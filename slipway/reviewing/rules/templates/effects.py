@@ -33,7 +33,6 @@ from slipway.reviewing.change.usual import (
     variables,
     whose,
 )
-from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import called, named_secrets, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
@@ -42,7 +41,7 @@ from slipway.reviewing.rules.templates.usage import flag
 from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
 
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
-_PLACE = re.compile(r"((?:gs://|/gcs/)([a-z0-9][\w.-]+)[^\s'\"|,;)]*)")
+_PLACE = re.compile(r"((?:gs://|/gcs/)(?!google-cloud-aiplatform/)([a-z0-9][\w.-]+)[^\s'\"|,;)]*)")
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 
 
@@ -218,13 +217,12 @@ def account(difference: Difference) -> Effect:
     asked = _places(replace(each, request=fill(each.request, usual)) for each in difference.offers)
     places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
     row: RowName = "account-new" if fresh else "account-unknown"
-    if unread and becomes and not becomes.name:
-        row = "account-common"
-    elif was and becomes and not (unread or places):
+    if was and becomes and not (unread or places):
         row = "account-more"
-    sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
+    # Of an account that stays its trainer's own rows tell.
+    former = change.before if addresses[0] != addresses[1] else change.after
+    sides = [submitters_of(former, addresses[0]), submitters_of(change.after, addresses[1])]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
-    moves = ((lost, f"may not submit {IT} any more"), (gained, "may now" if lost else f"may submit {IT} from now on"))
     return follows(
         row,
         grade=Grade.BLOCKING if lost else None,
@@ -235,7 +233,9 @@ def account(difference: Difference) -> Effect:
         secrets=join(f"`{name}`" for name in own if name in unread),
         places=named(map(shown, sorted(places))),
         more=named_secrets(more),
-        people="".join(f"; {named(some)} {may}" for some, may in moves if some),
+        common=becomes and not becomes.name,
+        lost=named(lost),
+        gained=named(gained),
     )
 
 
@@ -264,11 +264,6 @@ def shell(difference: Difference) -> Effect:
     accounts = dict.fromkeys(map(account_of, difference.offers))
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    people = named(
-        f"`{each}`" for account in accounts for each in submitters_of(difference.template.change.after, account)
-    )
-    may = f"may act as {who}" if who else "may see them"
-    who = f"{people}, who {may}" if who and people else f"whoever {may}"
     return follows("shell-opened", who=who, secrets=secrets)
 
 
