@@ -23,13 +23,6 @@ class AgentAllowance:
     #: The machine types that these may have; any where there are none.
     machines: tuple[str, ...] = ()
 
-    def within(self, other: AgentAllowance | None) -> bool:
-        """Tell whether it allows no more than another one."""
-        if other is None:
-            return False
-        narrower = not other.machines or (bool(self.machines) and {*self.machines} <= {*other.machines})
-        return self.per_day <= other.per_day and narrower
-
     @property
     def words(self) -> str:
         """The allowance as text: `$50.00 a day on n1-standard-8`"""

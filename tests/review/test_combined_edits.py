@@ -262,7 +262,7 @@ CASES = (
         ),
         "default-changed",
         Grade.WARNING,
-        ("with `--capacity on-demand` they are refused",),
+        ("a default run takes `a3-highgpu-8g`",),
         ("flex-start`",),
     ),
     Told(

@@ -45,9 +45,7 @@ class Argument:
 
     names: tuple[str, ...]
     required: bool
-    #: Where it is a literal.
-    default: str
-    #: Likewise; none where it takes any value, or numbers that have several spellings.
+    #: Where they are literals; none where it takes any value, or numbers that have several spellings.
     choices: tuple[str, ...]
 
 

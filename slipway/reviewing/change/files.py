@@ -93,7 +93,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
         forgetting=forgetting(code | alone),
         code={
-            name: job_file(text_of(str(path)), name if removed else "")
+            name: job_file(text_of(str(path)), name)
             for path in sorted((checkout / "jobs").rglob("*.py") if head and touched else ())
             if path.is_file() and not _is_link(checkout, name := path.relative_to(checkout).as_posix())
         },

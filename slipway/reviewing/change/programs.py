@@ -118,19 +118,18 @@ def _arguments(tree: ast.Module) -> Iterator[Argument]:
             names = tuple(text for each in node.args for text in _literals(each) if text.startswith("-"))
             # Another type makes its value of the text.
             type_ = getattr(given["type"], "id", "") if "type" in given else "str"
-            plain = type_ in ("int", "float", "str") and not {"action", "nargs", None} & given.keys()
-            default = _literals(given.get("default"), float if type_ == "float" else str) if plain else ()
-            choices = _literals(given.get("choices")) if plain and type_ != "float" else ()
+            plain = type_ in ("int", "str") and not {"action", "nargs", None} & given.keys()
+            choices = _literals(given.get("choices")) if plain else ()
             if names:
-                yield Argument(names, "True" in _literals(given.get("required")), "".join(default), choices)
+                yield Argument(names, "True" in _literals(given.get("required")), choices)
 
 
-def _literals(node: ast.expr | None, kind: type[str] | type[float] = str) -> tuple[str, ...]:
+def _literals(node: ast.expr | None) -> tuple[str, ...]:
     """Return the text of a literal, or those of a list; none of another expression."""
     try:
         value = ast.literal_eval(node) if node else None
         some = value if isinstance(value, list | tuple | set) else (value,)
-        return tuple(str(kind(each)) for each in some if each is not None)
+        return tuple(str(each) for each in some if each is not None)
     except (ValueError, TypeError):
         return ()
 

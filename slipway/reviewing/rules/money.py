@@ -220,9 +220,8 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
     if old and new and old.machines == new.machines:
         before, after = (words.partition(" on ")[0] for words in (before, after))
-    less = new is None or new.within(old)
     edits = (Edit("agents", before, after),)
-    yield by_row("agents-may-spend", Subject("agents"), edits=edits, before=before, after=after, less=less)
+    yield by_row("agents-may-spend", Subject("agents"), edits=edits, before=before, after=after)
 
 
 def _still_paid(change: Change) -> Iterator[Consequence]:

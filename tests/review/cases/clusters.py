@@ -260,7 +260,7 @@ CASES = (
                 "unless network `training` is peered",
                 "`up` publishes all else and fails",
             ),
-            hurts("network-changed", "digits", "training", "those on other machines don't", "`network` too"),
+            hurts("network-changed", "digits", "training", "those on other machines don't"),
             hurts("network-changed", "tune", "training"),
         ),
         may=ANEW,

@@ -174,7 +174,7 @@ CASES = (
     Case(
         "Code that a template's own still imports is not packed with it any more",
         (UNSHARED,),
-        (hurts("code-changed", "digits"),),
+        (stops("start-fails", "digits", "for want of", "`common.data`"),),
         given=USES_COMMON,
         world=BUSY,
         accident="a field that looked unused, in a template that was tidied",

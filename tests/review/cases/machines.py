@@ -110,7 +110,7 @@ CASES = (
     Case(
         "Jobs take two GPUs instead of one",
         (template("evals", "accelerator_count=1", "accelerator_count=2"),),
-        (hurts("machines-changed", "evals", "2 T4 GPUs instead of 1", "room for fewer such jobs"),),
+        (hurts("machines-changed", "evals", "2 T4 GPUs instead of 1"),),
         may=("run-cost",),
         given=(
             template(
@@ -300,7 +300,7 @@ CASES = (
             hurts(
                 "machines-changed",
                 "lora",
-                "(except model=27b, precision=fp32) on `a2-highgpu-1g` run on `a2-ultragpu-1g`",
+                "(except model=27b, precision=fp32) on Spot with `a2-highgpu-1g`, by flex-start with",
             ),
         ),
         given=(
@@ -315,7 +315,7 @@ CASES = (
         "A machine of last resort is a larger one",
         (template("lora", SPOT_ALONE, SPOT_ALONE.replace("24", "48")),),
         (
-            hurts("machines-changed", "lora", "on `g2-standard-24` run on `g2-standard-48` instead of"),
+            hurts("machines-changed", "lora", "on Spot with `g2-standard-24` run on `g2-standard-48` instead of"),
             hurts("run-cost", "lora", "$1.48/h on Spot with `g2-standard-24` → $2.90/h on Spot with `g2-standard-48`"),
         ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),

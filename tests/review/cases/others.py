@@ -143,7 +143,7 @@ CASES = (
     Case(
         "Fine-tuning uses the larger model by default",
         (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
-        (stops("default-changed", "lora parameter model", "a3-highgpu-8g", "$63.92/h"),),
+        (stops("default-changed", "lora parameter model", "a default run takes `a3-highgpu-8g`"),),
         world=World(jobs=(Job("tune-g4", user="grace", capacity_type="spot", state="SUCCEEDED", hours=20),)),
         accident="defaults that started a hundred trials",
     ),
@@ -151,14 +151,9 @@ CASES = (
         "Fine-tuning uses the larger model by default, and everybody names one",
         (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
         (
-            hurts(
-                "default-changed",
-                "lora parameter model",
-                "nothing more on pool `h100`, or $101.14/h where it grows",
-                "on top of the reservation (2 machines)",
-            ),
+            hurts("default-changed", "lora parameter model", "a default run takes `a3-highgpu-8g`"),
+            tells("run-cost", "lora", "nothing more on pool `h100`, or $101.14/h where it grows"),
         ),
-        may=("run-cost",),
         world=BUSY,
         accident="a default that made every run dearer",
     ),

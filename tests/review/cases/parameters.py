@@ -130,7 +130,7 @@ CASES = (
     Case(
         "A bound beyond the pool: who else waits",
         (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=20"),),
-        (tells("bounds-widened", "tune", "up to 20", "more machines than `cpu/workers` can have never runs there"),),
+        (tells("bounds-widened", "tune", "up to 20"),),
         world=BUSY,
         accident="one study that held a shared pool for a night",
     ),
@@ -213,6 +213,19 @@ CASES = (
         (hurts("parameter-type", "digits parameter seed", "list[int]", "may fail"),),
         world=World(),
         accident="a module's variable that became a list and broke its callers",
+    ),
+    Case(
+        "A parameter takes a list from now on, and fewer values",
+        (
+            template("digits", 'Parameter("seed", int, default=0,', 'Parameter("seed", list[int], default=(0,),'),
+            template("digits", "min=0, max=1000", "min=0, max=10"),
+        ),
+        (
+            hurts("parameter-type", "digits parameter seed", "list[int]", "may fail"),
+            hurts("bounds-narrowed", "digits parameter seed", "above 10 (it was 1000)"),
+        ),
+        world=World(),
+        accident="an input that was tidied and refused what schedules sent",
     ),
     Case(
         "The smallest value of a parameter is raised above what the sweep uses",
@@ -318,7 +331,7 @@ CASES = (
             hurts(
                 "default-changed",
                 "tune",
-                "they take 8 instead of 2 machines",
+                "a default run takes 8 machines instead of 2",
                 "1 round of trials instead of 4",
             ),
         ),
@@ -358,9 +371,13 @@ CASES = (
             hurts(
                 "default-changed",
                 "tune",
-                "`40` instead of `8`: without `parallel` too, 10 rounds of trials instead of 4",
+                "`40` instead of `8`: a default run takes 10 rounds of trials instead of 4",
             ),
-            hurts("default-changed", "tune", "`trials` too, 10 rounds of trials instead of 4"),
+            hurts(
+                "default-changed",
+                "tune",
+                "a default run takes 4 machines instead of 2 and 10 rounds of trials instead of 4",
+            ),
         ),
         world=STUDIED,
         may=("run-cost", "minimum-below-default"),

@@ -116,7 +116,7 @@ CASES = (
     Case(
         "A model is uploaded under another name",
         (template("evals", 'ModelUpload("judge"', 'ModelUpload("judge-v2"'),),
-        (hurts("request-changed", "evals", "upload their model as `judge-v2`", "looks for the old name"),),
+        (hurts("request-changed", "evals", "under the name `judge-v2`", "looks for the old name"),),
         given=UPLOADS,
         never=("who serves it gets another",),
         accident="a deployment that served the old model, as the new one had another name",

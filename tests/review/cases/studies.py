@@ -118,7 +118,7 @@ CASES = (
                 *("study-changed", "tune", "run `4` trials at once instead of `2`"),
                 "learns nothing from those beside it",
             ),
-            hurts("study-changed", "tune", "end after `1` failed trials instead of `3`"),
+            hurts("study-changed", "tune", "`maxFailedTrialCount` `1` instead of `3`"),
         ),
         given=(
             template(

@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.change.secret_values import bare
 from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
@@ -67,21 +67,22 @@ def _touched(template: TemplateChange) -> tuple[list[str], list[str]]:
 
 
 def _lost(template: TemplateChange) -> set[str]:
-    """Return the modules that its code imports as it starts, and that go with this change."""
-    files, tops = template.change.files, folders(template.new) | folders(template.old)
+    """Return the modules that its code imports as it starts, and that go, or whose folder is packed no more."""
+    files, packed = template.change.files, folders(template.new)
     seen, lost = set[str](), set[str]()
     ways = [file.removeprefix("jobs/")[:-3].replace("/", ".") for _, file, _ in started(template.new)]
-    while files.removed and files.code and ways:
+    while files.code and ways:
         name = ways.pop()
-        if name in seen or name.partition(".")[0] not in tops:
+        top = name.partition(".")[0]
+        if name in seen or top not in packed | folders(template.old):
             continue
         seen.add(name)
         path = f"jobs/{name.replace('.', '/')}"
-        forms = f"{path}.py", f"{path}/__init__.py"
-        there = any(file == forms[0] or file.startswith(f"{path}/") for file in files.code)
+        forms = {f"{path}.py", f"{path}/__init__.py"}
         # An edited package may give another thing that name.
-        there |= f"{path.rpartition('/')[0]}/__init__.py" in files.touched - files.removed
-        lost |= set() if there or files.removed.isdisjoint(forms) else {name}
+        there = f"{path.rpartition('/')[0]}/__init__.py" in files.touched - files.removed
+        there = top in packed and (there or any(file in forms or file.startswith(f"{path}/") for file in files.code))
+        lost |= {name} if forms & (files.removed | files.code.keys()) and not there else set()
         ways += [name.rpartition(".")[0], *chain(*(files.code.get(file, NO_FILE).imports for file in forms))]
     return lost
 
@@ -106,7 +107,6 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
     elif row == "code-changed" and lost and template.new.checkpoints:
         row = "code-saves-nothing"
-    whole = [file for file in edited if not files.lines.get(file)]
     return template.tells(
         row,
         part="code",
@@ -116,7 +116,6 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         gone=bool(edited) and files.removed.issuperset(edited),
         local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
         edits=lines,
-        details=(f"`{file}` {'goes' if file in files.removed else 'is to be read as a whole'}" for file in whole),
     )
 
 
@@ -160,20 +159,16 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells(row, part=part, file=module, names=names, roles=roles)
 
 
-def _file_of(template: TemplateChange, *names: str) -> str:
-    """Return the touched file of requirements whose edited lines have any of these names, or else may have them."""
-    lines, touched = template.change.files.lines, (file for file in _touched(template)[0] if file.endswith(".txt"))
-    has = re.compile(rf"(?<![\w-])({'|'.join(re.escape(package(name)) for name in names)})(?![\w-])")
-    texts = {file: " ".join(f"{edit.before} {edit.after}" for edit in lines.get(file, ())) for file in touched}
-    said = {file: bool(has.search(package(text))) for file, text in texts.items()}
-    return max(said, key=lambda file: (said[file], file.endswith(f"/{_REQUIREMENTS}"), file not in lines), default="")
+def _sheets(template: TemplateChange) -> str:
+    """Return the touched files of requirements."""
+    return ", ".join(file for file in _touched(template)[0] if file.endswith(".txt"))
 
 
 def _installed(template: TemplateChange) -> Iterator[Consequence]:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
-    at = {name: _file_of(template, name.rpartition(" ")[2]) for name in names}
+    sheets = _sheets(template)
     shown = [{name: _shown(line) for name, line in side.items()} for side in sides]
     for row in sorted({*moves.values()}, key=[*ROWS].index):
         alike = [name for name in names if moves[name] == row]
@@ -187,8 +182,8 @@ def _installed(template: TemplateChange) -> Iterator[Consequence]:
             moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
             open=any("==" not in after.get(name, "") for name in alike),
             saves=template.new.checkpoints,
-            field=", ".join(dict.fromkeys(at[name] for name in alike)),
-            edits=[Edit(f"in {at[name] or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
+            field=sheets,
+            edits=[Edit(f"in {sheets or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
         )
 
 
@@ -207,8 +202,7 @@ def _elsewhere(template: TemplateChange) -> Consequence:
     told |= {"extra": after[1:], "private": any("-python.pkg.dev/" in each for each in {*after} - {*before})}
     accounts = dict.fromkeys(map(account_of, template.new.offers))
     runs = [f"they run as `{each.partition('@')[0]}`" for each in accounts if each]
-    field = _file_of(template, *({*before} ^ {*after}))
-    return template.tells("requirements-index", part="index", details=runs, field=field, **told)
+    return template.tells("requirements-index", part="index", details=runs, field=_sheets(template), **told)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
@@ -267,5 +261,5 @@ def _shown(requirement: str) -> str:
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
     for line in template.new.requirements:
         if looks_secret(line) and line not in template.old.requirements:
-            field = _file_of(template, HIDDEN)
-            yield template.tells("plain-secret-required", part="requirements", line=_shown(line), field=field)
+            sheets = _sheets(template)
+            yield template.tells("plain-secret-required", part="requirements", line=_shown(line), field=sheets)

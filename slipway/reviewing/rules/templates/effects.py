@@ -62,8 +62,8 @@ def machines(difference: Difference) -> Effect:
         does = f"{verb} {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
             return follows("gpu-smaller", does=does, old=whole[1], gb=new.gpu_memory, old_gb=old.gpu_memory)
-        more, grade = (old.type, old.gpu) == (new.type, new.gpu), Grade.NOTE if old.fits_in(new) else None
-        return follows("machine-other", grade=grade, does=does, had=old.gpu, gpu=new.gpu, more=more)
+        grade = Grade.NOTE if old.fits_in(new) else None
+        return follows("machine-other", grade=grade, does=does, had=old.gpu, gpu=new.gpu)
     if old.count != new.count:
         counts = [_count(side, difference) for side in (new, old)]
         return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
@@ -86,19 +86,18 @@ def image(difference: Difference) -> Effect:
         launched = all(map(Launched.of, containers(difference.offers)))
         return follows("image-new", launched=launched, new=_last(str(difference.after)))
     (was_at, was, tag), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
-    moving = ("", "latest")
     rows: Mapping[RowName, object] = {
         "image-for-cpus": _have_gpus(difference) and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
         "image-elsewhere": was_at != at,
-        "image-moving": other in moving and tag not in moving,
     }
     row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
     public = PREBUILT.fullmatch(sides[1])
     copied = tag == other and tag.startswith("sha256")
-    same = (copied or was == becomes) and row in ("image-other", "image-elsewhere" if public else "")
+    moving = [each in ("", "latest") for each in (tag, other)] == [False, True]
+    same = (copied or was == becomes) and not moving and row in ("image-other", "image-elsewhere" if public else "")
     old, new = map(_last, sides)
     values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public, "copied": copied}
-    values["saves"] = difference.template.new.checkpoints
+    values |= {"saves": difference.template.new.checkpoints, "moving": moving}
     return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, **values)
 
 
@@ -128,34 +127,21 @@ def arguments(difference: Difference) -> Effect:
     still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
     unheard = {name for each in gone for name in names(each) if name not in still}
     ignored = few((f"`{each.name}`" for each in template.new.parameters if each.name in unheard), most=4)
-    if ignored and not after:
-        so = f"; without {_flags(lost)} what they write to a machine's disk is lost with the machine" if lost else ""
-        return follows("arguments-none", ignored=ignored, lost=so)
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
         row: RowName = "arguments-shared" if together else "arguments-results"
-        return follows(row, flags=_flags(lost), lost=join(map(shown, lost)), new=_values(together), of=of)
+        return follows(row, flags=_flags(lost), new=_values(together), of=of, ignored=ignored)
     if not gone and not new:
         flags = [*map(flag, after)]
         named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
         return follows("arguments-order", named=named, grade=Grade.NOTE if named else None)
-    changed = {flag(each) for each in gone} & {flag(each) for each in new}
-    former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
-    more, less = [each for each in new if each not in latter], [each for each in gone if each not in former]
-    parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
-    parts += [f"with {_values(more)}"] if more else []
-    parts += [f"without {_flags(less)}"] if less else []
+    how = f"with {_values(new)}{f' instead of {_values(gone)}' if gone else ''}" if new else f"without {_flags(gone)}"
     # What the code is known not to read has a row of its own, or does nothing.
     unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
-    strange = any(file.flags for file in template.starts) and len(unread) >= (1 if new else len(gone))
-    usual = {each.name: each.default for side in (template.old, template.new) for each in side.parameters}
-    alone = {} if changed or (more and less) else {each: template.default(flag(each)) for each in (*more, *less)}
-    by = join(shown(value, flag(each)) for each, value in alone.items()) if all(alone.values()) else ""
-    equal = all(fill(each, usual).partition("=")[2] == value for each, value in alone.items())
-    values: dict[str, Any] = {"by": by, "several": len(alone) > 1, "strange": strange, "ignored": ignored}
-    mild = strange or (by and equal and not ignored)
-    return follows("arguments-other", how=join(parts), grade=Grade.NOTE if mild else None, **values)
+    strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
+    grade = Grade.BLOCKING if ignored and not after else Grade.NOTE if strange else None
+    return follows("arguments-other", how=how, grade=grade, strange=strange, ignored=ignored)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -184,11 +170,11 @@ def secret(difference: Difference) -> Effect:
     if not new:
         row = "secret-plain" if name in dict(variables(difference.offers)) else "secret-gone"
     addresses = dict.fromkeys(map(account_of, difference.offers))
-    if new and not old and all(new in secrets_read(difference.template.was, address) for address in addresses):
+    if row == "secret-other" and all(new in secrets_read(difference.template.was, address) for address in addresses):
         row = "secret-known"
     account = join(f"`{address}`" for address in addresses if address) or "their account"
     newest, given = last_part(sides[1]) == "latest", name if launched else f"{name}__SECRET"
-    grade = Grade.NOTE if row == "secret-version" and newest else None
+    grade = Grade.NOTE if (row == "secret-version" and newest) or (row == "secret-known" and not old) else None
     values: dict[str, Any] = {"old": old and shown(old), "new": shown(new), "version": version, "was": was}
     return follows(row, grade=grade, newest=newest, account=account, given=given, **values)
 
@@ -204,11 +190,9 @@ def account(difference: Difference) -> Effect:
     leaves = zip((difference.before, difference.after), (change.old, change.new), strict=True)
     addresses = [address_of(str(leaf or ""), catalog) for leaf, catalog in leaves]
     was, becomes = map(trainer_of, (change.before, change.after), addresses)
-    short = [address.partition("@")[0] for address in addresses]
-    named_as = short if short[0] != short[1] else addresses
     old, new = (
         called(trainer) if trainer else f"account {shown(name)}" if name else "an account of Google's"
-        for trainer, name in zip((was, becomes), named_as, strict=True)
+        for trainer, name in zip((was, becomes), addresses, strict=True)
     )
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
     fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
@@ -241,7 +225,7 @@ def account(difference: Difference) -> Effect:
 
 def _places(offers: Iterable[Offer]) -> Mapping[str, str]:
     """Return the places in Cloud Storage that requests name, by their buckets."""
-    return {bucket: place for offer in offers for place, bucket in _PLACE.findall(str(offer.request))}
+    return {bucket: place for offer in offers for place, bucket in _PLACE.findall(str(offer.spec))}
 
 
 def idle(difference: Difference) -> Effect:
@@ -261,10 +245,9 @@ def _have_gpus(difference: Difference) -> bool:
 
 def shell(difference: Difference) -> Effect:
     """Say what a shell opens: the service asks for the right to act as the jobs' account."""
-    accounts = dict.fromkeys(map(account_of, difference.offers))
-    who = join(shown(account.partition("@")[0]) for account in accounts if account)
+    accounts = join(shown(each.partition("@")[0]) for each in dict.fromkeys(map(account_of, difference.offers)) if each)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    return follows("shell-opened", who=who, secrets=secrets)
+    return follows("shell-opened", accounts=accounts, secrets=secrets)
 
 
 def timeout(difference: Difference) -> Effect:

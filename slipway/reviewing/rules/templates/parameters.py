@@ -10,18 +10,17 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, exact_span, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.cases import renames
-from slipway.model.catalog.placeholders import names, render
+from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Parameter, Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, largest, machines_of, rounds, takes, timeout_of, usual_values
+from slipway.reviewing.change.usual import machines_of, rounds, takes, timeout_of, usual_values, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.offers import refused
-from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.templates.usage import TemplateChange
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -58,11 +57,11 @@ def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Co
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
     name, former = new.name, was.name
     had, has = (shown(parameter.default, name) for parameter in (was, new))
+    wider = new.each.type == was.type or (was.type, new.type) == ("int", "float")
     if was.type != new.type:
         of = f" ({join(map(shown, new.choices), 'or')})" if new.choices else ""
         text = new.type == "str" and not (new.choices or was.kind.item)
-        wider = text or new.each.type == was.type or (was.type, new.type) == ("int", "float")
-        row: RowName = "parameter-type-wider" if wider else "parameter-type"
+        row: RowName = "parameter-type-wider" if text or wider else "parameter-type"
         used, grade = template.used if text or not wider else None, Grade.BLOCKING if text else None
         values = {"type": f"{new.type}{of}", "was": was.type, "words": was.kind.words}
         yield _tells(template, row, name, used=used, grade=grade, **values)
@@ -75,14 +74,14 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         grade, why = _follows(template, replace(new, name=former))
         used = template.used.giving(former, lambda value: value == was.default)
         edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
-        told: dict[str, Any] = {"has": has, "had": had, "so": why}
-        yield _tells(template, "default-changed", name, used=used, edits=(edit,), grade=grade, **told)
-    if was.type == new.type or (was.type, new.type) == ("int", "float"):
+        values = {"has": has, "had": had, "so": why}
+        yield _tells(template, "default-changed", name, used=used, edits=(edit,), grade=grade, **values)
+    if was.type == new.type or wider:
         yield from _bounds(template, was, new)
 
 
 def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | None, str]:
-    """Return another default's grade, where it is not the usual one, and its effect on machines and length."""
+    """Return another default's grade, where it is not the usual one, and its effect on a default run."""
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     called = renames(old, template.new)
@@ -91,28 +90,25 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     former, now = pairs[0][1], pairs[2][1]
     sides = [machines_of(some[0], side) if some else () for side, some in pairs]
     was, alone, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)
+    run = f"a default run{whose(now[:1], template.new) if any(each.team for each in template.new.offers) else ''} takes"
     if alone and machines and was not in ("", alone, machines):
-        lost = {offer.capacity_type for offer in former} - {offer.capacity_type for offer in now}
-        named = join((f"`--capacity {each}`" for each in sorted(lost)), "or")
         was_paid, paid = (side[0].price_per_hour for side in (former, now))
         # A price that is not known may be any.
         dearer = not paid.complete or was_paid.known < paid.known
-        runs = f"{machines} instead of {was}; they cost {costs(now, template.becomes)}"
-        return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
+        return Grade.BLOCKING if dearer else None, f"{run} {machines} instead of {was}"
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs[:2])
-    more = f"they take {has} instead of {had} machines" if had and has and had != has else ""
+    more = [f"{has} machines instead of {had}"] if had and has and had != has else []
     had, has, own = map(rounds, (old, template.new, new))
-    if has == had or own == had:
-        return None, more
-    others = "" if own == has else join(f"`{each}`" for each in names(str(old.study)) if each != parameter.name)
-    limit, beside = exact_span(timeout_of(template.new)), f"without {others} too, " if others else ""
-    return None, facts(more, f"{beside}{counted(has, 'round')} of trials instead of {had}, of up to {limit} each")
+    trials = f"{counted(has, 'round')} of trials instead of {had}, of up to {exact_span(timeout_of(template.new))} each"
+    more += [trials] if has != had != own else []
+    return None, f"{run} {join(more)}" if more else ""
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
     narrowed, widened = _limits(template, old, new)
     if narrowed:
-        refused = template.used.giving(old.name, lambda value: value is not None and bool(new.refusal(value)))
+        taken = new if old.type == new.type else new.each
+        refused = template.used.giving(old.name, lambda value: value is not None and bool(taken.refusal(value)))
         values = list(dict.fromkeys(shown((job.parameters or {})[old.name], new.name) for job in refused.jobs))
         yield _tells(
             template,
@@ -123,9 +119,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             used=refused,
         )
     if widened:
-        places = [(each.name, pool) for each in template.becomes.clusters.values() for pool in each.pools]
-        beyond = [f"`{of}/{pool.name}`" for of, pool in places if largest(template.new, of, pool.name) > pool.max]
-        yield _tells(template, "bounds-widened", new.name, values=join(widened), pools=named(beyond))
+        yield _tells(template, "bounds-widened", new.name, values=join(widened))
 
 
 def _limits(template: TemplateChange, old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

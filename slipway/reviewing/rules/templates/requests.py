@@ -53,6 +53,8 @@ _WHOLE = (
     re.compile(r"(studySpec/metrics/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
 )
 """Groups of values that come and go as one."""
+_OTHERS = re.compile("/code/|/machines$|TrialCount$")
+"""Values that a parameter may have given, so that its default is not what all had."""
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
@@ -104,8 +106,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     for label, sides in both.items():
         filled = [replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True)]
         of_type = sides[0].capacity_type != sides[1].capacity_type
-        # What a parameter that goes had by default, others had otherwise; one that is renamed had its former name.
-        given = {path: each for path, each, _ in _differences(template, sides[0], filled[1]) if "/code/" in path}
+        given = {path: each for path, each, _ in _differences(template, sides[0], filled[1]) if _OTHERS.search(path)}
         for path, was, becomes in _differences(template, *filled):
             written, stay = given.get(path, was), becomes if isinstance(becomes, tuple) else ()
             if isinstance(was, tuple) and isinstance(written, tuple) and len(was) == len(written):
@@ -149,7 +150,7 @@ def _told(
     a, b = (address_of(side, catalog) for side, catalog in zip(_sides(difference), catalogs, strict=True))
     says = effect_of(rule, difference, a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
-    every_role = {*template.old.roles, *template.new.roles}
+    every_role = {role for label in at for side in both[label] for role in side.roles}
     part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
@@ -158,18 +159,15 @@ def _told(
     known = [both[label][0] for label in at] if rule.what == "machines" else offers
     ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
-    shapes = {each.shape for each in known}
-    # Jobs of all ways to a shape are those on its machines.
-    if rule.what == "machines" and "" not in shapes and sum(was.shape in shapes for was, _ in rivals) == len(known):
-        ways = dict.fromkeys(f"on `{shape}`" for shape in sorted(shapes))
-    own = [offer for _, offer in rivals if not offer.cluster]
-    less, many = len(ways) < len({by(offer) for _, offer in rivals}), len(ways) > 2
-    if many and len(own) == len(known) and not any(each.cluster for each in known):
-        ways = {"on machines of their own": None}
-    only = f" {join(ways)}" if less and not (many and rule.what == "machines") else ""
-    brief = f"{rule.called(difference.name)}{part_of}{'' if only else case}".replace("`", "")
-    subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),) if rule.what != "idle" else ()
-    return told_by(replace(says, kind=rule.kind), subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
+    only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
+    subject, edits = Subject("template", template.new.name, part), (Edit(part, a, b),) if rule.what != "idle" else ()
+    does = (
+        f"{says.does} in role{'s' * bool(roles[1:])} {join(roles)}"
+        if part_of and rule.what == "machines"
+        else says.does
+    )
+    says = replace(says, kind=rule.kind, does=does)
+    return told_by(says, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
 
 def _sides(difference: Difference) -> tuple[str, str]:

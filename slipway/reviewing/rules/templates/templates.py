@@ -11,6 +11,7 @@ from slipway.base.formatting import join
 from slipway.google.catalog.lookup import regions_of, tie_of, usual_offers
 from slipway.model.catalog.cases import divided
 from slipway.model.catalog.template import Template
+from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE
 from slipway.model.labels import CODE_LABEL
@@ -23,7 +24,7 @@ from slipway.reviewing.rules.resources.trainers import trainer_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
-from slipway.reviewing.rules.templates.offers import offers, shrunk
+from slipway.reviewing.rules.templates.offers import offers, refused, shrunk
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
@@ -53,7 +54,10 @@ def templates(change: Change) -> Iterator[Consequence]:
             if pair.is_new
             else (arguments, parameters, offers, requests, code, _kinds, _flags, _regions)
         )
-        for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
+        listed = offers_by_label(template)
+        # Where its file refuses the defaults, the case tells it.
+        can_lack = pair.is_new or not all(refused(each, listed) for each in usual_offers(template))
+        for part in (*parts, *[no_offer_left] * can_lack, plain_secrets, plain_defaults, secret_requirements):
             yield from map(pair.by_key, part(pair))
 
 

@@ -11,11 +11,10 @@ from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.model.season import moment_in_words
 from slipway.reviewing.change.usual import machine_types, machines_of, misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
-from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
+from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words, machines
 
 
@@ -27,22 +26,18 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
-    used = template.used.having(lambda job: any(is_case(job, offer.when) for offer in lost))
     why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
     rests = [rest for offer in lost if (rest := template.becomes.dormant.get(offer.dormant))]
-    now = template.change.now
-    begins = min((rest.season.begins or now for rest in rests if not rest.edit), default=now)
-    first = f" before {moment_in_words(begins)}" if len(rests) == len(lost) and begins > now else ""
     clusters = [(template.was.clusters.get(each.cluster), template.becomes.dormant.get(each.cluster)) for each in runs]
     announced = all(was and sleeps and was.season == sleeps.season for was, sleeps in clusters)
     yield template.tells(
         "no-offer-left",
         usual=at_all,
         now=any(not rest.edit for rest in rests),
-        so=next(iter(reasons)) if len(reasons) == 1 else f"none of their ways to run can be had{first}",
+        so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
-        details=[*why, *([] if template.is_new else [used.words("used it like that" if at_all else "used it")])],
+        details=[*why, *([] if template.is_new or at_all else [template.used.words()])],
         grade=Grade.WARNING if rests and announced else None,
     )
 

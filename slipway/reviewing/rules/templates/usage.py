@@ -20,7 +20,7 @@ from slipway.model.catalog.template import OF_TEAM, Template
 from slipway.model.findings.finding import Grade, Row, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.edits import NO_FILE, PLACE, JobFile
+from slipway.reviewing.change.edits import PLACE, JobFile
 from slipway.reviewing.change.usual import machine_types, rounds, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, phrase, usual_grade
@@ -105,16 +105,6 @@ class TemplateChange:
         return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
 
     @property
-    def starts(self) -> Iterator[JobFile]:
-        """Yield the files of the modules that its jobs start."""
-        return (self.change.files.code.get(file, NO_FILE) for _, file, _ in started(self.new))
-
-    def default(self, name: str) -> str:
-        """Return the value that its code takes without an argument; empty where that is not known."""
-        said = {each.default for file in self.starts for each in file.arguments if name in each.names}
-        return said.pop() if len(said) == 1 else ""
-
-    @property
     def keeps_nothing(self) -> bool:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
         return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
@@ -123,13 +113,13 @@ class TemplateChange:
         """Return a consequence with the edits of the stack file's keys for machines that it comes from."""
         types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
         edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
-        own = f"templates/{self.new.name.replace('-', '_')}.py"  # Edited, it may ask for the same by itself.
-        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key) and own not in self.change.files.touched)
+        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key))
         causes = [each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]]
-        if causes[1:]:  # A team's machines change at once with everybody's.
-            said = {"", *re.findall(r"[\w-]+", f"{part.does} {part.edits}")}
-            causes = [each for each in causes if {each.before, each.after} <= said]
-        return replace(part, field=part.field or causes[0].key, edits=(*causes, *part.edits)) if causes else part
+        # Edited, its file may ask for the same by itself.
+        if not causes or f"templates/{self.new.name.replace('-', '_')}.py" in self.change.files.touched:
+            return part
+        field = part.field or ", ".join(each.key for each in causes)
+        return replace(part, field=field, edits=(*causes, *part.edits))
 
     @property
     def pipeline_edited(self) -> bool:

@@ -269,4 +269,6 @@ def test_a_key_of_machines_of_jobs_own_is_none_of_those_on_a_pool() -> None:  # 
 
     on = cluster("h100", pool("workers", H100, 1, 4))
     (told,) = templates(change(facts(on, side("keys/a")), facts(on, side("keys/b"))))
-    assert told.sentence.startswith("Jobs of `lora` on machines of their own are encrypted with key"), told.sentence
+    assert told.sentence.startswith(
+        "Jobs of `lora` on demand with `a`, on demand with `b` and by flex-start with `a` are"
+    ), told.sentence
