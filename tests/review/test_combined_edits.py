@@ -252,7 +252,7 @@ CASES = (
         (stack("    h100:\n", "    big:\n"), stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
         "offer-gone",
         Grade.WARNING,
-        ("go to pool `big` (team `vision` alone) instead of `h100`",),
+        ("can use pool `big` (team `vision` alone) instead of `h100`", "jobs of others cost"),
     ),
     Told(
         "a new default chooses machines that get another capacity type",

@@ -209,7 +209,7 @@ def test_what_people_of_no_team_submit_is_not_told_to_name_one() -> None:
     given = (trainer(ADA), more("digits", 'trainer="tuning"'))
     told = play(Case("A cluster becomes a team's", (stack(POLICY, VISION + POLICY),), given=given)).consequences
     (lost,) = (part.so for part in told if part.kind == "offer-unavailable")
-    assert lost.startswith("cluster `cpu` is of team `vision`, and nobody of a team may submit them")
+    assert lost.startswith("cluster `cpu` takes jobs of team `vision` alone")
 
 
 def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:

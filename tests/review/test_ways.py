@@ -48,7 +48,7 @@ EDITS = (
     stack("clusters: []", "clusters: [big]"),
 )
 NOUNS = {"Spot": "spot", "machines on demand": "on-demand", "the reservation": "reservation", "a pool": "pool"}
-LOST = "count for|can no longer|can't use|can't run|can run|go to|are refused|are not offered|may have|may use"
+LOST = "count for|can no longer|can't use|can't run|can run|can use|are refused|are not offered|may have|may use"
 
 
 def ways(catalog: Catalog, name: str, values: Mapping[str, Scalar], team: str, type_: str = "") -> list[Offer]:
@@ -105,7 +105,7 @@ def test_ways_are_lost_and_new_as_a_review_says(edits: list[Edit]) -> None:
                 assert any(map(way, chain(*(before for _, before, _, _ in hit)))), part.sentence
                 assert not any(map(way, chain(*(after for _, _, after, _ in hit)))), part.sentence
                 assert "nor run at all" not in part.does or not any(after for _, _, after, _ in hit), part.sentence
-            if use := re.match(r"(?:can (?:also )?use|go to) (.+?)(?: now| instead of .*)?$", part.does):
+            if use := re.match(r"can (?:also )?use (.+?)(?: now| instead of .*)?$", part.does):
                 way = called(use[1])
                 assert not any(map(way, chain(*(before for _, before, _, _ in hit)))), part.sentence
                 open_to = [after for *_, after, team in hit if "alone)" not in use[1] or f"`{team}`" in use[1]]

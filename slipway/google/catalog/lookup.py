@@ -252,10 +252,10 @@ def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
     return replace(catalog, templates=templates)
 
 
-def for_members(catalog: Catalog, other: Catalog) -> Catalog:
+def for_members(catalog: Catalog, other: Catalog, later: Catalog) -> Catalog:
     """Return a catalog to compare with another one: without the offers for a team of which nobody may submit the
-    template here, or there."""
-    sides = [replace(side, teams={**other.teams, **catalog.teams, **side.teams}) for side in (catalog, other)]
+    template here, or there. `later`: the later one of the two, whose new teams' members were there before."""
+    sides = [replace(side, teams={**later.teams, **side.teams}) for side in (catalog, other)]
 
     def may(template: Template, offer: Offer) -> bool:
         there = [(side, side.templates[template.name].offers) for side in sides if template.name in side.templates]
@@ -281,20 +281,22 @@ def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
     return replace(catalog, templates=templates)
 
 
-def for_labels(catalog: Catalog, other: Catalog) -> Catalog:
-    """Return a catalog to compare with another one: where both label a template's jobs with the same team, with the
+def for_one_team(catalog: Catalog) -> Catalog:
+    """Return a catalog to compare with another one: where all submissions of a template count for one team, with the
     offers that this team takes, as everybody's."""
-    templates, teams = dict(catalog.templates), {*catalog.teams, *other.teams}
-    for name in templates.keys() & other.templates.keys():
-        sides = (templates[name], other.templates[name])
-        labels = {offer.labels.get(TEAM, "") for side in sides for offer in side.offers}
-        if len(labels) == 1 and labels <= teams:
-            offers = sides[0].offers
-            own = [offer for offer in offers if {offer.team} == labels] or [offer for offer in offers if not offer.team]
-            whens = ({key: some for key, some in offer.when.items() if key != OF_TEAM} for offer in own)
-            mine = (replace(offer, when=when) for offer, when in zip(own, whens, strict=True))
-            templates[name] = replace(sides[0], offers=tuple(mine))
+    templates = dict(catalog.templates)
+    for name, template in templates.items():
+        counted = {team for offer in template.offers if not offer.team for team in teams_of(catalog, offer)}
+        if len(counted) == 1:
+            own = [_case(offer) for offer in template.offers if offer.team in counted]
+            taken = (each for each in template.offers if each.team in counted or not (each.team or _case(each) in own))
+            whens = ((each, {key: some for key, some in each.when.items() if key != OF_TEAM}) for each in taken)
+            templates[name] = replace(template, offers=tuple(replace(each, when=when) for each, when in whens))
     return replace(catalog, templates=templates)
+
+
+def _case(offer: Offer) -> tuple[str, Mapping[str, object]]:
+    return offer.kind, {**offer.when, OF_TEAM: ""}
 
 
 def _shape(offer: Offer, shapes: Collection[str]) -> str:
@@ -351,6 +353,13 @@ def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     known, own = catalog.submitters, offer.labels.get(TEAM) or offer.team
     every = (member for submitters in known.values() for member in submitters)
     return (own,) if own else groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
+
+
+def takers_of(catalog: Catalog, template: Template, offer: Offer) -> set[str]:
+    """Return the teams whose submissions take an offer, without those that have others of its case to themselves."""
+    teams, case = {*teams_of(catalog, offer)}, _case(offer)
+    apart = {each.team for each in template.offers if _case(each) == case} - {offer.team}
+    return teams - apart if len(teams) > 1 else teams
 
 
 def usual_offers(template: Template, kind: str = "", called: Mapping[str, str] = {}) -> tuple[Offer, ...]:

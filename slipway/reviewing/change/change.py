@@ -15,7 +15,7 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_labels, for_members, for_shapes, for_teams, teams_of
+from slipway.google.catalog.lookup import for_members, for_one_team, for_shapes, for_teams, takers_of
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
@@ -129,11 +129,12 @@ class Change:
         whole = replace(declared, catalog=replace(declared.catalog, templates={**stay, **declared.catalog.templates}))
         names = other_names(deployed.catalog, whole.catalog)
         deployed = replace(deployed, catalog=as_called(deployed.catalog, names))
-        both = deployed.with_submitters, whole.with_submitters
+        new = whole.with_submitters
+        both = for_one_team(_with_staying(deployed.with_submitters, new)), for_one_team(new)
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=_comparable(deployed, *both)),
-            after=replace(declared, catalog=_comparable(declared, *reversed(both))),
+            before=replace(deployed, catalog=_comparable(deployed, *both, new)),
+            after=replace(declared, catalog=_comparable(declared, *both[::-1], new)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -307,17 +308,21 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
 
 
-def _comparable(facts: Facts, own: Catalog, other: Catalog) -> Catalog:
+def _with_staying(old: Catalog, new: Catalog) -> Catalog:
+    """Return the deployed catalog without those who may not submit as an account any more, where others may."""
+    some = ((of, members, new.submitters.get(of, members)) for of, members in old.submitters.items())
+    stay = {of: tuple(each for each in members if each in kept) or members for of, members, kept in some}
+    return replace(old, submitters=stay)
+
+
+def _comparable(facts: Facts, own: Catalog, other: Catalog, new: Catalog) -> Catalog:
     """Return a catalog to compare with another one, in which no offer can be had whose submissions count for none of
     its cluster's teams."""
-    catalog = for_labels(for_shapes(for_members(for_teams(own, other), other), other), other)
+    catalog = for_shapes(for_members(for_teams(own, other), other, new), other)
 
     def judged(offer: Offer, template: Template) -> Offer:
-        owners, teams = catalog.owners(offer.cluster), {*teams_of(catalog, offer)}
-        # A team with offers of its own takes no others.
-        apart = {each.team for each in template.offers} - {offer.team}
-        barred = owners and not {*owners} & (teams - apart) and (teams or facts.people)
-        return replace(offer, available=False) if barred else offer
+        owners, teams = catalog.owners(offer.cluster), takers_of(catalog, template, offer)
+        return replace(offer, available=False) if owners and not teams & {*owners} and facts.people else offer
 
     templates = {
         name: replace(template, offers=tuple(judged(offer, template) for offer in template.offers))

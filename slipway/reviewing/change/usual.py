@@ -18,7 +18,7 @@ from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
 from slipway.model.cluster import Alternative, Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
-from slipway.model.labels import TEMPLATE_LABEL
+from slipway.model.labels import TEAM, TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
 
@@ -162,7 +162,10 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
     narrow = {name: some for name, some in bounds.items() if beyond[name]}
     everybodys = "" in narrow.get(OF_TEAM, ()) and narrow.pop(OF_TEAM)
     teams = sorted({str(*case[OF_TEAM]) for case in beyond[OF_TEAM]}) if everybodys else []
-    words = [case_in_words(narrow)] * bool(narrow) + [f"not of team{'s' * bool(teams[1:])} {join(teams)}"] * bool(teams)
+    # A label that is new counts them for such a team from then on.
+    far = " so far" * any(offer.labels.get(TEAM) in teams for offer in template.offers)
+    words = [case_in_words(narrow)] * bool(narrow)
+    words += [f"not of team{'s' * bool(teams[1:])} {join(teams)}{far}"] * bool(teams)
     alike = [each for each in template.offers if each.available and each.kind in {offer.kind for offer in given}]
     others = [{OF_TEAM: ("",), **each.when} for each in alike if not any(compete(each, offer) for offer in given)]
     within = [case for case in others if all({*case.get(name, some)} & {*some} for name, some in bounds.items())]

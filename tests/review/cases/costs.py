@@ -115,7 +115,6 @@ CASES = (
         (
             hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
             hurts("run-cost", "digits", "submissions ask about $2.10/h on demand", "`--yes` end with exit code 5"),
-            hurts("pool-unused", "cpu/head", "No template tries", "first any more", "it costs $0.49/h"),
         ),
         given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
         accident="a nightly script that sent nothing any more",

@@ -77,7 +77,7 @@ CASES = (
             template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
         ),
         (
-            hurts("pool-unused", "cpu/workers", "no template both fits it"),
+            hurts("pool-unused", "cpu/workers", "no template that may use it fits it"),
             hurts("cluster-new-generation", "cpu", "custom"),
             hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
         ),
@@ -164,7 +164,7 @@ CASES = (
     Case(
         "The one template of a pool lists pools no more: it would fit",
         (template("lora", '("pool", "reservation", "spot")', '("spot", "reservation")'),),
-        (stops("pool-unused", "h100/workers", "no template both fits it and lists `pool`"),),
+        (stops("pool-unused", "h100/workers", "no template that may use it fits it"),),
         may=("offer-gone", "offer-order", "run-cost"),
         never=("no template fits",),
         world=CALM,
@@ -212,7 +212,7 @@ CASES = (
         "A usual job of all machines of a pool that another template has alone",
         (template("digits", "default=4, min=1, max=16", "default=16, min=1, max=16"),),
         (
-            hurts("minimum-below-default", "cpu/workers", "one job of `digits` takes the whole pool"),
+            hurts("minimum-below-default", "cpu/workers", "`digits`"),
             hurts("default-changed", "digits", "`16` instead of `4`"),
         ),
         may=("run-cost",),

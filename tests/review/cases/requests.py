@@ -275,7 +275,10 @@ CASES = (
     Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
-        (stops("request-changed", "tune label team", "can't use `cpu` any more", "nowhere else"),),
+        (
+            hurts("request-changed", "tune label team", "count for team `visoin` instead of `vision`"),
+            stops("no-offer-left", "tune", "takes jobs of team `vision` alone"),
+        ),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
@@ -286,7 +289,10 @@ CASES = (
     Case(
         "A template's jobs count for no team any more, and lose the cluster that was theirs",
         (template("tune", '    labels={"team": "vision"},\n', ""),),
-        (stops("request-changed", "tune label team", "can't use `cpu` any more", "nowhere else"),),
+        (
+            hurts("request-changed", "tune label team", "count for team `vision` no more, unless `--team` says so"),
+            hurts("cluster-team", "template tune", "are refused"),
+        ),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
@@ -298,9 +304,8 @@ CASES = (
         "A template's label goes, and with it a team's machines and budget",
         (template("lora", '    labels={"team": "vision"},\n', ""),),
         (
-            hurts(
-                "request-changed", "lora label team", "and those (model=27b) can't use `h100`", "unless `--team vision`"
-            ),
+            hurts("request-changed", "lora label team", "count for team `vision` no more, unless `--team` says so"),
+            hurts("cluster-team", "cluster h100", "jobs of `lora` to `h100`", "jobs of `lora` (model=27b) cost"),
         ),
         given=(
             stack(POLICY, VISION.replace("[cpu]", "[h100], budget: 900") + POLICY),
@@ -325,7 +330,7 @@ CASES = (
         "A template without a pool leaves its team, and tries the team's pool first",
         (template("evals", '    labels={"team": "bench"},\n', ""), template("evals", '("spot", ', '("pool", "spot", ')),
         (
-            hurts("request-changed", "evals", "instead of `bench`"),
+            hurts("request-changed", "evals", "count for team `bench` no more"),
             hurts("offer-added", "evals", "they cost nothing more"),
         ),
         given=(more("evals", 'labels={"team": "bench"}'), OWNED),

@@ -102,7 +102,7 @@ CASES = (
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             tells("cluster-created", "cluster gpu"),
             hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100"),
-            tells("offer-gone", "lora pool h100", "go to pool `gpu` instead of `h100`"),
+            tells("offer-gone", "lora pool h100", "can use pool `gpu` instead of `h100`"),
         ),
         world=BUSY,
         accident="a resource renamed in the code",

@@ -45,11 +45,11 @@ CASES = (
         (stack("    cpu:\n      displayName: cpu of research\n", "    small:\n      from: 2026-12-20\n"),),
         (
             stops("no-offer-left", "tune", "cluster small is out of season until 2026-12-20"),
-            hurts("offer-unavailable", "digits", "can't use pool `cpu` any more: they fit cluster small, which is"),
+            hurts("offer-unavailable", "digits", "can't use pool `cpu` any more: cluster small is"),
             hurts("cluster-deleted", "cpu"),
         ),
         may=(*MONEY, *OFFERS, "cluster-created"),
-        never=("go to pool `small`", "can't use pool `small` any more"),
+        never=("can use pool `small`", "can't use pool `small` any more"),
         accident="a rename by which a cluster was away for weeks",
     ),
     Case(

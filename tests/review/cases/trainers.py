@@ -169,7 +169,7 @@ CASES = (
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
         (
             stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),
-            tells("team-left", BEN, "not listed in team `vision` any more, which has $900 a month", "may still submit"),
+            tells("team-left", BEN, "not listed in team `vision` any more", "may still submit"),
         ),
         given=(
             trainer(BEN),

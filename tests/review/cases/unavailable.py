@@ -42,7 +42,7 @@ CASES = (
         "A team's cluster is another team's, and its templates count for it by their label, whoever submits them",
         HANDED_ON,
         (
-            stops("no-offer-left", "tune", "of team `demand`, and they count for `search`"),
+            stops("no-offer-left", "tune", "cluster `cpu` takes jobs of team `demand` alone"),
             hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot"),
         ),
         given=(*TEAMS, counts("tune", "search"), counts("digits", "search")),
@@ -53,7 +53,7 @@ CASES = (
     Case(
         "A template gets a label whose team may not use the cluster that it had",
         (counts("digits", "demand"),),
-        (hurts("offer-unavailable", "digits", "of team `search`, and they count for `demand`"),),
+        (hurts("offer-unavailable", "digits", "cluster `cpu` takes jobs of team `search` alone"),),
         given=TEAMS,
         may=("run-cost", "pool-unused"),
         accident="a label that was meant for the bill",

@@ -113,7 +113,6 @@ CASES = (
                 "wait 15 min for pool `h100` instead of not at all",
                 "then they cost $63.92/h on Spot",
             ),
-            hurts("pool-unused", "h100/workers", "No template tries pool `h100/workers` first any more"),
         ),
         may=("run-cost",),
         never=("by its defaults",),
@@ -275,7 +274,7 @@ CASES = (
     Case(
         "Large models are tuned on Spot machines first",
         (template("lora", '("pool", "reservation", "spot")', '("spot", "pool", "reservation")'),),
-        (hurts("offer-order", "lora", "Spot before pool"), hurts("pool-unused", "h100/workers", "$147,666 a month")),
+        (hurts("offer-order", "lora", "Spot before pool"),),
         may=("run-cost",),
         world=BUSY,
     ),

@@ -10,7 +10,7 @@ from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools, usual_offers
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Offer, Template, case_in_words
+from slipway.model.catalog.template import case_in_words
 from slipway.model.cluster_fields import machines_in_words, renamed_pools
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
@@ -133,27 +133,20 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     # A new template that can't be loaded may fit any of them.
     unknown = change.after.unloaded - change.old.templates.keys()
     refused = any(map(misfits, new.templates.values()))
-    left, last = _idle(new), _idle(new, usual=False)
-    others = (last - _idle(change.old, usual=False)) | (_idle(new, usual=True) - _idle(change.old, usual=True))
-    # Of a team's, usual submissions are those with `--team`, and a cluster that was not there had none.
-    lived = {name for name, cluster in change.old.clusters.items() if not cluster.adopted and not new.owners(name)}
-    deserted = {place for place in others - left - idle if place in before and place[0] in lived and pools[place].min}
-    for place in () if unknown else sorted((left - idle) | deserted):
-        pool, usual = pools[place], place in deserted
+    # One that has the machines of a pool that goes, and was idle, takes its place.
+    gone = [before[place].machine for place in idle if place not in pools]
+    for place in () if unknown else sorted(_idle(new) - idle):
+        pool, cluster = pools[place], _cluster(new, place)
         # What a refused template leaves is not free before that is mended.
-        if refused and pool == before.get(place):
+        if (refused and pool == before.get(place)) or pool.machine in gone:
             continue
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        every = (offer for offer in new.offers if offer.cluster == place[0])
-        lost = place in before and not usual and (gpus or paid.known >= DEAR)
         yield _of_pool(
             "pool-unused",
             place,
-            usual=usual,
-            defaults=place not in last,
-            theirs=join(f"`{team}`" for team in new.owners(place[0])) if any(each.barred for each in every) else "",
-            paid=with_month(paid, _cluster(new, place)),
-            grade=Grade.BLOCKING if lost else None,
+            paid=with_month(paid, cluster),
+            dated=cluster.season.begins or cluster.season.ends,
+            grade=Grade.BLOCKING if place in before and (gpus or paid.known >= DEAR) else None,
             cost=paid,
         )
 
@@ -167,43 +160,32 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         for place, needs in taken(template).items():
             was, pool = old_pools.get(place), pools.get(place)
             lacks = was and pool and place in before and needs - pool.min > max(before[place] - was.min, 0)
-            first = any(offer.cluster == place[0] for offer in _first(template, usual=True))
+            sooner = {case_in_words(each.when): each for each in reversed(usual_offers(template)) if each.available}
+            first = any(offer.cluster == place[0] for offer in sooner.values())
             if was and pool and lacks and first and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
-        growth = dollars(pool.price_per_hour * (counts[-1] - pool.min))
-        alone, *more = needs_of
-        had = 0 if more or was.min != pool.min else taken(old.templates[alone])[place]
         yield _of_pool(
             "minimum-below-default",
             place,
             templates=named(map("`{}`".format, needs_of)),
             most=join(map(str, counts), "or"),
-            had=had if had > was.min else 0,
             min=pool.min,
-            grows=f"{'up to ' * (len(counts) > 1)}{growth}",
-            filled=named(f"`{name}`" for name, needs in needs_of.items() if needs == pool.max),
+            grows="up to " * (len(counts) > 1) + dollars(pool.price_per_hour * (counts[-1] - pool.min)),
             edits=_both(was, pool) if was.min != pool.min else (),
-            part="" if more else f"for template {alone}",
             key=_size(pool, "min") if pool.min < was.min else "",
         )
 
 
-def _first(template: Template, *, usual: bool) -> Iterable[Offer]:
-    """Return what jobs try first in each case, or in that of the defaults."""
-    ways = usual_offers(template) if usual else [offer for offer in template.offers if offer.kind == template.kind]
-    return {case_in_words(offer.when): offer for offer in reversed(ways) if offer.available}.values()
-
-
-def _idle(catalog: Catalog, *, usual: bool | None = None) -> frozenset[_Place]:
-    """Return the pools that no template fits; with `usual`, those that none tries first, by its defaults or at all."""
+def _idle(catalog: Catalog) -> frozenset[_Place]:
+    """Return the pools that no template fits."""
     # Offers on a dormant cluster name no pools, and use it when it is there.
     awaited = {offer.dormant for offer in catalog.offers}
     others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
     pools = {place: pool for place, pool in _pools(catalog).items() if place[0] not in others}
-    ways = ((each, each.offers if usual is None else _first(each, usual=usual)) for each in catalog.templates.values())
-    open_to = (replace(each, offers=tuple(offer for offer in some if not offer.barred)) for each, some in ways)
+    templates = catalog.templates.values()
+    open_to = (replace(each, offers=tuple(offer for offer in each.offers if not offer.barred)) for each in templates)
     unused = unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from slipway.base.formatting import counted
-from slipway.google.catalog.lookup import groups_of, teams_of
+from slipway.google.catalog.lookup import groups_of, takers_of, teams_of
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Template
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM
@@ -60,6 +60,16 @@ def submitters_of(facts: Facts, account: str) -> Collection[str]:
     """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
     trainer = trainer_of(facts, account)
     return trainer.submitters if trainer else facts.submitters
+
+
+def users_of(facts: Facts, template: Template, offer: Offer) -> Collection[str]:
+    """Return the members who may send jobs by an offer: of a team's cluster, and of its machines, those of the team."""
+    may, teams = submitters_of(facts, account_of(offer)), teams_of(facts.catalog, offer)
+    owners = facts.catalog.owners(offer.cluster or offer.dormant) or teams
+    if not offer.team and (owners == teams or (len(teams) == 1 and teams[0] in owners)):
+        return may
+    some = takers_of(facts.catalog, template, offer) & {*owners}
+    return [member for member in may if some & {*groups_of(facts.catalog, [member])}]
 
 
 def _may_submit(facts: Facts, name: str) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.google.catalog.lookup import groups_of
+from slipway.google.catalog.lookup import groups_of, teams_of
 from slipway.model.capacity import POOL
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
@@ -26,12 +26,10 @@ from slipway.reviewing.change.usual import (
     account_of,
     compete,
     containers,
-    costs,
     secret_in,
     secrets_of,
     usual_values,
     variables,
-    whose,
 )
 from slipway.reviewing.rules.resources.trainers import called, named_secrets, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
@@ -275,30 +273,21 @@ def timeout(difference: Difference) -> Effect:
 
 
 def team(difference: Difference) -> Effect:
-    """Say which team jobs count for, and which clusters they lose."""
+    """Say which team jobs count for. What they lose by it is told of their ways to run, and of clusters."""
     template = difference.template
     catalog, old, new = template.becomes, str(difference.before or ""), str(difference.after or "")
-    limits = catalog.budget.teams if catalog.budget else {}
-    submitters = (submitters_of(template.change.after, account_of(offer)) for offer in template.new.offers)
-    groups = groups_of(catalog, dict.fromkeys(member for members in submitters for member in members))
-    # Without a label it is the only group that may submit them.
-    counts = new or (groups[0] if len(groups) == 1 else "")
-    used = {offer.cluster for offer in template.old.offers}
-    mine = [each for each in template.new.offers if each.cluster in used and old in catalog.owners(each.cluster)]
-    lost = [offer for offer in mine if counts not in catalog.owners(offer.cluster)]
-    can = [each for each in template.new.offers if each.available]
-    can = [each for each in can if counts in (catalog.owners(each.cluster) or (counts,))]
-    rest = [each for each in can if lost and compete(each, lost[0])]
+    sides = ((template.was, template.old.offers), (catalog, template.new.offers))
+    was, now = ({team for offer in offers for team in teams_of(side, offer)} for side, offers in sides)
+    counts, limits = next(iter(now)) if len(now) == 1 else "", catalog.budget.teams if catalog.budget else {}
+    stays = was == now and counts
     return follows(
         "team-label",
-        grade=Grade.BLOCKING if lost and not rest else Grade.WARNING if old else Grade.NOTE,
+        grade=Grade.WARNING if old and not stays else Grade.NOTE,
         new=new,
         old=old,
-        lost=join(dict.fromkeys(f"`{offer.cluster}`" for offer in lost)),
-        case=whose(lost, template.new),
-        costs=costs(rest, catalog),
-        unknown=new and new not in {*catalog.teams, *limits, *groups},
-        becomes=f"team `{counts}`" if counts else "no team",
-        said=not counts and old in groups,
-        limit=usd(limits.get(counts, 0)) if limits.get(counts) else "",
+        stays=stays,
+        unknown=new and new not in {*catalog.teams, *limits, *groups_of(catalog, template.change.after.people)},
+        becomes=counts and f"team `{counts}`",
+        said=old in now,
+        limit="" if stays or not limits.get(counts) else usd(limits[counts]),
     )

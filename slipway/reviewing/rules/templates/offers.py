@@ -18,7 +18,6 @@ from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
-from slipway.model.labels import TEAM
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import shown
@@ -38,7 +37,7 @@ from slipway.reviewing.change.usual import (
     whose,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.trainers import submitters_of
+from slipway.reviewing.rules.resources.trainers import submitters_of, users_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import increase, unproven, why_not
@@ -76,7 +75,10 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     # A capacity type that goes with all its shapes goes once.
     once = {(*_place(each), each.cluster, _last_shape(each, after)): each for each in reversed(gone)}
     yield from (_gone(template, offer, before, after) for offer in reversed(once.values()))
-    yield from (_added(template, label, before, after) for label in after if label not in {*same, *of_shapes})
+    # What no quota makes available changes nothing.
+    listed = (label for label in after if label not in {*same, *of_shapes})
+    can = [label for label in listed if after[label].available or after[label].lacks_quota]
+    yield from (_added(template, label, before, after) for label in can)
     now = {old: label for label, old in same.items()}
     yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
     stay = chain.from_iterable(_kept(template, after[label], old, before[old], after) for label, old in same.items())
@@ -190,12 +192,14 @@ def _last_shape(offer: Offer, after: Offers) -> str:
 
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
-    former, alone = was.cluster or was.dormant, whole_way(offer, template.becomes)
-    if former and offer.available and offer.cluster not in (former, ""):
-        shut = _shut_out(template, was, [each for each in after.values() if compete(each, offer) and each.available])
-        closed = template.becomes.owners(offer.cluster) and not template.was.owners(former)
+    alone = whole_way(offer, template.becomes)
+    if was.available and offer.available and offer.cluster != was.cluster:
+        beside = [each for each in after.values() if compete(each, offer) and each.available]
+        shut, closed = _shut_out(template, was, beside), _losing(template, was, [offer])
+        rest = [each for each in beside if not template.becomes.owners(each.cluster)] if closed else []
+        so = shut or (f"jobs of others cost {costs(rest, template.becomes)}" if rest else "")
         grade = Grade.BLOCKING if shut else Grade.WARNING if closed else None
-        yield _tells(template, "offer-moved", offer, way=alone, cluster=former, part=old, so=shut, grade=grade)
+        yield _tells(template, "offer-moved", offer, way=alone, cluster=was.cluster, part=old, so=so, grade=grade)
     if was.available and not offer.available:
         yield from _unavailable(template, was, offer, after)
     elif offer.available and not was.available:
@@ -242,12 +246,11 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         return
-    of_owners = was.labels.get(TEAM) in template.becomes.owners(offer.cluster)
-    if offer.barred and (of_owners or not any(each.available for each in template.new.offers)):
-        return  # The label that goes, or the template, tells it.
+    if offer.barred and not any(each.available for each in template.new.offers):
+        return  # The template tells it.
     cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
-    so = facts(shut, why_not(offer, template, was.cluster), cost_more, "" if nowhere else _refused(offer, rest))
+    so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
     sent = template.used.having(lambda job: _sent_for(job, was, template.was))
     ways = [each for each in after.values() if each in rest or each is offer]
     spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
@@ -307,14 +310,16 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
 
 def _shut_out(template: TemplateChange, offer: Offer, left: list[Offer]) -> str:
     """Return who can't submit jobs any more as all that is left to them is other teams'."""
-    catalog, owners = template.becomes, [template.becomes.owners(each.cluster) for each in left]
-    labels = any(each.labels.get(TEAM) for each in (offer, *left))  # Those of a team, whoever submits them.
-    if not owners or not all(owners) or template.was.owners(offer.cluster) or offer.team or labels:
-        return ""
-    within = {member for name in {*chain(*owners)} for member in catalog.teams[name].submitters}
-    may = submitters_of(template.change.after, account_of(offer))
-    shut = [f"`{member}`" for member in may if member not in within]
+    shut = [f"`{member}`" for member in _losing(template, offer, left) if left]
     return f"{named(shut)} can't submit `{template.new.name}`{whose([offer], template.new)} any more" if shut else ""
+
+
+def _losing(template: TemplateChange, offer: Offer, left: Iterable[Offer]) -> list[str]:
+    """Return who could use an offer, may still submit the template, and can use none of those that are left."""
+    before, after = template.change.before, template.change.after
+    can = {*chain.from_iterable(users_of(after, template.new, each) for each in left)}
+    may = {*submitters_of(after, account_of(offer))} - can
+    return [member for member in users_of(before, template.old, offer) if member in may]
 
 
 def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
@@ -340,9 +345,8 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     rivals = [each for each in after.values() if compete(each, offer) and each.available]
     added: dict[str, Any] = {"listed": offer.capacity_type not in had, "also": rivals[1:]}
     if not offer.available:
-        so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
-        asks = increase(offer, template)
-        return _tells(template, "offer-added-unavailable", offer, so=so, instead=asks, grade=grade, **added)
+        values = {"so": why_not(offer, template), "instead": increase(offer, template), **added}
+        return _tells(template, "offer-added-unavailable", offer, **values)
     so = facts(
         unproven(offer, template), f"they cost {costs([offer], template.becomes)}", ends_at(template, offer, after)
     )

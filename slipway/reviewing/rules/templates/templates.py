@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, cast
 
 from slipway.base.formatting import join
@@ -20,7 +19,6 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import account_of, costs, is_dear, scripts, secrets_of, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.resources.trainers import trainer_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
@@ -29,7 +27,6 @@ from slipway.reviewing.rules.templates.parameters import parameters, plain_defau
 from slipway.reviewing.rules.templates.requests import RULES, plain_secrets, requests
 from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.words import MOST_NAMED, named
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -67,16 +64,8 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     priced = f"{whose(can, template.new)} of up to {template.longest} costs {costs(can, template.becomes)}"
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can)) else None
     so = "" if template.change.first else facts(*brings, f"a usual run{priced}" if can else "")
-    trainers = [trainer_of(template.change.after, account_of(offer)) for offer in template.new.offers]
-    people = {*template.change.after.people}
-    # Who may act as an account that is no trainer is not known.
-    may = people if None in trainers else {member for each in trainers if each for member in each.submitters}
-    teams = [template.becomes.owners(offer.cluster) for offer in can]
-    if teams and all(teams):
-        may = may & {member for team in chain(*teams) for member in template.becomes.teams[team].submitters}
-    members = [] if may >= people else [f"`{member}`" for member in sorted(may)]
-    who, all_ = "" if may >= people else named(members) or "Nobody", members[MOST_NAMED + 1 :] and members
-    yield template.tells("template-added", who=who, can=bool(can), so=so, grade=grade, details=all_)
+    runs = any(offer.available for offer in template.new.offers)
+    yield template.tells("template-added", can=runs, so=so, grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from slipway.base.formatting import join
-from slipway.google.catalog.lookup import teams_of, usual_offers
+from slipway.google.catalog.lookup import takers_of, usual_offers
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
@@ -26,18 +26,19 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
-    why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
-    reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
-    rests = [rest for offer in lost if (rest := template.becomes.dormant.get(offer.dormant))]
+    why = {label: why_not(offer, template) for label, offer in offers_by_label(new).items() if offer in lost}
+    open_ = (offer.dormant for offer in lost if not _barred_by(offer, template))
+    rests = [rest for name in open_ if (rest := template.becomes.dormant.get(name))]
+    details = [f"`{label}`: {reason}" for label, reason in why.items()]
     clusters = [(template.was.clusters.get(each.cluster), template.becomes.dormant.get(each.cluster)) for each in runs]
     announced = all(was and sleeps and was.season == sleeps.season for was, sleeps in clusters)
     yield template.tells(
         "no-offer-left",
         usual=at_all,
         now=any(not rest.edit for rest in rests),
-        so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
+        so=next(iter(why.values())) if len({*why.values()}) == 1 else "none of their ways to run can be had",
         instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
-        details=[*why, *([] if template.is_new or at_all else [template.used.words()])],
+        details=[*details, *([] if template.is_new or at_all else [template.used.words()])],
         grade=Grade.WARNING if rests and announced else None,
     )
 
@@ -62,19 +63,22 @@ def increase(offer: Offer, template: TemplateChange) -> str:
     return join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
 
 
-def why_not(offer: Offer, template: TemplateChange, former: str = "") -> str:
-    """Return why an offer is not available. `former`: the cluster that it was on."""
+def _barred_by(offer: Offer, template: TemplateChange) -> Sequence[str]:
+    """Return the teams of which no job is that may take an offer, and whose its cluster is."""
+    owners = template.becomes.owners(offer.cluster or offer.dormant)
+    return () if takers_of(template.becomes, template.new, offer) & {*owners} else owners
+
+
+def why_not(offer: Offer, template: TemplateChange) -> str:
     catalog = template.becomes
+    if owners := _barred_by(offer, template):
+        return say(
+            "cluster-barred", cluster=offer.cluster or offer.dormant, owners=join(f"`{each}`" for each in owners)
+        )
     if cluster := catalog.dormant.get(offer.dormant):
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
-        fits = f"they fit cluster {cluster.name}, which" if former not in ("", cluster.name) else ""
-        return f"{fits or f'cluster {cluster.name}'} {idle if cluster.why == 'idle' else cluster.reason().state}"
-    if offer.barred:
-        teams, owners = (
-            join(f"`{team}`" for team in some) for some in (teams_of(catalog, offer), catalog.owners(offer.cluster))
-        )
-        return say("cluster-barred", cluster=offer.cluster, owners=owners, teams=teams)
+        return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
     if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"

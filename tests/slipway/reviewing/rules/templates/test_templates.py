@@ -104,9 +104,9 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
     runs = "a usual run (model=2b) of up to 24 h costs $0.22/h on Spot, which may be taken away"
-    assert only(None, fine).sentence == f"Submitters may run `lora`: {runs}"
+    assert only(None, fine).sentence == f"`lora` may be submitted: {runs}"
     new = {consequence.kind: consequence for consequence in found(None, dead)}
-    assert new["template-added"].sentence == "Submitters see `lora`, and can't run it"
+    assert new["template-added"].sentence == "`lora` may be submitted"
     left = "Jobs of `lora` with its defaults can't run at all: quota: short by 1"
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
     assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
@@ -171,14 +171,15 @@ def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
     assert "a usual run of up to 4 h costs" in told.sentence
 
 
-def test_a_template_on_machines_of_a_team_alone_is_for_that_team() -> None:
+def test_a_template_on_machines_of_a_team_alone_is_told_with_that_team() -> None:
     file = (BASE / "templates/tune.py").read_text("utf-8").replace('"tune"', '"again"').replace("a tuning", "another")
     alone = file.replace("    timeout_s", '    capacity_types=("pool",),\n    timeout_s')
     team = "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [cpu] } }\n"
     given = (Edit(STACK, "  slipway:policy:\n", f"{team}  slipway:policy:\n"),)
     listed = Edit(STACK, "    - tune\n", "    - tune\n    - again\n")
     told = play(Case("", (Edit("templates/again.py", "", alone), listed), given=given)).consequences
-    assert [part.who for part in told if part.kind == "template-added"] == ["`user:ada@acme.example`"]
+    (added,) = (part.so for part in told if part.kind == "template-added")
+    assert "(team `vision` alone)" in added
 
 
 def test_what_differs_in_one_offer_names_it() -> None:
