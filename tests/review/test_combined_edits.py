@@ -270,7 +270,7 @@ CASES = (
         (stack(vision(LARGE), ""),),
         "machines-changed",
         Grade.WARNING,
-        ("Jobs of `evals` run on `n1-standard-8` instead of `n1-standard-16`",),
+        ("Jobs of `evals` ask for `n1-standard-8` instead of `n1-standard-16`",),
         given=(
             stack("  slipway:quota", "  slipway:machines: { small: n1-standard-8 }\n  slipway:quota"),
             stack(POLICY, f"{vision(LARGE)}{POLICY}"),

@@ -164,7 +164,7 @@ CASES = (
         ),
         (
             stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
-            hurts("machines-changed", "evals", "run on `n1-standard-4` instead", "what fits into memory"),
+            hurts("machines-changed", "evals", "ask for `n1-standard-4` instead", "what fits into memory"),
         ),
         may=("run-cost",),
         accident="runs that wrote over each other's results",

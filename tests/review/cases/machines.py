@@ -182,7 +182,7 @@ CASES = (
     Case(
         "A key for the machine of one case becomes another, and a team has its own for the other case",
         (stack("large: n1-standard-16", "large: n1-standard-8"),),
-        (hurts("machines-changed", "evals", "Jobs of `evals` (suite=full) run on `n1-standard-8`"),),
+        (hurts("machines-changed", "evals", "Jobs of `evals` (suite=full) ask for `n1-standard-8`"),),
         given=VISION_HAS_SMALL,
         may=("run-cost",),
         accident="a value that many jobs share, edited for one of them",
@@ -315,7 +315,7 @@ CASES = (
         "A machine of last resort is a larger one",
         (template("lora", SPOT_ALONE, SPOT_ALONE.replace("24", "48")),),
         (
-            hurts("machines-changed", "lora", "on Spot with `g2-standard-24` run on `g2-standard-48` instead of"),
+            hurts("machines-changed", "lora", "on Spot with `g2-standard-24` ask for `g2-standard-48` instead of"),
             hurts("run-cost", "lora", "$1.48/h on Spot with `g2-standard-24` → $2.90/h on Spot with `g2-standard-48`"),
         ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
@@ -354,7 +354,7 @@ CASES = (
         (
             stops("machines-changed", "lora", "24 GB"),
             hurts("timeout-changed", "lora", "2 days instead of 24 h"),
-            hurts("machines-changed", "evals", "run on `n1-standard-16` instead of `n1-standard-8`"),
+            hurts("machines-changed", "evals", "ask for `n1-standard-16` instead of `n1-standard-8`"),
         ),
         may=("run-cost",),
         never=("timeout stays", "memory and pace suffice"),

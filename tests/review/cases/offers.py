@@ -74,7 +74,7 @@ CASES = (
             *(imports("lora", "Shape"), more("lora", f"shapes=({LARGER_SHAPE},)")),
         ),
         (
-            hurts("machines-changed", "lora", "(model=9b) run on `a2-highgpu-8g` instead of `a2-highgpu-1g`"),
+            hurts("machines-changed", "lora", "(model=9b) ask for `a2-highgpu-8g` instead of `a2-highgpu-1g`"),
             tells("offer-added", "lora shape a2-ultragpu-1g"),
         ),
         may=("run-cost", "quota-short-at-most"),

@@ -162,7 +162,7 @@ CASES = (
         (
             hurts("policy-weaker", "longestTimeout", "the new one, and breaks the old", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout", "keeps the new one, and breaks the old"),
-            hurts("timeout-changed", "lora", "holds machines of a pool for which others wait"),
+            hurts("timeout-changed", "lora", "is paid for that long"),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),

@@ -12,7 +12,6 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.catalog.lookup import groups_of, teams_of
-from slipway.model.capacity import POOL
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.catalog.template import Offer
@@ -24,7 +23,6 @@ from slipway.reviewing.change.edits import PLACE
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
     account_of,
-    compete,
     containers,
     secret_in,
     secrets_of,
@@ -51,13 +49,10 @@ def machines(difference: Difference) -> Effect:
         words = f"{_count(side, difference)} `{side.type}`"
         return follows("machines-besides", machines=words, more=new)
     if (old.type, old.gpus) != (new.type, new.gpus):
-        can = [each for each in difference.template.new.offers if each.available]
-        runs = any(compete(each, offer) for each in can for offer in difference.offers)
         counts = [f"{_count(side, difference)} " if new.count != old.count else "" for side in (new, old)]
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
-        verb = "ask for" if not runs else "run on" if new.type != old.type else "run with"
-        does = f"{verb} {' instead of '.join(whole)}"
+        does = f"ask for {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
             return follows("gpu-smaller", does=does, old=whole[1], gb=new.gpu_memory, old_gb=old.gpu_memory)
         grade = Grade.NOTE if old.fits_in(new) else None
@@ -254,17 +249,15 @@ def timeout(difference: Difference) -> Effect:
     if 0 < old < new:
         grade = Grade.NOTE if new < 2 * old else None
         told: dict[str, Any] = {"new": exact_span(new), "old": exact_span(old), "trials": trials}
-        pool = any(offer.capacity_type == POOL for offer in difference.template.new.offers)
-        return follows("timeout-longer", grade=grade, pool=pool, **told)
+        return follows("timeout-longer", grade=grade, **told)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
-    ended, runs = ([job for job in longer if job.ended is side] for side in (True, False))
-    known, limit = any(job.ended and job.start_time for job in used), exact_span(old) if old else "it without a limit"
+    known = any(job.ended and job.start_time for job in used)
     return follows(
         "timeout-shorter",
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
-        details=(*jobs(ended, now, exact_span), *(f"{line}, keeps {limit}" for line in jobs(runs, now, exact_span))),
+        details=jobs(longer, now, exact_span),
         ends=f"{exact_span(new)} instead of {exact_span(old)}" if old else exact_span(new),
         longer=owned(longer, "") if longer else "",
         known=known,

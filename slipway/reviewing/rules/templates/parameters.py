@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, exact_span, few, join, plain
+from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import render
@@ -16,7 +16,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import machines_of, rounds, takes, timeout_of, usual_values, whose
+from slipway.reviewing.change.usual import machines_of, rounds, takes, usual_values, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.offers import refused
@@ -99,8 +99,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs[:2])
     more = [f"{has} machines instead of {had}"] if had and has and had != has else []
     had, has, own = map(rounds, (old, template.new, new))
-    trials = f"{counted(has, 'round')} of trials instead of {had}, of up to {exact_span(timeout_of(template.new))} each"
-    more += [trials] if has != had != own else []
+    more += [f"{counted(has, 'round')} of trials instead of {had}"] if has != had != own else []
     return None, f"{run} {join(more)}" if more else ""
 
 

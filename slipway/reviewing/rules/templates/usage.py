@@ -19,7 +19,7 @@ from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Template
 from slipway.model.findings.finding import Grade, Row, Subject
 from slipway.model.labels import Launched
-from slipway.reviewing.change.change import DAYS, UNASKED, Change
+from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
 from slipway.reviewing.change.usual import machine_types, rounds, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
@@ -46,8 +46,7 @@ class Usage:
     def words(self, did: str = "used it") -> str:
         """Return `3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; unknown use is told."""
         if self.unread is not None:
-            why = self.unread.why if self.unread == UNASKED else f"the jobs of the last {DAYS} days could not be read"
-            return f"who {did} is not known: {why}"
+            return f"not known: who {did} in the last {DAYS} days"
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
         # One submission may have sent several jobs, each for its next offer.

@@ -49,7 +49,7 @@ from tests.slipway.reviewing.rules.templates.two_ways import (
 
 def test_use_that_could_not_be_read_is_not_claimed() -> None:
     (finding,) = found(LORA, None, recent=UNREAD)
-    unknown = "who used it is not known: the jobs of the last 30 days could not be read"
+    unknown = "not known: who used it in the last 30 days"
     assert (finding.grade, finding.details) == (BLOCKING, (unknown,))
 
 
