@@ -146,7 +146,6 @@ CASES = (
         "quota-short-at-most",
         Grade.WARNING,
         ("can't be raised",),
-        ("ask Google",),
         world=World(
             limits={"nvidia_h100_gpus": 32, "a3_cpus": 832},
             increase={"a3_cpus": "no increase: Google has fixed it, so it can't be raised"},
@@ -304,7 +303,7 @@ def test_sums_of_a_month_in_one_comment_are_the_same() -> None:
     [
         ("{ min: 1, max: 4 }", "ok now, short in a season if pools grow"),
         ("{ min: 2, max: 5 }", "ok now, short in a season"),
-        ("{ max: 4, min: 2 }", "as before"),
+        ("{ max: 4, min: 2 }", "ok now, short in a season"),
     ],
 )
 def test_how_the_quota_of_a_season_stands(replicas: str, stands: str) -> None:

@@ -70,11 +70,11 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
 
 
 def _idle_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    return _too_dear(_costs(subject, lambda pool: pool.min), most, "{} when idle", "minimum")
+    return _too_dear(_costs(subject, lambda pool: pool.min), most, "{} at its smallest")
 
 
 def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    return _too_dear(_costs(subject, lambda pool: pool.max), most, "up to {}", "maximum")
+    return _too_dear(_costs(subject, lambda pool: pool.max), most, "up to {}")
 
 
 def _costs(subject: DeclaredStack, machines: Callable[[Pool], int]) -> Iterator[tuple[Price, str]]:
@@ -90,11 +90,11 @@ def _costs(subject: DeclaredStack, machines: Callable[[Pool], int]) -> Iterator[
         yield cost, f"{f' from {moment_in_words(begins)} on' if begins else ''}{dearest}"
 
 
-def _too_dear(costs: Iterable[tuple[Price, str]], most: float, words: str, bound: str) -> Iterator[Breach]:
+def _too_dear(costs: Iterable[tuple[Price, str]], most: float, words: str) -> Iterator[Breach]:
     price, when = max(costs, key=lambda cost: cost[0].known)
     if price.known > Decimal(str(most)):
         told = f"{words.format(dollars(price))}{when}"
-        yield "the stack", f"{told}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
+        yield "the stack", f"{told}, at most ${most:,.2f}/h is allowed"
 
 
 def _protection(subject: DeclaredStack) -> Iterator[Breach]:
@@ -195,7 +195,7 @@ def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
 RULES = (
     Rule("regions", "Clusters and jobs are in these regions.", _regions, "regions", "[us-central1, europe-west4]"),
     Rule("machines", "Pools and jobs have these machines (* and ? as in file names).", _machines, "names", '["n1-*"]'),
-    Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost, "amount", 120),
+    Rule("idleCost", "At its smallest the stack costs at most so many USD an hour.", _idle_cost, "amount", 120),
     Rule("mostCost", "At its largest the stack costs at most so many USD an hour.", _most_cost, "amount", 500),
     Rule("protection", "No cluster is deleted before its successor is there.", _protection),
     Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of that free.", _headroom, "amount", 20),

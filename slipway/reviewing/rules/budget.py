@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from itertools import accumulate, product
+from datetime import datetime, timedelta
+from itertools import accumulate
 from math import ceil
 from typing import Any
 
@@ -14,9 +13,7 @@ from slipway.base.formatting import join, percent, usd
 from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.model.prices import Price, bounded, dearest
-from slipway.model.season import ALWAYS
+from slipway.model.prices import Price, bounded
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
@@ -25,6 +22,8 @@ from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.resources.trainers import teams_counted
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
+
+_MONTHS = 12
 
 
 def budgets(change: Change) -> Iterator[Consequence]:
@@ -57,8 +56,8 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         nobody = whose == "teams" and teams and name not in teams
         # A user is self-declared, and never refused.
         refuses = new.enforce and whose != "users"
-        left, user = _in_words(new.refusing), whose == "users"
-        freed = now is None and not user and old.enforce and not (left and new.enforce)
+        left, user = new.enforce and _in_words(new.refusing), whose == "users"
+        freed = now is None and not user and old.enforce and not left
         # Nobody of a new team could spend more before. A tenth less of what refuses may stop people.
         fresh = (team := change.new.teams.get(name)) and {*change.before.people}.isdisjoint(team.submitters)
         stops = now and (now <= was * (0.9 if refuses else 0.5) if was is not None else refuses and name and not fresh)
@@ -92,43 +91,39 @@ def _in_words(limits: Mapping[str, float]) -> str:
 
 
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
-    """Find pools that newly spend an enforced budget by themselves, as they are or in a season to come, so that nothing
-    can be sent at the month's end, or nearly so."""
-    sides = [[each for each in of.expected if not each.adopted] for of in (change.old, change.new)]
-    now = [[price(each) * HOURS_OF_A_MONTH for each in side if each.season == ALWAYS] for side in sides]
-    begins = (max(each.season.begins or change.now, change.now) for each in sides[1] if each.season != ALWAYS)
-    firsts = [datetime(day.year, day.month, 1, tzinfo=UTC) for day in begins]
-    # A season that begins late in a month may spend only the next one's.
-    months = sorted({(first + timedelta(days)).replace(day=1) for first in firsts for days in (0, 31, 62)})
-    of_months = [(month, [[*_by_day(change, side, month)] for side in sides]) for month in months]
-    longest = sum(now[1], Price()) * (Decimal(31 * 24) / HOURS_OF_A_MONTH)
-    enough = dearest([longest, *(sum(days[1], Price()) for _, days in of_months)])
-    for part, (month, days) in product((1, WARNS_AT), ((None, now), *of_months)):
-        before, idle = (sum(prices, Price()) for prices in days)
-        known = old.enforce and old.stack and before.known > old.stack * part
+    """Find the month in which pools newly spend most of an enforced budget by themselves, so that nothing can be sent
+    at its end, or nearly so."""
+    month, spent = change.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0), []
+    for _ in range(_MONTHS):
+        before, days = ([*_by_day(change, of.expected, month)] for of in (change.old, change.new))
+        idle = sum(days, Price())
+        part = 1 if idle.known > limit else WARNS_AT
+        known = old.enforce and old.stack and sum(before, Price()).known > old.stack * part
         if idle.known > limit * part and not known:
-            share, sums = float(idle.known) / limit, accumulate(price.known for price in days[1])
-            date = month and max(month + timedelta(sum(spent <= limit for spent in sums)), change.now)
-            yield by_row(
-                "budget-share",
-                Subject("budget", "share"),
-                share=bounded(percent(share), idle),
-                date=f"{date:%Y-%m-%d}" if date else "",
-                day=int(HOURS_OF_A_MONTH / 24 / share) + 1,
-                month=f"{month:%B %Y}" if month else "",
-                enough=bounded(usd(ceil(enough.known)), enough),
-                left=f"{'' if idle.complete else 'at most '}{usd(limit - float(idle.known))}" if share < 1 else "",
-                grade=Grade.WARNING if share < 1 else None,
-            )
-            return
+            spent.append((idle, days, month))
+        month = (month + timedelta(31)).replace(day=1)
+    if spent:
+        idle, days, month = max(spent, key=lambda each: each[0].known)
+        share, sums = float(idle.known) / limit, accumulate(price.known for price in days)
+        date = max(month + timedelta(sum(amount <= limit for amount in sums)), change.now)
+        yield by_row(
+            "budget-share",
+            Subject("budget", "share"),
+            share=bounded(percent(share), idle),
+            date=f"{date:%Y-%m-%d}",
+            month=f"{month:%B %Y}",
+            enough=bounded(usd(ceil(idle.known)), idle),
+            left=f"{'' if idle.complete else 'at most '}{usd(limit - float(idle.known))}" if share < 1 else "",
+            grade=Grade.WARNING if share < 1 else None,
+        )
 
 
 def _by_day(change: Change, clusters: Iterable[Cluster], month: datetime) -> Iterator[Price]:
-    """Yield the USD that idle clusters cost on each day of a month, from now on where nobody knows since when they are
-    there, unless they are given up by then."""
+    """Yield the USD that idle clusters cost on each day of a month, unless they are given up by then. Those without a
+    beginning were there before, but for their idle limit."""
     for day in range(monthrange(month.year, month.month)[1]):
         at = month + timedelta(day)
-        known = (each for each in clusters if each.season.begins or at + timedelta(1) > change.now)
-        there = (each for each in known if each.season.includes(at))
-        lasts = ((each, each.season.idle_limit or timedelta.max, each.season.begins or change.now) for each in there)
-        yield sum((price(each) * 24 for each, limit, since in lasts if at - since < limit), Price())
+        there = (each for each in clusters if each.season.includes(at) and not each.adopted)
+        since = ((each, each.season.idle_limit, at - (each.season.begins or change.now)) for each in there)
+        lasts = (each for each, limit, age in since if not limit or timedelta(-1) < age < limit)
+        yield sum((price(each) * 24 for each in lasts), Price())

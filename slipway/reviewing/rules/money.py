@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from slipway.base.codec import As
 from slipway.base.formatting import join, last_part
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import PAID_ANYWAY, POOL
+from slipway.model.capacity import PAID_ANYWAY, POOL, RESERVATION
 from slipway.model.catalog.cases import divided, renames
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
@@ -200,17 +200,9 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
         return
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     robots = any(who.startswith("serviceAccount:") for who in change.after.people)
-    stricter = new < old
-    yield by_row(
-        "spending-limit",
-        Subject("workspace", "confirmAbove"),
-        before=before,
-        after=after,
-        robots=stricter and robots,
-        stricter=stricter,
-        grade=Grade.NOTE if stricter and not robots else Grade.WARNING,
-        edits=(Edit("confirmAbove", before, after),),
-    )
+    values: dict[str, Any] = {"before": before, "after": after, "robots": new < old and robots}
+    edits, grade = (Edit("confirmAbove", before, after),), Grade.NOTE if new < old and not robots else Grade.WARNING
+    yield by_row("spending-limit", Subject("workspace", "confirmAbove"), edits=edits, grade=grade, **values)
 
 
 def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
@@ -343,7 +335,9 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Ru
             kind = f" as a {KINDS[latter.kind].words}" if latter.kind in KINDS and latter.kind != new.kind else ""
             pairs.append(("A run", f"{whose([latter], new)}{kind}", former, latter))
     for what, where, deployed, declared in pairs:
-        if deployed and deployed.available and declared and declared.available:
+        # Whether a reservation takes such a job is told of the offer.
+        reserved = declared is not None and declared.capacity_type == RESERVATION
+        if deployed and deployed.available and declared and declared.available and not reserved:
             was, now = _Run.of(deployed, old), _Run.of(declared, new)
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most

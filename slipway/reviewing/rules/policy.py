@@ -33,11 +33,9 @@ def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
     before, after = _violations(change)
-    fresh = [breach for key, breach in after.items() if key not in before or (change.edited and breach != before[key])]
-    for alike in grouped(fresh, lambda breach: (breach.subject.name, breach.grade)).values():
-        for breach in alike:
-            stood = Grade.NOTE if breach.key in before else None
-            yield _breach(breach, change, times=len(alike) * bool(alike[1:]), grade=stood)
+    for key, breach in after.items():
+        if key not in before or (change.edited and breach != before[key]):
+            yield _breach(breach, change, grade=Grade.NOTE if key in before else None)
     strict = _broken(replace(change.after, policy=change.before.policy))
     told = {breach.subject.name for breach in after.values()}
     fresh = [each for key, each in strict.items() if key not in before and each.subject.name not in told]
@@ -89,7 +87,7 @@ def _level(breach: Finding) -> str:
 
 
 def _told(subject: Subject, *, refuses: bool, **values: Any) -> Consequence:
-    values = {"refuses": refuses, "pack": "", "level": "", "times": 0, **values}
+    values = {"refuses": refuses, "pack": "", "level": "", **values}
     return by_row("policy-violated", subject, as_kind="" if refuses else "policy-advice", **values)
 
 

@@ -45,8 +45,6 @@ class QuotaDraw:
     asked: int
     #: The outcome of a request that was made before, else whether more can be had.
     increase: str
-    #: More is asked for, or can be.
-    hopeful: bool
 
     @property
     def what(self) -> str:
@@ -86,7 +84,6 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             increase=str(answer or ""),
-            hopeful=not answer and bool(asked or _known(live, line) is Increase.POSSIBLE),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
@@ -143,48 +140,29 @@ def quota(change: Change) -> Iterator[Consequence]:
     for key, was, becomes in compare(*({"mode": side.mode, "strict": side.strict} for side in (old, new))):
         if old.mode and new.mode and not (key == "strict" and (new if becomes else old).mode == "warn"):
             row: RowName = "quota-check-weaker" if becomes in ("warn", False) else "quota-check-stricter"
-            how: dict[str, Any] = {"key": key, "strict": key == "strict", "asks": becomes == "request", "before": was}
+            how: dict[str, Any] = {"key": key, "strict": key == "strict", "asks": new.mode == "request"}
             edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
             yield by_row(row, Subject("quota", "check" if key == "mode" else key), edits=edits, **how)
 
 
 def quota_in_words(change: Change) -> str:
-    """Return how the stack stands once it is deployed; `as before` where the deployed stack lacks as much."""
+    """Return how the stack stands once it is deployed."""
     if Side.AFTER in change.unknown:
         return "unknown"
-    drawn = draws(change)
-    sides = ([*change.before.quota.lines.values()], [draw.line for draw in drawn])
-    coming = (((name, line) for name, each in side.items() for line in each.lacking) for side in season_quota(change))
-    lacks = [{(name, line.key, line.short, line.most.short) for name, line in side} for side in coming]
-    before, stands = (
-        _stands(lines, in_season=bool(most), grown=not season)
-        for lines, season, most in zip(sides, lacks[:2], lacks[2:], strict=True)
-    )
-    same = lacks[::2] == lacks[1::2] and stands == before not in ("ok", "nothing drawn")
-    same = same and all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
-    return "as before" if same else stands
-
-
-def _stands(lines: Collection[QuotaLine], *, in_season: bool, grown: bool) -> str:
-    pools, offers = ([line for line in lines if line.of_offers is of_offers] for of_offers in (False, True))
+    pools, offers = ([draw.line for draw in draws(change) if draw.line.of_offers is own] for own in (False, True))
     short = (way.split()[0] for line in offers if line.short for way, n in line.drawn.items() if n > (line.limit or 0))
+    _, season, _, grown = (any(each.lacking for each in side.values()) for side in season_quota(change))
     return say(
         "quota-stands",
         short=any(line.short for line in pools),
-        unknown=any(line.state == "unknown" for line in lines),
+        unknown=any(line.state == "unknown" for line in (*pools, *offers)),
         tight=any(line.state == "tight" for line in pools),
-        season=in_season,
-        grown=grown,
+        season=grown,
+        grown=not season,
         lacking=few(dict.fromkeys(short)),
         pools=pools,
         drawn=pools or offers,
     )
-
-
-def _lacking(line: QuotaLine, most: Draw) -> tuple[object, ...]:
-    """Return what lacks now and at most, and the ways to run that need more than the limit."""
-    ways = {name for name, needs in line.drawn.items() if line.of_offers and needs > (line.limit or 0)}
-    return line.short, most.short, ways if line.short else ()
 
 
 def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
@@ -195,7 +173,8 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     in_season = bool(asked) and drawn_why(change, line.metric) == "season"
     allowed = change.after.quota.mode == "warn" and not in_season
     made = made_of(change, line)
-    held = (need for each in made if each.is_replaced for need in drawn_by(ON_DEMAND, each.held))
+    only = made[0] if len(made) == 1 else None
+    held = drawn_by(ON_DEMAND, only.held) if only and only.is_replaced else ()
     # A rule of the stack may refuse a cluster that goes before its successor is there.
     protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(
@@ -203,7 +182,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         "quota-short-in-overlap" if draw.old >= line.short else "quota-short-now",
         as_kind="season-awaits-quota" if in_season else "quota-short-allowed" if allowed else "",
         grade=None if allowed else Grade.WARNING if asked else Grade.BLOCKING,
-        field=key_of(made[0].name, made[0].key) if made else "",
+        field=key_of(only.name, only.key) if only else "",
         allowed=allowed,
         others=bool(made) and all(each.new and each.new.alternatives for each in made),
         unfit=all(each.new and unfit(each.new.alternatives, change.new) for each in made),
@@ -238,33 +217,25 @@ def _always(catalog: Catalog, metric: str) -> int:
 
 
 def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequence]:
-    """Find pools that can't reach their maximum once old generations are gone: only others reduce their room. Of one
-    pool's shortages the worst is told."""
+    """Find pools that can't reach their maximum once old generations are gone: only others reduce their
+    room."""
     goes = [each for each in cluster_changes(change) if each.jobs and not (each.stays or each.in_place)]
     for draw in () if any(each.line.short and not each.line.of_offers for each in drawn) else drawn:
         old = [each for each in goes if any(need.metric == draw.line.metric for need in drawn_by(ON_DEMAND, each.held))]
         beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
         if old and made_of(change, draw.line) and beside.most.short > draw.most.short:
-            gone = named(f"`{each.name}`" for each in old if not each.new)
-            values = {"part": "beside old", "old": draw.old, "gone": gone, **_in_machines(change.new, beside)[1]}
+            values = {"part": "beside old", "old": draw.old, **_in_machines(change.new, beside)}
             yield _of(draw, "quota-short-beside-old", **values)
     strict = change.after.quota.strict and change.after.quota.mode != "warn"
-    short: dict[str, list[tuple[int, QuotaDraw, dict[str, Any]]]] = {}
     for draw in drawn:
         if draw.at_most and not draw.line.of_offers:
-            most, values = _in_machines(change.new, draw)
-            pool = values["drawers"][0] if values["max"] else draw.line.key
-            short.setdefault(pool, []).append((most, draw, values))
-    for group in short.values():
-        _, draw, values = min(group, key=lambda each: each[0])
-        every = [each for _, each, _ in group]
-        asks = dict.fromkeys(each.increase for each in [each for each in every if not each.hopeful] or every)
-        increase = "; ".join(asks).replace("; or ask", "; and ask")
-        grade = Grade.BLOCKING if strict else Grade.WARNING
-        yield _of(replace(draw, increase=increase), "quota-short-at-most", strict=strict, grade=grade, **values)
+            waits = strict and bool(draw.asked)
+            grade = Grade.BLOCKING if strict > waits else Grade.WARNING
+            values = {"strict": strict, "waits": waits, **_in_machines(change.new, draw)}
+            yield _of(draw, "quota-short-at-most", grade=grade, **values)
 
 
-def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]]:
+def _in_machines(catalog: Catalog, draw: QuotaDraw) -> dict[str, Any]:
     """Return how far the one pool grows that alone does, or alone may grow further; else which pools grow."""
     drawn, others = draw.line.drawn, len(draw.line.drawn) > 1
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in drawn}
@@ -275,8 +246,8 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> tuple[int, dict[str, Any]
         mine, pool = drawn[name] or 1, growing[name]
         most = max(pool.max * ((draw.most.room or 0) - draw.line.ceiling + mine) // mine, 0)
         if most >= pool.min or len(growing) == 1:
-            return most, {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
-    return 0, {"most": "", "max": "", "others": "", "drawers": tuple(growing or drawn)}
+            return {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
+    return {"most": "", "max": "", "others": "", "drawers": tuple(growing or drawn)}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:
@@ -284,10 +255,7 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str
     line, was = draw.line, draw.was
     size = "by default" if line.of_offers else "at most"  # A parameter may ask for more machines.
     edit = Edit(f"{draw.what} {size}", f"{was.ceiling:,}", f"{line.ceiling:,}")
-    held = {"limit": line.limit, "others": draw.most.used, "old generations": draw.old if line.short else 0}
     drawn = {f"`{name}`, {size}": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
-    if line.short and not line.of_offers:  # A shortage at once is none of the maximum.
-        drawn = {"at once": line.short + (line.limit or 0)}
     return by_row(
         row,
         Subject("quota", line.key, part),
@@ -299,7 +267,7 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str
         increase=draw.increase,
         drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
-        details=(f"{words}: {amount:,} {draw.what}" for words, amount in {**held, **drawn}.items() if amount),
+        details=(f"{words}: {amount:,} {draw.what}" for words, amount in drawn.items() if amount),
         **values,
     )
 

@@ -24,7 +24,7 @@ _LONGEST = 900
 _LONGEST_NAME = 200
 _MOST_TITLES, _MOST_ITEMS = 6, 15
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
-_SAME, _CALM = "no change: ", {"ok", "none", "as before", "nothing drawn"}
+_SAME = "no change: "
 _SINCE = (
     "this comes once it is merged and deployed, for jobs that are submitted then; no job that runs is changed or "
     "ended, unless a line says otherwise"
@@ -63,7 +63,7 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     table = "\n".join((head, f"|{'---|' * len(_HEADS)}", *rows))
     # The table of a single stack without news.
     (_, _, money, *states), *others = map(_row, reviews)
-    folds = money.startswith(_SAME) and {*states} <= _CALM and not others and bool(_cards(lines))
+    folds = money.startswith(_SAME) and "**" not in "".join(states) and not others and bool(_cards(lines))
     opened = _opened(reviews, lines, "" if folds else table)
     for below in _forms(reviews, lines, table if folds else ""):
         body = "\n\n".join(filter(None, (*opened, *below)))

@@ -87,8 +87,8 @@ CASES = (
             stops(
                 "budget-share",
                 "budget share",
-                "187 %",
-                "about day 17 of a month",
+                "190 % of the budget of December 2026",
+                "from about 2026-12-17 on",
                 "$152,244",
             ),
         ),
@@ -99,7 +99,7 @@ CASES = (
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "149000")),),
         (
             tells("budget-changed", "budget stack", "may spend $149,000 a month"),
-            stops("budget-share", "budget share", "nothing can be sent from about day 31 of a month on"),
+            stops("budget-share", "budget share", "nothing can be sent from about 2026-12-31 on"),
         ),
         accident="a limit that nobody met in February",
     ),
@@ -108,7 +108,7 @@ CASES = (
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "160000")),),
         (
             tells("budget-changed", "budget stack", "may spend $160,000 a month"),
-            hurts("budget-share", "budget share", "93 %", "$10,621 is left for jobs", "raise `slipway:budget.stack`"),
+            hurts("budget-share", "budget share", "95 %", "$7,757 is left for jobs", "raise `slipway:budget.stack`"),
         ),
         accident="a limit that a fixed cost had nearly spent before anybody worked",
     ),
@@ -172,7 +172,7 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { stack: 30000, enforce: true }\n  slipway:policy:\n"),),
         (
             tells("budget-changed", "budget stack", "may spend $30,000 a month"),
-            stops("budget-share", "budget share", "498 %", "$152,244"),
+            stops("budget-share", "budget share", "507 %", "$152,244"),
         ),
         never=("keep fewer machines",),
         accident="a limit that stopped everybody in the middle of a month",

@@ -204,7 +204,9 @@ CASES = (
         (stack("        head: {", "        scheduler: {"),),
         (
             hurts("cluster-new-generation", "cpu"),
-            hurts("quota-short-at-most", "beside old", "beyond 14 of 16 machines until jobs on the old one have ended"),
+            hurts(
+                "quota-short-at-most", "beside old", "beyond 14 of 16 machines until jobs on older clusters have ended"
+            ),
         ),
         may=ANEW,
         world=World(jobs=BUSY.jobs, limits={"cpus": 160}),

@@ -70,7 +70,7 @@ CASES = (
         given=(Edit(STACK, H100_ENTRY, WITH_AUX),),
         may=("capacity-found-anew",),
         world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 48}),
-        never=("until jobs on the old one have ended",),
+        never=("until jobs on older clusters have ended",),
     ),
     Case(
         "A cluster gets more time to be made, and another limit for what retires",

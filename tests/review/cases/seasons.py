@@ -174,7 +174,7 @@ CASES = (
             tells(
                 "season-changed",
                 "h100 until",
-                "with both dates moved, 28 days more cost $135,934 to $271,868 unless `idleLimit` ends the season",
+                "28 days more cost $135,934 to $271,868 unless `idleLimit` ends the season",
             ),
             tells("season-changed", "h100 from", "from 2026-12-06 on", "instead of 2026-12-20"),
         ),

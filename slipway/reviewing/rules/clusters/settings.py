@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,7 +16,7 @@ from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import Price, bounded, dollars
+from slipway.model.prices import Price, bounded
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
@@ -96,6 +96,9 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         gaps = (gap([offer], template, change.new) for template, offer, rest in ways if not rest)
         ends_there = ends_of((way for way in ways if way[2]), change.new)
         away = [*filter(None, gaps), *(f"{'until ' * later}then {line}" for line in ends_there)]
+        scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
+        lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
+        lost["away"] = "".join(away[:1])
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
@@ -115,7 +118,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             before=of.setting(was),
             costs=costs,
             why=next(reasons, "") if dated and not costs else "",
-            lost=_lost(new, alone, away, takes_sessions_alone(ways, change.new)) if loses else "",
+            lost=say("cluster-lost", **lost) if loses else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
             details=(*away[1:], *(events if dated else ())),
@@ -134,15 +137,7 @@ def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
     more = (becomes - was).total_seconds()
     prices = dict.fromkeys(price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
     idle, most = [bounded(usd(float(each.known)), each) if each.known else "" for each in (*prices, Price())][:2]
-    both = all(date != moved for date, moved in zip(*dates, strict=True))
-    return say("season-longer", both=both, more=exact_span(more), limit=limit, idle=idle, most=most)
-
-
-def _lost(cluster: Cluster, alone: str, away: Sequence[str], sessions: bool) -> str:
-    held = machines(cluster.minimum_machines)
-    scarce = held if cluster.scarce and not isinstance(cluster, DormantCluster) else ""
-    saved = dollars(price(cluster)) if held else ""
-    return say("cluster-lost", alone=alone, saved=saved, scarce=scarce, away="".join(away[:1]), sessions=sessions)
+    return say("season-longer", more=exact_span(more), limit=limit, idle=idle, most=most)
 
 
 def _by_key(cluster: Cluster) -> dict[str, Any]:

@@ -104,7 +104,12 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
     ("regions", ["us-central1"], moved(region="asia-east1"), f"region asia-east1: {ALLOWED}"),
     ("regions", ["us-central1"], TWO, f"cluster cpu (alternative 2): us-east4, {ALLOWED}"),
     ("regions", ["us-central1"], with_cluster(region="us-east4", alternative=1), f"cluster cpu: us-east4, {ALLOWED}"),
-    ("idleCost", 1, DEARER, "the stack: $1.20/h when idle with its dearest alternatives, at most $1.00/h is allowed"),
+    (
+        "idleCost",
+        1,
+        DEARER,
+        "the stack: $1.20/h at its smallest with its dearest alternatives, at most $1.00/h is allowed",
+    ),
     ("mostCost", 5, with_pool(max=11), "the stack: up to $5.50/h, at most $5.00/h is allowed"),
     (
         "machines",
@@ -255,7 +260,7 @@ def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
 
 
 @pytest.mark.parametrize(
-    ("key", "each", "breach"), [("idleCost", 1, "$2.00/h when idle"), ("mostCost", 5, "up to $10.00/h")]
+    ("key", "each", "breach"), [("idleCost", 1, "$2.00/h at its smallest"), ("mostCost", 5, "up to $10.00/h")]
 )
 def test_money_is_counted_of_the_clusters_that_are_there_at_once(key: str, each: float, breach: str) -> None:
     """One cluster costs `each`."""
@@ -289,5 +294,5 @@ def test_a_cluster_that_waits_for_quota_since_its_season_began_counts_as_there()
     breaches = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
     assert [finding.sentence.partition(",")[0] for finding in breaches] == [
         "cluster late: label team is missing",
-        "the stack: $2.00/h when idle",
+        "the stack: $2.00/h at its smallest",
     ]

@@ -370,7 +370,7 @@ def test_a_prebuilt_image_past_its_last_day_is_a_warning(checkout: Path, monkeyp
 BREACHES = {
     "labels: [team]": "labels: cluster cpu: label team is missing",
     "protection: true": "",
-    "idleCost: 0.1": "idleCost: the stack: $0.46/h when idle, at most $0.10/h is allowed",
+    "idleCost: 0.1": "idleCost: the stack: $0.46/h at its smallest, at most $0.10/h is allowed",
     "imagesByDigest: true": "imagesByDigest: template train (pool): image us-docker.pkg.dev/",
     "regions: [europe-west4]": "regions: region us-central1: allowed are europe-west4",
     "quotaHeadroom: 20": "",  # no file tells a limit

@@ -57,7 +57,7 @@ def test_a_rule_that_was_broken_before_and_is_broken_otherwise_is_told_of_the_ch
     assert [*standing_violations(change(few, many))] == []
     assert [*policy(change(few, many))] == []  # It is of the same commit.
     (told,) = policy(change(few, replace(many, catalog=replace(many.catalog, commit="b" * 40))))
-    assert told.grade is Grade.NOTE and "$0.93/h when idle" in told.sentence
+    assert told.grade is Grade.NOTE and "$0.93/h at its smallest" in told.sentence
 
 
 def test_slipway_s_own_pack_says_what_the_facts_say_already() -> None:
