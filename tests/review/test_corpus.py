@@ -221,12 +221,10 @@ def test_a_bucket_that_is_kept_for_jobs_has_no_card_of_clusters() -> None:
 
 
 def test_a_reservation_that_ends_sooner_is_told_of_the_templates_that_it_leaves() -> None:
-    """An end in a week was as mild as any other date, and no template or person was named."""
     given, sooner = stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"), stack("2027-01-10", "2026-12-02")
     case = Case("A reservation ends sooner", (sooner,), given=(given,), world=World(jobs=(RESERVED,)))
-    (gone,) = (part for part in play(case).consequences if part.kind == "offer-gone")
-    assert gone.grade is Grade.WARNING and "from 2026-12-02 on: they cost" in gone.sentence
-    assert "by ben took its machines" in gone.details[0]
+    (told,) = play(case).consequences
+    assert told.grade is Grade.WARNING and "no submission of `lora` takes its machines" in told.sentence
 
 
 def test_what_ends_in_the_same_change_is_no_way_to_run_from_then_on() -> None:
@@ -234,7 +232,7 @@ def test_what_ends_in_the_same_change_is_no_way_to_run_from_then_on() -> None:
     sooner = stack("2027-01-10", "2026-12-02")
     case = Case("Both ends come sooner", (sooner, stack("2027-02-01", "2026-12-04")), given=given)
     told = {part.kind: part.sentence for part in play(case).consequences}
-    assert "pool `h100`" not in told["offer-gone"] and "the reservation" not in told["season-changed"]
+    assert "the reservation" not in told["season-changed"]
 
 
 def test_a_person_who_sent_nothing_and_may_be_in_a_group_shuts_no_gate() -> None:

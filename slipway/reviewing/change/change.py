@@ -26,6 +26,7 @@ from slipway.model.catalog.renaming import as_called, other_names
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
+from slipway.reviewing.change.usual import fits_reservation
 
 Thing = TypeVar("Thing")
 Key = TypeVar("Key")
@@ -133,8 +134,8 @@ class Change:
         both = for_one_team(_with_staying(deployed.with_submitters, new)), for_one_team(new)
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=_comparable(deployed, *both, new)),
-            after=replace(declared, catalog=_comparable(declared, *both[::-1], new)),
+            before=replace(deployed, catalog=_comparable(deployed, *both, new, now)),
+            after=replace(declared, catalog=_comparable(declared, *both[::-1], new, now)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -315,20 +316,22 @@ def _with_staying(old: Catalog, new: Catalog) -> Catalog:
     return replace(old, submitters=stay)
 
 
-def _comparable(facts: Facts, own: Catalog, other: Catalog, new: Catalog) -> Catalog:
+def _comparable(facts: Facts, own: Catalog, other: Catalog, new: Catalog, now: datetime) -> Catalog:
     """Return a catalog to compare with another one, in which no offer can be had whose submissions count for none of
-    its cluster's teams."""
+    its cluster's teams, or whose reservation takes no usual one now."""
     catalog = for_shapes(for_members(for_teams(own, other), other, new), other)
 
     def judged(offer: Offer, template: Template) -> Offer:
         owners, teams = catalog.owners(offer.cluster), takers_of(catalog, template, offer)
-        return replace(offer, available=False) if owners and not teams & {*owners} and facts.people else offer
+        barred = owners and not teams & {*owners} and facts.people
+        shut = barred or not fits_reservation(offer, template, catalog.reservations, now)
+        return replace(offer, available=False) if shut else offer
 
     templates = {
         name: replace(template, offers=tuple(judged(offer, template) for offer in template.offers))
         for name, template in catalog.templates.items()
     }
-    return replace(catalog, templates=templates if catalog.teams else catalog.templates)
+    return replace(catalog, templates=templates)
 
 
 def _nothing(stack: str, project: str, region: str) -> Catalog:

@@ -200,15 +200,11 @@ def cost(offer: Offer, catalog: Catalog) -> str:
             return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
         return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
     if offer.capacity_type == RESERVATION:
-        counts = [counted(each.machines, "machine") for each in reserved(offer, catalog) if each.machines]
-        bounds = ", ".join(filter(None, (*counts[:1], dates_of(offer, catalog))))
+        held = next(iter(reserved(offer, catalog)), Reservation(""))
+        dates = held.dates if held.begins or held.ends else ""
+        bounds = ", ".join(filter(None, (counted(held.machines, "machine") if held.machines else "", dates)))
         return f"Vertex AI's fee on top of the reservation{bounds and f' ({bounds})'}"
     return f"{_dollars(offer.price_per_hour)} {by(offer)}"
-
-
-def dates_of(offer: Offer, catalog: Catalog) -> str:
-    """Return when alone an offer's reservation takes jobs; empty for always."""
-    return next((each.dates for each in reserved(offer, catalog) if each.begins or each.ends), "")
 
 
 def reserved(offer: Offer, catalog: Catalog) -> list[Reservation]:
@@ -220,6 +216,20 @@ def reservations(offers: Iterable[Offer]) -> frozenset[str]:
     pools = (pool for offer in offers for pool in offer.worker_pools)
     affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
     return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))
+
+
+def fits_reservation(
+    offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime | None = None, end: str = ""
+) -> bool:
+    """Tell whether an offer's reservation has machines for a usual submission, or one of `end`, now or at its dates."""
+    from slipway.model.rules.table import check
+
+    if offer.capacity_type != RESERVATION:
+        return True
+    request = fill(offer.request, usual_values(template, end))
+    breaches = check(offer.kind, offer.capacity_type, request, reserved=listed, now=now)
+    # What sending fills in may be anything yet.
+    return all("${" in breach.text for breach in breaches)
 
 
 def over(offer: Offer, catalog: Catalog, at: datetime) -> bool:

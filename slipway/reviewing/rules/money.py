@@ -35,7 +35,7 @@ from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.usage import facts
-from slipway.reviewing.rules.words import jobs, owned
+from slipway.reviewing.rules.words import jobs, named, owned
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -233,18 +233,18 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
 
 
 def _dated(change: Change) -> Iterator[Consequence]:
-    """Find reservations with other dates; of those that are closed now by them, each template tells."""
     for path, new in change.new.reservations.items():
         old = change.old.reservations.get(path, new)
-        shut = new.closed(change.now) and not old.closed(change.now) and path in reservations(change.new.offers)
-        if new.dates != old.dates and not shut:
+        if new.dates != old.dates:
             same_begin = new.begins == old.begins and new.ends and old.ends
             now, was = (replace(each, begins=None).dates if same_begin else each.dates for each in (new, old))
             told: dict[str, Any] = {"last": last_part(path), "dates": now, "over": new.over(change.now), "before": was}
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
-            grade = Grade.WARNING if less and path in reservations(change.new.offers) else None
-            yield by_row("reservation-dates", Subject("reservation", path), grade=grade, bounds=bounds, **told)
+            on_it = [name for name, each in change.new.templates.items() if path in reservations(each.offers)]
+            told |= {"bounds": bounds, "templates": named(map("`{}`".format, on_it))}
+            grade = Grade.WARNING if less and on_it else None
+            yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)
 
 
 @dataclass(frozen=True)

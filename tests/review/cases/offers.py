@@ -173,7 +173,7 @@ CASES = (
     Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (hurts("offer-gone", "lora", "bought", "begins on 2026-12-01"),),
+        (hurts("offer-unavailable", "lora", "bought begins on 2026-12-01"), hurts("reservation-dates", "bought")),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
@@ -204,7 +204,7 @@ CASES = (
     Case(
         "Spot goes behind a reservation that has dates",
         (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
-        (hurts("offer-gone", "lora spot", "wait at most 1 h, then", "outside these dates they can go nowhere else"),),
+        (hurts("offer-gone", "lora spot", "they can go nowhere else"),),
         given=(
             stack("machines: 2 }", "machines: 2, from: 2027-01-11, until: 2027-02-01 }"),
             template("lora", 'waits={"flex-start"', 'waits={"pool": 3600, "flex-start"'),
@@ -214,7 +214,7 @@ CASES = (
     Case(
         "The end of a reservation is put before today, while a job sits on it",
         (stack("until: 2027-01-10", "until: 2026-11-10"),),
-        (hurts("offer-gone", "lora", "bought", "ended on 2026-11-10"),),
+        (hurts("offer-unavailable", "lora", "bought ended on 2026-11-10"), hurts("reservation-dates", "bought")),
         given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
         world=World(jobs=(RESERVED,)),
         accident="a week's machines that nobody could use, for a month typed wrong",
@@ -261,7 +261,7 @@ CASES = (
         "A reservation is given back but for one machine, and jobs of two take the next way",
         (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-highgpu-8g, machines: 1"),),
         (
-            stops("offer-gone", "lora", "(model=27b)", "`bought`", "it holds 1", "stays paid", "on Spot"),
+            stops("offer-unavailable", "lora", "(model=27b)", "it holds 1", "on Spot"),
             tells("used-later", "", "2 → 1"),
         ),
         given=(TWO_RESERVED,),
@@ -271,9 +271,8 @@ CASES = (
         "A reservation is given back but for two machines, and a month sooner: larger jobs lose it first",
         (stack("machines: 4, until: 2027-03-01 }", "machines: 2, until: 2027-02-01 }"),),
         (
-            hurts("offer-gone", "lora", "of more than 2 machines can't use reservation `bought` any more", "on Spot"),
-            hurts("offer-gone", "lora", "Jobs of `lora` (model=27b) can't use reservation `bought` from 2027-02-01 on"),
-            hurts("reservation-dates", "bought", "until 2027-02-01"),
+            hurts("offer-gone", "lora", "of more than 2 machines can't use reservation `bought` any more"),
+            hurts("reservation-dates", "bought", "until 2027-02-01", "no submission of `lora` takes its machines"),
             tells("used-later", "", "4 → 2"),
         ),
         given=(
@@ -288,7 +287,7 @@ CASES = (
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
         (
-            stops("offer-gone", "lora", "it holds 1", "too few for one such job or another here"),
+            stops("offer-gone", "lora", "it holds 1", "too few for one such job"),
             tells("used-later", "", "2 → 1"),
         ),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
@@ -297,17 +296,11 @@ CASES = (
         "Of a reservation fewer machines come, and they go earlier",
         (stack("machines: 2, until: 2027-01-10", "machines: 1, until: 2027-01-03"),),
         (
-            stops(
-                "offer-gone",
-                "lora",
-                "`bought`",
-                "it holds 1",
-                "too few for one such job or another here, and stays paid",
-            ),
+            stops("offer-unavailable", "lora", "it holds 1", "a usual job takes 2"),
             hurts(
                 "reservation-dates",
                 "bought",
-                "no submission takes its machines",
+                "no submission of `lora` takes its machines",
                 "until 2027-01-03, not until 2027-01-10",
             ),
         ),

@@ -62,7 +62,7 @@ CASES = (
         "A team's own machine fits no pool, and there is no quota for it elsewhere",
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
         (
-            stops("offer-unavailable", "tune", "(team demand)", "nor run at all", "there is no quota for it"),
+            stops("offer-unavailable", "tune", "(team demand)", "nor run for now", "there is no quota for it"),
             hurts("machines-changed", "tune", "ask for `n1-highmem-16`"),
         ),
         given=(

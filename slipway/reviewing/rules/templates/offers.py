@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from itertools import chain, product
 from typing import Any
 
 from slipway.base.formatting import counted, exact_span, join, last_part
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL
+from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template, case_in_words
-from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
-from slipway.model.season import moment_in_words
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
     account_of,
     compete,
     costs,
+    fits_reservation,
     is_dear,
     misfits,
     over,
     reservations,
     reserved,
     served,
-    usual_values,
+    varies,
     way,
     whole_way,
     whose,
 )
-from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of, users_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
-from slipway.reviewing.rules.templates.unavailable import increase, unproven, why_not
+from slipway.reviewing.rules.templates.unavailable import closed, increase, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, gap, patience, rest_of
 from slipway.reviewing.rules.words import named
@@ -102,51 +99,37 @@ def _refused_by_default(template: TemplateChange, shut: Iterable[Offer], was: Of
 
 
 def shrunk(template: TemplateChange) -> Iterator[Consequence]:
-    """Find offers of a reservation that has newly too few machines for some jobs, or dates that keep them out."""
-    was, becomes, today = template.was.reservations, template.becomes.reservations, template.change.now
-    can = [each for each in template.new.offers if each.available]
+    """Find reservations that newly hold too few machines: for larger jobs, or for usual ones once they begin."""
+    was, becomes = template.was.reservations, template.becomes.reservations
     for path, listed in becomes.items() if was != becomes else ():
-        # One that is still to come counts as it begins.
-        first = max(today, listed.begins or today) if was.get(path, listed).closed(today) else today
-        times = [first, *([listed.ends] if listed.ends and listed.ends > first else [])]
-        for offer in (each for each in can if listed in reserved(each, template.becomes)):
-            if listed.path not in reservations(each for each in template.old.offers if compete(each, offer)):
+        for offer in (each for each in template.new.offers if listed in reserved(each, template.becomes)):
+            had = path in reservations(each for each in template.old.offers if compete(each, offer))
+            open_ = offer.available or listed.closed(template.change.now)
+            hit = [
+                end
+                for end in ("", "max")
+                if fits_reservation(offer, template.new, was, end=end)
+                and not fits_reservation(offer, template.new, becomes, end=end)
+            ]
+            if not (had and open_ and hit):
                 continue
-            runs = [(time, end) for end in ("", "max") for time in times]
-            broken = ([_breaks(offer, template.new, side, *run) for side in (was, becomes)] for run in runs)
-            hit = [run for run, sides in zip(runs, broken, strict=True) if sides == [False, True]]
-            # Fewer machines and an earlier end are two losses, where usual jobs can still start until then.
-            firsts = {listed.closed(run[0]): run for run in (hit[:1] if hit[:1] == [(first, "")] else hit[::-1])}
-            for now, end in firsts.values():
-                rest = [each for each in can if compete(each, offer) and each is not offer]
-                ends = now != first and was.get(path, listed).ends
-                rest = [each for each in rest if not (ends and over(each, template.becomes, ends))] or rest
-                every = ((each, whole) for whole in template.becomes.templates.values() for each in whole.offers)
-                asking = (each for each in every if listed in reserved(each[0], template.becomes))
-                idle = not listed.closed(now) and all(_breaks(*each, becomes, now, "min") for each in asking)
-                holds = f"{listed.machines} `{listed.machine}`" if listed.machine else f"{listed.machines} machines"
-                until = moment_in_words(now) if now != first else ""
-                sent = template.used.having(lambda job, of=offer: _sent_for(job, of, template.was))  # type: ignore[misc]
-                more = {"until": until, "closed": listed.closed(now), "idle": idle, "used": sent if until else None}
-                most = "" if _breaks(offer, template.new, becomes, now, "min") else counted(listed.machines, "machine")
-                more |= {"costs": costs(rest, template.becomes), "most": most}
-                more["grade"] = None if (rest or end) and not idle else Grade.BLOCKING
-                more["part"] = f"{offer.label(template.new.kind, with_cluster=True)}{f' above {most}' if most else ''}"
-                yield _tells(template, "offer-short", offer, name=last_part(path), holds=holds, **more)
-
-
-def _breaks(offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime, end: str = "") -> bool:
-    """Tell whether a usual submission, or one of `end`, breaks rules of the service, but for what sending fills in."""
-    from slipway.model.rules.table import check
-
-    request = fill(offer.request, usual_values(template, end))
-    breaches = check(offer.kind, offer.capacity_type, request, reserved=listed, now=now)
-    return any("${" not in breach.text for breach in breaches)
+            some = fits_reservation(offer, template.new, becomes, end="min")
+            yield _tells(
+                template,
+                "offer-short",
+                offer,
+                part=f"{offer.label(template.new.kind)} of {hit[-1]}",
+                name=last_part(path),
+                holds=counted(listed.machines, "machine"),
+                some=some,
+                grade=None if "" not in hit else Grade.BLOCKING,
+            )
 
 
 def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:
     """Return a row's consequence for the jobs of an offer."""
-    jobs = f"{JOBS}{whose([offer], template.new) or whose([offer], template.old)}"
+    case = whose([offer], template.new) or whose([offer], template.old)
+    jobs = f"{f'Usual jobs of {IT}' if values.get('sized') else JOBS}{case}"
     part = offer.label(template.new.kind, with_cluster=True)
     return template.tells(row, **{"part": part, "jobs": jobs, "way": way(offer), **values})
 
@@ -169,7 +152,7 @@ def refused(offer: Offer, offers: Offers) -> bool:
     """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
     beside = [each for each in offers.values() if compete(each, offer)]
     open_ = any(each.available or each.lacks_quota or each.dormant or each.cluster for each in beside)
-    return bool(offer.when) and not open_ and any(each.capacity_type != POOL for each in beside)
+    return bool(offer.when) and not open_ and any(each.capacity_type not in PAID_ANYWAY for each in beside)
 
 
 def _opened(was: Offers, becomes: Offers, old: Template) -> Mapping[str, list[Offer]]:
@@ -255,13 +238,16 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     ways = [each for each in after.values() if each in rest or each is offer]
     spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
     known = (offer.lacks_quota and not nowhere) or offer.dormant or offer.barred or spare
+    known = known or (closed(offer, template) and not nowhere)
     yield _tells(
         template,
         "offer-unavailable",
         offer,
         way=way(was),
+        sized=_sized(offer) and not closed(offer, template),
         place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
+        never=nowhere and not _may_come(after, offer, template),
         so=so,
         details=_shut(after, offer, template) if nowhere else (),
         instead=increase(offer, template),
@@ -272,7 +258,7 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
-    could = offer.available and not over(offer, template.was, template.change.now)
+    could = offer.available
     nowhere = could and _can_run_nowhere(offer, template)
     so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
     if left and could:
@@ -298,6 +284,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         way=way(replace(offer, shape=_last_shape(offer, after))),
         could=could,
         nowhere=nowhere,
+        never=nowhere and not _may_come(after, offer, template),
         so=facts(so, _refused(offer, rivals) if could and not nowhere else ""),
         details=_shut(after, offer, template) if nowhere else (),
         used=used,
@@ -326,6 +313,20 @@ def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
     """Tell whether other jobs of the template can run, and those of the offer's case can't."""
     can = [each for each in template.new.offers if each.available]
     return bool(can) and not any(compete(each, offer) for each in can)
+
+
+def _may_come(after: Offers, offer: Offer, template: TemplateChange) -> bool:
+    """Tell whether jobs of an offer's case may run later, or smaller ones now."""
+    rivals = [each for each in after.values() if compete(each, offer)]
+    ended = [each for each in rivals if over(each, template.becomes, template.change.now)]
+    return any(
+        each.dormant or _sized(each) or each.capacity_type == RESERVATION for each in rivals if each not in ended
+    )
+
+
+def _sized(offer: Offer) -> bool:
+    """Tell whether smaller jobs may take an offer for which usual ones are too large."""
+    return varies(offer) and (offer.lacks_quota or offer.capacity_type == RESERVATION)
 
 
 def _shut(after: Offers, offer: Offer, template: TemplateChange) -> Iterator[str]:

@@ -228,9 +228,8 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     for path, a, b in compare(before, after):
         derived = path == "spec/pipeline" and not template.pipeline_edited
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
-        # A reservation that the stack file lists no more stands as its bare name, and is told with its offer, as is a
-        # cluster, which alone a task waits for.
-        unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
+        # A reservation that can't be used is told with its offer, as is a cluster, which alone a task waits for.
+        unlisted = path.endswith("/reservation") and not new.available
         unlisted = unlisted or ("/taskResource" in path and None in (a, b))
         if not (SILENT.fullmatch(path) or derived or repeated or unlisted or _other_form(path, before, after)):
             hides = f"{last_part(path)}__SECRET" in map(last_part, (*before, *after))

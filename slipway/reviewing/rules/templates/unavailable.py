@@ -11,7 +11,7 @@ from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.usual import machine_types, machines_of, misfits, reserved
+from slipway.reviewing.change.usual import machine_types, machines_of, misfits, over, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -35,7 +35,8 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     yield template.tells(
         "no-offer-left",
         usual=at_all,
-        now=any(not rest.edit for rest in rests),
+        now=any(not rest.edit for rest in rests)
+        or any(closed(each, template) and not over(each, template.becomes, template.change.now) for each in lost),
         so=next(iter(why.values())) if len({*why.values()}) == 1 else "none of their ways to run can be had",
         instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
         details=[*details, *([] if template.is_new or at_all else [template.used.words()])],
@@ -69,6 +70,11 @@ def _barred_by(offer: Offer, template: TemplateChange) -> Sequence[str]:
     return () if takers_of(template.becomes, template.new, offer) & {*owners} else owners
 
 
+def closed(offer: Offer, template: TemplateChange) -> str:
+    """Return why no job can start on an offer's reservation now; empty between its dates, and where it has none."""
+    return next((each.closed(template.change.now) for each in reserved(offer, template.becomes)), "")
+
+
 def why_not(offer: Offer, template: TemplateChange) -> str:
     catalog = template.becomes
     if owners := _barred_by(offer, template):
@@ -82,6 +88,8 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
     if offer.lacks_quota:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"
+    if why := closed(offer, template):
+        return why
     held, needs = reserved(offer, catalog), machines_of(offer, template.new)
     most = sum(group.count for group in needs)
     fit = (each.machine in ("", *machine_types(offer)) and most <= (each.machines or most) for each in held)

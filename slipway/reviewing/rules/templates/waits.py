@@ -9,7 +9,7 @@ from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.season import moment_in_words
-from slipway.reviewing.change.usual import compete, costs, dates_of, way
+from slipway.reviewing.change.usual import compete, costs, way
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -29,12 +29,10 @@ def patience(offer: Offer) -> float | None:
 def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     rest = rest_of(offer, after)
     if rest and (offer.wait is not None or offer.capacity_type == POOL):
-        # A full pool without a wait is left at once, where there is another way, and what has dates outside these.
-        dated = [each for each in rest if dates_of(each, catalog)]
-        waits = [each.wait is not None or each.capacity_type == POOL or each in dated for each in rest]
+        # A full pool without a wait is left at once, where there is another way.
+        waits = [each.wait is not None or each.capacity_type == POOL for each in rest]
         then = rest[: [*waits, False].index(False) + 1]
         stay = "; there they wait for ever" if then == rest and rest[-1].capacity_type == POOL else ""
-        stay = "; outside these dates they can go nowhere else" if dated == rest else stay
         return f"then they cost {costs(then, catalog)}{stay}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         return "then they fail, unpaid"
