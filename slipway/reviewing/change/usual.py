@@ -262,9 +262,9 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
     a parameter makes larger is told as it is by default."""
     listed, sign = list(offers), ", else "
     if listed[3:]:  # More prices are no sentence.
-        paid = [offer for offer in listed if offer.capacity_type not in PAID_ANYWAY] or listed
-        dearest = max(paid, key=lambda offer: (offer.price_per_hour.unknown, offer.price_per_hour.known))
-        listed, sign = [listed[0], *([] if dearest is listed[0] else [dearest])], ", at the dearest "
+        paid = [offer for offer in listed[1:] if offer.capacity_type not in PAID_ANYWAY]
+        paid.sort(key=lambda offer: (offer.price_per_hour.unknown, offer.price_per_hour.known))
+        listed, sign = [listed[0], *paid[-1:]], ", at the dearest "
     end = ", which may be taken away"
     told = sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
     return told + DEFAULT_SIZE * any(varies(offer) for offer in listed if offer.price_per_hour.known)
@@ -308,9 +308,13 @@ def scripts(catalog: Catalog) -> list[Template]:
 
 
 def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
-    """Yield where the jobs of each template go while a cluster is away, those that lose most first."""
+    """Yield where the jobs of each template go while a cluster is away, those that lose most first; nothing of those
+    whose ways come and go by dates."""
     lines: dict[str, None] = {}
     for template, offer, rest in sorted(ways, key=lambda way: [to.capacity_type in PAID_ANYWAY for to in way[2][:1]]):
+        others = {each.dormant for each in template.offers if compete(each, offer)} - {"", offer.cluster, offer.dormant}
+        if others or any(catalog.clusters[each.cluster].season.ends for each in rest if each.cluster):
+            continue
         who = f"jobs of `{template.name}`{whose([offer], template)}"
         lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
     yield from lines

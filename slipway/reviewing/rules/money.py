@@ -225,6 +225,7 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
         told: dict[str, Any] = {"last": last_part(path), "gone": path in old, "over": reservation.over(change.now)}
         told |= {"machines": reservation.machines, "machine": reservation.machine, "dates": reservation.dates}
         told["ends"] = moment_in_words(reservation.ends) if reservation.ends else ""
+        told["paid"] = reservation.dates if reservation.ends else ""
         if path in unused and not told["over"]:
             on_it = users(change, "reservation", path)
             yield by_row("reservation-paid", subject, jobs=owned(on_it, ""), details=jobs(on_it, change.now), **told)

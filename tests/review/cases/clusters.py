@@ -210,7 +210,7 @@ CASES = (
     Case(
         "Somebody deleted both clusters of two templates by hand, and a comment is all that is edited",
         (QUIET,),
-        (tells("cluster-created", "cpu", "until it is there, jobs of `digits` and `tune` can go nowhere else"),),
+        (tells("cluster-created", "cpu", "is made again"),),
         may=("capacity-found-anew", "cluster-created"),
         world=World(gone=("cpu", "batch")),
         given=(

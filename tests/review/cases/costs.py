@@ -43,7 +43,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
         ),
         (
-            hurts("offer-gone", "lora", "where pool `h100` has no capacity, they cost $63.92/h on Spot"),
+            hurts("offer-gone", "lora", "else $63.92/h on Spot"),
             stops("reservation-paid"),
         ),
         world=CALM,

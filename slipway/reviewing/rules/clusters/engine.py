@@ -27,7 +27,8 @@ def deletions(change: Change) -> Iterator[Consequence]:
     gone, old = destroyed(change), change.old
     for id_ in dict.fromkeys((*gone, *undeclared(change))):
         there, step = (change.living or {}).get(id_), gone.get(id_)
-        if change.jobs_on(id_) or (there and there.in_use):
+        known = there or step or change.living is None  # Else somebody deleted it already.
+        if known and (change.jobs_on(id_) or (there and there.in_use)):
             yield _cancelled(id_, step, there, change)
         if change.living is None or there:
             yield from _destruction(id_, step, there, change)

@@ -73,7 +73,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     before = was.alternatives if was else ()
     if new is None or new.alternative or (cluster.new_in_cloud and not cluster.stays):
         return
-    stays = cluster.stays and not cluster.gone
+    stays = (cluster.stays and not cluster.gone) or cluster.name in held_up(change)
     if not new.alternatives:
         if before:
             yield of_cluster("alternatives-gone", cluster.name, key="alternatives", stays=stays)

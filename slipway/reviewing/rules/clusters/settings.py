@@ -93,7 +93,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if key == "until" and value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
-        gaps = (gap([offer], template, change.new) for template, offer, rest in ways if not rest)
+        gaps = (gap(offer, template, change.new) for template, offer, rest in ways if not rest)
         ends_there = ends_of((way for way in ways if way[2]), change.new)
         away = [*filter(None, gaps), *(f"{'until ' * later}then {line}" for line in ends_there)]
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""

@@ -15,6 +15,7 @@ from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
+from slipway.model.kinds import PIPELINE_JOB
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
@@ -39,7 +40,7 @@ from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import closed, increase, unproven, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, gap, patience, rest_of
+from slipway.reviewing.rules.templates.waits import Offers, after_wait, loses_machine, patience, rest_of
 from slipway.reviewing.rules.words import named
 
 
@@ -194,7 +195,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
     changed = {
         (*_place(offer), offer.cluster, patience(was), patience(offer)): (was, offer)
         for was, offer in reversed(same.values())
-        if patience(was) != patience(offer) and not offer.barred
+        if patience(was) != patience(offer) and (offer.available or offer.dormant) and offer.kind != PIPELINE_JOB.name
     }
     for was, offer in reversed(changed.values()):
         before, now, rest = patience(was), patience(offer), rest_of(offer, after)
@@ -217,7 +218,7 @@ def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after
             now=words[1],
             before=words[0],
             so=after_wait(offer, after, template.becomes),
-            stays=offer.wait and not any(each.wait for each in earlier if compete(each, was)),
+            stays=rest and offer.wait and not any(each.wait for each in earlier if compete(each, was)),
             later=offer.dormant,
             grade=Grade.NOTE if offer.dormant else None,
             key=key,
@@ -258,20 +259,16 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
-    could = offer.available
+    could, later = offer.available, offer.dormant in {*template.becomes.clusters, *template.becomes.dormant}
     nowhere = could and _can_run_nowhere(offer, template)
-    so, sooner, shut = "", list[Offer](), _shut_out(template, offer, left)
+    shut = _shut_out(template, offer, left)
+    place = [each is offer for each in before.values()].index(True)
+    sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
+    so = ""
     if left and could:
-        place = [each is offer for each in before.values()].index(True)
-        sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
-        then = left[len(sooner) :] if left[: len(sooner)] == sooner else []
-        next_, where = (then, f"where {way(sooner[-1])} has no capacity, ") if sooner and then else (left, "")
-        alone = "they can go nowhere else" * (left[-1].capacity_type == POOL and not left[1:])
-        ends = ends_at(template, next_[0], after) or alone * (not shut)
-        ends = facts(ends, gap(left, template.new, template.becomes))
-        # A wait tells what follows it.
-        priced = next_ if patience(next_[0]) is None else next_[:1]
-        so = facts(shut, f"{where}they cost {costs(priced, template.becomes)}", ends)
+        alone = left[-1].capacity_type == POOL and not left[1:] and not shut
+        ends = "they can go nowhere else" if alone else loses_machine(template, left[0])
+        so = facts(shut, f"they cost {costs(left, template.becomes)}", ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
     spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
@@ -283,6 +280,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         offer,
         way=way(replace(offer, shape=_last_shape(offer, after))),
         could=could,
+        later=later,
         nowhere=nowhere,
         never=nowhere and not _may_come(after, offer, template),
         so=facts(so, _refused(offer, rivals) if could and not nowhere else ""),
@@ -291,7 +289,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
         tried=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
-        grade=Grade.NOTE if spare or not could else Grade.BLOCKING if nowhere or shut or took else None,
+        grade=Grade.NOTE if spare or not (could or later) else Grade.BLOCKING if nowhere or shut or took else None,
     )
 
 
@@ -349,7 +347,7 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         values = {"so": why_not(offer, template), "instead": increase(offer, template), **added}
         return _tells(template, "offer-added-unavailable", offer, **values)
     so = facts(
-        unproven(offer, template), f"they cost {costs([offer], template.becomes)}", ends_at(template, offer, after)
+        unproven(offer, template), f"they cost {costs([offer], template.becomes)}", loses_machine(template, offer)
     )
     if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
         then = next((each for each in rivals if each.capacity_type in had), rivals[1])
@@ -405,7 +403,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             then = after[overtaken[0]]
             tried = [after[each] for each in now[: now.index(overtaken[0])] if compete(after[each], then)]
             sooner = tried[tried.index(offer) :]
-            ends = "" if sooner[1:] else ends_at(template, offer, after)
+            ends = "" if sooner[1:] else loses_machine(template, offer)
             shapes, less = offer.shape != then.shape, less_memory(offer, [then])
             *ways, last = _apart(*tried, then)[-len(sooner) - 1 :]
             names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)

@@ -46,19 +46,14 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
         left = [each for each in after.values() if compete(each, first) and each.available]
         if not left:
             continue
-        shape, when, places = first.shape, first.when, list(before)
-        earlier = [after[label] for label in places[: places.index(labels[0])] if after.get(label) in left]
-        rest = [each for each in left if each not in earlier]
+        shape, when = first.shape, first.when
         could = any(before[label].available for label in labels)
-        those = join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or")
         told = template.tells(
             "shape-gone",
             part=f"shape {shape}{whose([first], template.old)}",
             jobs=f"{JOBS}{whose([first], template.old)}",
             shape=shape,
-            earlier=those if rest else "",
-            costs=could and costs(rest or left, template.becomes),
-            ends=not rest,
+            costs=could and costs(left, template.becomes),
             used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
             grade=None if could else Grade.NOTE,
         )

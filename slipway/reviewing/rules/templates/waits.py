@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from slipway.base.formatting import exact_span
 from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template
@@ -44,20 +43,16 @@ def rest_of(offer: Offer, after: Offers) -> list[Offer]:
     return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
 
 
-def gap(ways: Sequence[Offer], template: Template, catalog: Catalog) -> str:
-    """Return from when on, and until when, no job can start, as the clusters of all these ways are gone."""
-    there = (catalog.clusters.get(each.cluster) for each in ways)
-    rivals = {each.dormant for each in template.offers if compete(each, ways[0])}
-    ends = [each.season.ends for each in there if each and each.season.ends]
+def gap(offer: Offer, template: Template, catalog: Catalog) -> str:
+    """Return from when on, and until when, no job can start, as the cluster of an offer is gone."""
+    cluster = catalog.clusters.get(offer.cluster)
+    ends = cluster and cluster.season.ends
+    rivals = {each.dormant for each in template.offers if compete(each, offer)}
     begins = [each.season.begins for each in catalog.coming if each.season.begins and each.name in rivals]
-    if len(ends) < len(ways) or (begins and min(begins) <= max(ends)):
+    if not ends or (begins and min(begins) <= ends):
         return ""
-    return say("clusters-away", ends=moment_in_words(max(ends)), begins=moment_in_words(min(begins)) if begins else "")
+    return say("clusters-away", ends=moment_in_words(ends), begins=moment_in_words(min(begins)) if begins else "")
 
 
-def ends_at(template: TemplateChange, offer: Offer, after: Offers) -> str:
-    """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
-    seconds = patience(offer)
-    if seconds is not None and (offer.capacity_type == FLEX_START or rest_of(offer, after)):
-        return f"they wait at most {exact_span(seconds)}, {after_wait(offer, after, template.becomes)}"
+def loses_machine(template: TemplateChange, offer: Offer) -> str:
     return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""

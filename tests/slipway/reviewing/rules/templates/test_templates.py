@@ -53,12 +53,6 @@ def test_use_that_could_not_be_read_is_not_claimed() -> None:
     assert (finding.grade, finding.details) == (BLOCKING, (unknown,))
 
 
-def test_what_follows_a_wait_is_told_once() -> None:
-    before = replace(LORA, offers=(SPOT, offer("flex-start", wait=7200.0), offer("on-demand")))
-    so = only(before, replace(before, offers=before.offers[1:])).so
-    assert "by flex-start; they wait at most 2 h, then they cost" in so and so.count("on demand") == 1
-
-
 def test_another_order_of_pools_is_none_of_capacity_types() -> None:
     """The clusters' order, or a new name of one, is the cause, and `--capacity pool` chooses neither."""
     cpu, night = (replace(offer(cluster=name), pools=("workers",)) for name in ("cpu", "night"))
