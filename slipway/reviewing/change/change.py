@@ -311,7 +311,9 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
 
 def _with_staying(old: Catalog, new: Catalog) -> Catalog:
     """Return the deployed catalog without those who may not submit as an account any more, where others may."""
-    some = ((of, members, new.submitters.get(of, members)) for of, members in old.submitters.items())
+    # Those of a team that goes may have another name.
+    renamed = {each for name, team in old.teams.items() if name not in new.teams for each in team.submitters}
+    some = ((of, members, {*new.submitters.get(of, members), *renamed}) for of, members in old.submitters.items())
     stay = {of: tuple(each for each in members if each in kept) or members for of, members, kept in some}
     return replace(old, submitters=stay)
 

@@ -91,8 +91,8 @@ def _in_words(limits: Mapping[str, float]) -> str:
 
 
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
-    """Find the month in which pools newly spend most of an enforced budget by themselves, so that nothing can be sent
-    at its end, or nearly so."""
+    """Find the first month in which pools newly spend an enforced budget by themselves, so that nothing can be sent at
+    its end; else the dearest in which they nearly do."""
     month, spent = change.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0), []
     for _ in range(_MONTHS):
         before, days = ([*_by_day(change, of.expected, month)] for of in (change.old, change.new))
@@ -103,7 +103,8 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
             spent.append((idle, days, month))
         month = (month + timedelta(31)).replace(day=1)
     if spent:
-        idle, days, month = max(spent, key=lambda each: each[0].known)
+        dearest = max(spent, key=lambda each: each[0].known)
+        idle, days, month = next((each for each in spent if each[0].known > limit), dearest)
         share, sums = float(idle.known) / limit, accumulate(price.known for price in days)
         date = max(month + timedelta(sum(amount <= limit for amount in sums)), change.now)
         yield by_row(
@@ -112,7 +113,7 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
             share=bounded(percent(share), idle),
             date=f"{date:%Y-%m-%d}",
             month=f"{month:%B %Y}",
-            enough=bounded(usd(ceil(idle.known)), idle),
+            enough=bounded(usd(ceil(dearest[0].known)), dearest[0]),
             left=f"{'' if idle.complete else 'at most '}{usd(limit - float(idle.known))}" if share < 1 else "",
             grade=Grade.WARNING if share < 1 else None,
         )

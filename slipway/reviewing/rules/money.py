@@ -28,7 +28,7 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unp
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEFAULT_SIZE, cost, misfits, reservations, rounds, varies, whose
+from slipway.reviewing.change.usual import DEFAULT_SIZE, compete, cost, misfits, reservations, rounds, varies, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
@@ -242,10 +242,20 @@ def _dated(change: Change) -> Iterator[Consequence]:
             told: dict[str, Any] = {"last": last_part(path), "dates": now, "over": new.over(change.now), "before": was}
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
-            on_it = [name for name, each in change.new.templates.items() if path in reservations(each.offers)]
-            told |= {"bounds": bounds, "templates": named(map("`{}`".format, on_it))}
-            grade = Grade.WARNING if less and on_it else None
+            every = ((name, each) for name, of in change.new.templates.items() for each in of.offers)
+            ways = [way for way in every if path in reservations([way[1]])]
+            alone = dict.fromkeys(name for name, offer in ways if less and _alone(name, offer, change))
+            told |= {"bounds": bounds, "templates": named(dict.fromkeys(f"`{name}`" for name, _ in ways))}
+            told["alone"] = named(map("`{}`".format, alone))
+            used = any(map(change.jobs_by_template.get, alone))
+            grade = Grade.BLOCKING if used else Grade.WARNING if less and ways else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)
+
+
+def _alone(name: str, offer: Offer, change: Change) -> bool:
+    """Tell whether jobs of an offer on a reservation can go nowhere else."""
+    others = (each for each in change.new.templates[name].offers if each.capacity_type != offer.capacity_type)
+    return not any(each.available and compete(each, offer) for each in others)
 
 
 @dataclass(frozen=True)

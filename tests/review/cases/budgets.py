@@ -87,8 +87,8 @@ CASES = (
             stops(
                 "budget-share",
                 "budget share",
-                "190 % of the budget of December 2026",
-                "from about 2026-12-17 on",
+                "184 % of the budget of November 2026",
+                "from about 2026-11-21 on",
                 "$152,244",
             ),
         ),
@@ -172,7 +172,7 @@ CASES = (
         (stack("  slipway:policy:\n", "  slipway:budget: { stack: 30000, enforce: true }\n  slipway:policy:\n"),),
         (
             tells("budget-changed", "budget stack", "may spend $30,000 a month"),
-            stops("budget-share", "budget share", "507 %", "$152,244"),
+            stops("budget-share", "budget share", "491 %", "$152,244"),
         ),
         never=("keep fewer machines",),
         accident="a limit that stopped everybody in the middle of a month",

@@ -182,7 +182,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
             template("lora", '                    reservation="bought",\n', ""),
         ),
-        (tells("offer-gone", "lora reservation", "not offered the reservation any more, where none could start"),),
+        (tells("offer-gone", "lora reservation", "not offered the reservation any more, where none can start today"),),
         given=(stack("machines: 2 }", "machines: 2, until: 2026-11-10 }"),),
         never=("stays paid", "can't use the reservation"),
     ),
@@ -246,7 +246,7 @@ CASES = (
     Case(
         "Jobs leave Spot, where none of them could start",
         (template("digits", '("pool", "spot", "on-demand")', '("pool", "on-demand")'),),
-        (tells("offer-gone", "digits", "are not offered Spot any more", "none could start"),),
+        (tells("offer-gone", "digits", "are not offered Spot any more", "none can start today"),),
         world=World(limits={"preemptible_cpus": 1}),
         never=("can't use Spot any more",),
     ),

@@ -90,7 +90,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         shorter = asleep and key in ("from", "until") and was and value and (value > was if later else value < was)
         loses = (harms and dated) or shorter
         ways = list(ways_without(change.new, new.name)) if loses else []
-        if key == "until" and value:
+        if value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         gaps = (gap(offer, template, change.new) for template, offer, rest in ways if not rest)
