@@ -6,6 +6,7 @@ from __future__ import annotations
 import compileall
 import json
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,6 +140,15 @@ def put_launcher(folder: Path) -> None:
     """Write the modules of every package, with the bytecode that an installed package has: without it each test's first
     process would compile them all."""
     shutil.copytree(_launcher(), folder, dirs_exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """Give back the signals that a launcher's command takes over where it is started in the tests' own process."""
+    held = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in held.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
