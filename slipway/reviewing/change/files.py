@@ -83,6 +83,8 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         if file.startswith("jobs/") and not _is_link(checkout, file)
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
+    # By these alone code loses what it imports; to find imports, each file has to be parsed.
+    imports = removed or any(not file.startswith(("jobs/", "stacks/")) for file in touched)
     return Files(
         touched=frozenset(touched),
         removed=frozenset(removed),
@@ -93,7 +95,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
         forgetting=forgetting(code | alone),
         code={
-            name: job_file(text_of(str(path)), name)
+            name: job_file(text_of(str(path)), name if imports else "")
             for path in sorted((checkout / "jobs").rglob("*.py") if head and touched else ())
             if path.is_file() and not _is_link(checkout, name := path.relative_to(checkout).as_posix())
         },

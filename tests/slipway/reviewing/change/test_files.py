@@ -112,3 +112,26 @@ def test_the_source_of_a_copy_stays_as_it_is(tmp_path: Path, listed: str) -> Non
     (tmp_path / "files").write_text(listed)
     files = files_of(str(tmp_path / "files"), None)
     assert files.touched == {"jobs/b.py", "c.py", "d.py"} and files.removed == {"c.py"}
+
+
+@pytest.mark.parametrize(
+    ("listed", "read"),
+    [
+        ("M\tjobs/a/task.py", False),
+        ("M\tstacks/Pulumi.prod.yaml", False),
+        ("M\ttemplates/a.py", True),
+        ("D\tjobs/a/x.py", True),
+    ],
+)
+def test_imports_are_read_where_code_may_lose_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str, read: bool
+) -> None:
+    """Of a project with hundreds of files each would be parsed for an edit of the stack file."""
+    base, head = tmp_path / "base", tmp_path / "head"
+    for side in (base, head):
+        (side / "jobs/a").mkdir(parents=True)
+        (side / "jobs/a/task.py").write_text("import a.x\n")
+    monkeypatch.chdir(base)
+    (tmp_path / "files").write_text(f"{listed}\n")
+    imports = files_of(str(tmp_path / "files"), str(head)).code["jobs/a/task.py"].imports
+    assert ("a.x" in imports) is read
