@@ -71,7 +71,7 @@ def _limits(old: Budget, new: Budget, change: Change) -> Iterator[Consequence]:
         told |= {"declared": whose == "teams" and name in declared, "whole": not name and change.new.clusters}
         # A team that is none any more, whose label templates keep.
         told["gone"] = name * (whose == "teams" and name in declared - change.new.teams.keys())
-        told |= {"name": name, "teams": join(f"`{team}`" for team in sorted(teams))}
+        told["teams"] = join(f"`{team}`" for team in sorted(teams))
         row = row_of(f"budget/{path}", was, now, "nobody" if nobody else "refuses" if refuses else "")
         who = f"{whose.removesuffix('s').title()} {name}" if name else "The stack"
         grade = Grade.BLOCKING if freed else Grade.WARNING if stops else milder

@@ -62,8 +62,9 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     head, *rows = (f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews)))
     table = "\n".join((head, f"|{'---|' * len(_HEADS)}", *rows))
     # The table of a single stack without news.
-    (_, _, money, *states), *others = map(_row, reviews)
-    folds = money.startswith(_SAME) and "**" not in "".join(states) and not others and bool(_cards(lines))
+    (_, _, money, *_), *others = map(_row, reviews)
+    calm = money.startswith(_SAME) and _worse(reviews[0]).isdisjoint((Section.QUOTA, Section.POLICY))
+    folds = calm and not others and bool(_cards(lines))
     opened = _opened(reviews, lines, "" if folds else table)
     for below in _forms(reviews, lines, table if folds else ""):
         body = "\n\n".join(filter(None, (*opened, *below)))
@@ -178,8 +179,7 @@ def _row(review: Review) -> tuple[str, ...]:
             changes.setdefault(label, _cell(f"{label} {becomes}".strip(), strong=strong))
     if refused:
         changes = {"": _cell("nothing is deployed", strong=True), **changes}
-    worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
-    money = "?"
+    worse, money = _worse(review), "?"
     if review.money:  # `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum.
         idle, most = _monthly(review.money.idle), _monthly(review.money.most)
         money = f"{'' if '→' in idle + most else _SAME}{idle}, up to {most}"
@@ -192,6 +192,11 @@ def _row(review: Review) -> tuple[str, ...]:
             for state, bad in ((review.quota, Section.QUOTA in worse), (review.policy, Section.POLICY in worse))
         ),
     )
+
+
+def _worse(review: Review) -> set[Section]:
+    """Return the sections in which it warns."""
+    return {part.section for part in review.yours if part.grade > Grade.NOTE}
 
 
 def _monthly(amount: Amount) -> str:

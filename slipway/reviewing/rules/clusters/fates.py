@@ -142,7 +142,6 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "unique": unique if old and old.scarce else "",
         "paid": of.with_month(price(old), old) if old and price(old) else "",
         "adopted": new is None and cluster.name in change.new.clusters,
-        "dormant": dormant,
         "state": dormant.reason().state if dormant and not dormant.awaited and dormant.why != "idle" else "",
         "comes": moment_in_words(begins) if begins and begins > change.now else "",
         "other": again and again.old is None,

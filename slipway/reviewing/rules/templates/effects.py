@@ -54,7 +54,7 @@ def machines(difference: Difference) -> Effect:
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
         does = f"ask for {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
-            return follows("gpu-smaller", does=does, old=whole[1], gb=new.gpu_memory, old_gb=old.gpu_memory)
+            return follows("gpu-smaller", does=does, gb=new.gpu_memory, old_gb=old.gpu_memory)
         grade = Grade.NOTE if old.fits_in(new) else None
         return follows("machine-other", grade=grade, does=does, had=old.gpu, gpu=new.gpu)
     if old.count != new.count:

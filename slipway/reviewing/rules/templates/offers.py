@@ -238,8 +238,8 @@ def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offe
     sent = template.used.having(lambda job: _sent_for(job, was, template.was))
     ways = [each for each in after.values() if each in rest or each is offer]
     spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
-    known = (offer.lacks_quota and not nowhere) or offer.dormant or offer.barred or spare
-    known = known or (closed(offer, template) and not nowhere)
+    beside = not nowhere and (offer.lacks_quota or closed(offer, template))
+    known = beside or offer.dormant or offer.barred or spare
     yield _tells(
         template,
         "offer-unavailable",
@@ -295,7 +295,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
 
 def _shut_out(template: TemplateChange, offer: Offer, left: list[Offer]) -> str:
     """Return who can't submit jobs any more as all that is left to them is other teams'."""
-    shut = [f"`{member}`" for member in _losing(template, offer, left) if left]
+    shut = [f"`{member}`" for member in _losing(template, offer, left)] if left else []
     return f"{named(shut)} can't submit `{template.new.name}`{whose([offer], template.new)} any more" if shut else ""
 
 

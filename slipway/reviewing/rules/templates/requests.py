@@ -161,12 +161,8 @@ def _told(
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
     subject, edits = Subject("template", template.new.name, part), (Edit(part, a, b),) if rule.what != "idle" else ()
-    does = (
-        f"{says.does} in role{'s' * bool(roles[1:])} {join(roles)}"
-        if part_of and rule.what == "machines"
-        else says.does
-    )
-    says = replace(says, kind=rule.kind, does=does)
+    theirs = f" in role{'s' * bool(roles[1:])} {join(roles)}" if part_of and rule.what == "machines" else ""
+    says = replace(says, kind=rule.kind, does=f"{says.does}{theirs}")
     return told_by(says, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
 
