@@ -47,7 +47,7 @@ RowName = Literal[
     "shell-opened", "timeout-longer", "timeout-shorter", "retried", "not-restarted", "variable-gone", "variable-new",
     "variable-other", "unlaunched", "idle-ends", "idle-goes-on", "team-label", "fate-made", "fate-season",
     "fate-by-hand", "fate-failed", "fate-returns", "fate-beside", "fate-in-place", "fate-gone", "fate-removed",
-    "budget-dropped", "budget-nothing", "fate-end", "fate-idle", "fate-meanwhile", "cluster-id", "cluster-ends",
-    "cluster-costs", "cost-a-month", "cluster-waits", "jobs-finish-on-old", "needs-key", "cluster-loses",
-    "needs-network", "needs-ranges", "needs-attachment", "needs-dns-peering",
+    "budget-dropped", "budget-nothing", "fate-end", "fate-idle", "cluster-id", "cluster-ends", "cluster-costs",
+    "cost-a-month", "cluster-waits", "jobs-finish-on-old", "needs-key", "cluster-loses", "needs-network",
+    "needs-ranges", "needs-attachment", "needs-dns-peering",
 ]

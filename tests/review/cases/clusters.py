@@ -198,7 +198,7 @@ CASES = (
         "Somebody deleted a cluster by hand, and a comment is all that is edited",
         (QUIET,),
         (
-            tells("cluster-created", "h100", "deleted", "its 2 `a3-highgpu-8g` must be found", "on Spot"),
+            tells("cluster-created", "h100", "deleted", "its 2 `a3-highgpu-8g` must be found"),
             tells("cluster-may-become", "h100", "no template asks a pool for"),
         ),
         may=("capacity-found-anew", "cluster-created"),
@@ -226,7 +226,7 @@ CASES = (
         (
             tells("cluster-created", "h100", "its 2 `a3-highgpu-8g` must be found", "failed; with nothing running"),
             tells("cluster-created", "h100", "its alternatives are tried, which no template fits"),
-            tells("cluster-created", "h100", "until the new one is there, jobs of `lora` (model=27b) cost"),
+            tells("cluster-created", "h100", "its 2 `a3-highgpu-8g` must be found"),
             tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks a pool for"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1", "stay on the one that failed"),
         ),

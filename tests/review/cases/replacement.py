@@ -48,7 +48,6 @@ CASES = (
                 "cluster cpu",
                 "no deployment goes through until it has no job",
                 "meanwhile jobs of `tune` can go nowhere else",
-                "jobs of `tune` can go nowhere else\nuntil the new one is there, jobs of `digits` cost",
             ),
         ),
         given=(stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      replacement: in-place\n"),),

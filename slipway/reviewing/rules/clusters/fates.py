@@ -15,7 +15,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, Way, ends_of, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, Way, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price
@@ -193,7 +193,6 @@ def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str
         yield from (say("cluster-id", id=only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
     if new and new.scarce and new.minimum_machines and not cluster.new_in_cloud and group == "found":
         yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
-    yield from (say("fate-meanwhile", goes=line) for line in ends_of(_meanwhile(cluster, change), change.new))
     if new and (cluster.in_place or cluster.gone):
         yield from jobs(cluster.jobs, change.now)
 

@@ -20,14 +20,13 @@ from slipway.model.prices import Price, bounded
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, ends_of, over, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, over, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT, of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, say
-from slipway.reviewing.rules.templates.waits import gap
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
@@ -93,12 +92,8 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
-        gaps = (gap(offer, template, change.new) for template, offer, rest in ways if not rest)
-        ends_there = ends_of((way for way in ways if way[2]), change.new)
-        away = [*filter(None, gaps), *(f"{'until ' * later}then {line}" for line in ends_there)]
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
         lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
-        lost["away"] = "".join(away[:1])
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
@@ -121,7 +116,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             lost=say("cluster-lost", **lost) if loses else "",
             harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
-            details=(*away[1:], *(events if dated else ())),
+            details=events if dated else (),
             grade=Grade.BLOCKING if shuts else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
