@@ -24,7 +24,6 @@ _LONGEST = 900
 _LONGEST_NAME = 200
 _MOST_TITLES, _MOST_ITEMS = 6, 15
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
-_SAME = "no change: "
 _SINCE = (
     "this comes once it is merged and deployed, for jobs that are submitted then; no job that runs is changed or "
     "ended, unless a line says otherwise"
@@ -63,7 +62,8 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     table = "\n".join((head, f"|{'---|' * len(_HEADS)}", *rows))
     # The table of a single stack without news.
     (_, _, money, *_), *others = map(_row, reviews)
-    calm = money.startswith(_SAME) and _worse(reviews[0]).isdisjoint((Section.QUOTA, Section.POLICY))
+    same = money != "?" and "→" not in money
+    calm = same and _worse(reviews[0]).isdisjoint((Section.QUOTA, Section.POLICY))
     folds = calm and not others and bool(_cards(lines))
     opened = _opened(reviews, lines, "" if folds else table)
     for below in _forms(reviews, lines, table if folds else ""):
@@ -182,7 +182,7 @@ def _row(review: Review) -> tuple[str, ...]:
     worse, money = _worse(review), "?"
     if review.money:  # `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum.
         idle, most = _monthly(review.money.idle), _monthly(review.money.most)
-        money = f"{'' if '→' in idle + most else _SAME}{idle}, up to {most}"
+        money = f"{idle}, up to {most}"
     return (
         text(short(review.stack, _LONGEST_NAME)),
         few(changes.values(), most=6) or "–",
