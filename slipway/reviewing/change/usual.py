@@ -307,19 +307,6 @@ def scripts(catalog: Catalog) -> list[Template]:
     return [template for template in catalog.templates.values() if runs_any_folder(template)]
 
 
-def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
-    """Yield where the jobs of each template go while a cluster is away, those that lose most first; nothing of those
-    whose ways come and go by dates."""
-    lines: dict[str, None] = {}
-    for template, offer, rest in sorted(ways, key=lambda way: [to.capacity_type in PAID_ANYWAY for to in way[2][:1]]):
-        others = {each.dormant for each in template.offers if compete(each, offer)} - {"", offer.cluster, offer.dormant}
-        if others or any(catalog.clusters[each.cluster].season.ends for each in rest if each.cluster):
-            continue
-        who = f"jobs of `{template.name}`{whose([offer], template)}"
-        lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
-    yield from lines
-
-
 def secret_in(reference: str) -> str:
     """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]

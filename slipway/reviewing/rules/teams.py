@@ -10,7 +10,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import Way, account_of, ends_of, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import Way, account_of, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
 from slipway.reviewing.rules.table import RowName, by_row
@@ -91,8 +91,7 @@ def _closed(
     members, names = sorted({member for member, _ in lost}), sorted({name for _, name in lost})
     every = [name for name in names if all((member, name) in lost for member in members)]
     shut = [way for way in ways if way[0].name in every]
-    ends = [*ends_of((way for way in shut if way[2]), change.new), ""]
-    words: dict[str, Any] = {"cluster": cluster, "plain": plain, "waits": ways[0][1].dormant, "elsewhere": ends[0]}
+    words: dict[str, Any] = {"cluster": cluster, "plain": plain, "waits": ways[0][1].dormant}
     words |= {
         "team": named((f"`{each}`" for each in change.new.owners(cluster)), "or"),
         "shut": named(f"`{name}`" for name in every),
@@ -101,7 +100,7 @@ def _closed(
     grade = Grade.BLOCKING if words["sessions"] else None
     people, subject = [f"`{member}`" for member in members], Subject("cluster", cluster, "without --team" * plain)
     words["who"] = named(people)
-    yield by_row("cluster-team-closed", subject, details=[*people, *ends[1:-1]], grade=grade, **words)
+    yield by_row("cluster-team-closed", subject, details=people, grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         if shut_out := named(f"`{member}`" for member in members if (member, template.name) in lost):
             case, told = whose([offer], template).lstrip(), TemplateChange(change, template, template)

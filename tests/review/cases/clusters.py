@@ -226,7 +226,6 @@ CASES = (
         (
             tells("cluster-created", "h100", "its 2 `a3-highgpu-8g` must be found", "failed; with nothing running"),
             tells("cluster-created", "h100", "its alternatives are tried, which no template fits"),
-            tells("cluster-created", "h100", "its 2 `a3-highgpu-8g` must be found"),
             tells("cluster-may-become", "h100", "if its own machines can't be had", "no template asks a pool for"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1", "stay on the one that failed"),
         ),

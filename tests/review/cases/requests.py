@@ -305,7 +305,7 @@ CASES = (
         (template("lora", '    labels={"team": "vision"},\n', ""),),
         (
             hurts("request-changed", "lora label team", "count for team `vision` no more, unless `--team` says so"),
-            hurts("cluster-team", "cluster h100", "jobs of `lora` to `h100`", "jobs of `lora` (model=27b) cost"),
+            hurts("cluster-team", "cluster h100", "jobs of `lora` to `h100`"),
         ),
         given=(
             stack(POLICY, VISION.replace("[cpu]", "[h100], budget: 900") + POLICY),

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Offer, Template
-from slipway.model.season import moment_in_words
+from slipway.model.catalog.template import Offer
 from slipway.reviewing.change.usual import compete, costs, way
-from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
 Offers = Mapping[str, Offer]
@@ -41,17 +39,6 @@ def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
 def rest_of(offer: Offer, after: Offers) -> list[Offer]:
     listed = [*after.values()]
     return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
-
-
-def gap(offer: Offer, template: Template, catalog: Catalog) -> str:
-    """Return from when on, and until when, no job can start, as the cluster of an offer is gone."""
-    cluster = catalog.clusters.get(offer.cluster)
-    ends = cluster and cluster.season.ends
-    rivals = {each.dormant for each in template.offers if compete(each, offer)}
-    begins = [each.season.begins for each in catalog.coming if each.season.begins and each.name in rivals]
-    if not ends or (begins and min(begins) <= ends):
-        return ""
-    return say("clusters-away", ends=moment_in_words(ends), begins=moment_in_words(min(begins)) if begins else "")
 
 
 def loses_machine(template: TemplateChange, offer: Offer) -> str:
