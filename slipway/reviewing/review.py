@@ -20,10 +20,9 @@ from slipway.reviewing.change.usual import misfits
 from slipway.reviewing.consequence import Consequence, spelt
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring, still_retiring
+from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring
 from slipway.reviewing.rules.clusters.jobs import unfinished
-from slipway.reviewing.rules.clusters.machines import standing_alternatives
-from slipway.reviewing.rules.clusters.settings import due, settings
+from slipway.reviewing.rules.clusters.settings import settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
 from slipway.reviewing.rules.program import deploying, program, used_later
@@ -85,7 +84,7 @@ class Review:
     #: The standing of the stack's quota once it is deployed, in a few words; of its policy likewise.
     quota: str = ""
     policy: str = ""
-    #: Existing faults, and events due by themselves, a sentence each.
+    #: Existing faults, a sentence each.
     standing: tuple[str, ...] = ()
     #: The engine's steps, a line each.
     plan: tuple[str, ...] = ()
@@ -165,9 +164,7 @@ def review(change: Change) -> Review:
         [short(warning, _LONGEST_STEP) for warning in preview.warnings] if preview else (), _MOST_QUOTED
     )
     stands = told(lambda change: [quota_in_words(change)], "quota")
-    standing = [
-        line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
-    ]
+    standing = told(standing_violations)
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,

@@ -43,6 +43,8 @@ def test_any_edits_together_are_told_in_whole_phrases(names: list[str], busy: bo
     for part in review.consequences:
         assert part.does and len(part.phrase.split()) <= MOST_WORDS, part.phrase
         assert not part.does[0].isupper() or not part.who, part.phrase
-        assert part.grade is Grade.NOTE or part.so or part.edits or part.details or part.instead, part.phrase
+        assert part.grade is Grade.NOTE or part.so or part.edits or part.details or part.instead or part.field, (
+            part.phrase
+        )
     for line in arranged((review,)).opened:
         assert len(line.told.split()) <= LONGEST + MOST_WORDS

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import pairwise, zip_longest
 from typing import Annotated, Any
 
 from slipway.base.codec import As
-from slipway.base.formatting import join, last_part
+from slipway.base.formatting import last_part
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import PAID_ANYWAY, POOL, RESERVATION
+from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.cases import divided, renames
 from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.catalog.template import Offer, Template
@@ -25,7 +24,6 @@ from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unpriced
-from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEFAULT_SIZE, compete, cost, misfits, reservations, rounds, varies, whose
@@ -34,7 +32,6 @@ from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, pri
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.offers import kept
-from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import jobs, named, owned
 
 
@@ -50,7 +47,6 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
-_ASKS = "submissions ask about {} (`confirmAbove`), and scripts without `--yes` end with exit code 5"
 
 
 @dataclass(frozen=True)
@@ -120,17 +116,12 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
 
 
 def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
-    """Return the highest rise, or the least fall, as seasons begin and end, with its times; without, where it lasts."""
+    """Return the highest rise, or the least fall, as seasons begin and end; with a word where it does not last."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
-    dates = sorted({date for season in seasons for date in (season.begins, season.ends) if date and date > change.now})
-    now = _amount(change, most=most, at=change.now if most else None)
-    amounts = [now, *(_amount(change, most=most, at=date) for date in dates)]
+    dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
+    amounts = [_amount(change, most=most, at=at) for at in (change.now if most else None, *dates)]
     highest = max(amounts, key=lambda amount: (amount.more, amount.difference))
-    flags = [amount.difference == highest.difference for amount in amounts]
-    words = ["now", *map(moment_in_words, dates)]
-    turns = [at for at, (was, there) in zip(words, pairwise((False, *flags)), strict=True) if was != there]
-    spans = (f"from {at} {f'until {to}' if to else 'on'}" for at, to in zip_longest(turns[::2], turns[1::2]))
-    return "" if all(flags) else join(spans), highest
+    return "" if all(each.difference == highest.difference for each in amounts) else "at times", highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:
@@ -199,10 +190,10 @@ def _confirmation(change: Change, old: float, new: float) -> Iterator[Consequenc
     if old == new:
         return
     before, after = (dollars(Price(Decimal(str(limit)))) for limit in (old, new))
-    robots = any(who.startswith("serviceAccount:") for who in change.after.people)
-    values: dict[str, Any] = {"before": before, "after": after, "robots": new < old and robots}
+    robots = new < old and any(who.startswith("serviceAccount:") for who in change.after.people)
     edits, grade = (Edit("confirmAbove", before, after),), Grade.NOTE if new < old and not robots else Grade.WARNING
-    yield by_row("spending-limit", Subject("workspace", "confirmAbove"), edits=edits, grade=grade, **values)
+    subject = Subject("workspace", "confirmAbove")
+    yield by_row("spending-limit", subject, edits=edits, grade=grade, before=before, after=after, robots=robots)
 
 
 def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
@@ -210,8 +201,6 @@ def _agents(was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     if old == new:
         return
     before, after = (allowance.words if allowance else "nothing" for allowance in (old, new))
-    if old and new and old.machines == new.machines:
-        before, after = (words.partition(" on ")[0] for words in (before, after))
     edits = (Edit("agents", before, after),)
     yield by_row("agents-may-spend", Subject("agents"), edits=edits, before=before, after=after)
 
@@ -224,8 +213,6 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
         reservation, subject = {**old, **new}.get(path, Reservation(path)), Subject("reservation", path)
         told: dict[str, Any] = {"last": last_part(path), "gone": path in old, "over": reservation.over(change.now)}
         told |= {"machines": reservation.machines, "machine": reservation.machine, "dates": reservation.dates}
-        told["ends"] = moment_in_words(reservation.ends) if reservation.ends else ""
-        told["paid"] = reservation.dates if reservation.ends else ""
         if path in unused and not told["over"]:
             on_it = users(change, "reservation", path)
             yield by_row("reservation-paid", subject, jobs=owned(on_it, ""), details=jobs(on_it, change.now), **told)
@@ -237,9 +224,8 @@ def _dated(change: Change) -> Iterator[Consequence]:
     for path, new in change.new.reservations.items():
         old = change.old.reservations.get(path, new)
         if new.dates != old.dates:
-            same_begin = new.begins == old.begins and new.ends and old.ends
-            now, was = (replace(each, begins=None).dates if same_begin else each.dates for each in (new, old))
-            told: dict[str, Any] = {"last": last_part(path), "dates": now, "over": new.over(change.now), "before": was}
+            told: dict[str, Any] = {"last": last_part(path), "dates": new.dates, "before": old.dates}
+            told["over"] = new.over(change.now)
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
             every = ((name, each) for name, of in change.new.templates.items() for each in of.offers)
@@ -282,35 +268,24 @@ class _Run:
 
 def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     """Find changed costs. A typical run is by the first available way without parameters. Where its cost is unchanged,
-    another way with a changed cost is reported. Other ways' costs are in the same consequence."""
-    unasked = max(old.confirm_above, new.confirm_above)
+    another way with a changed cost is reported."""
     for name, template in new.templates.items():
         before = old.templates.get(name, template)
         # Of one that fits no pool the refusal tells, and no run is usual.
         differs = before != template and not misfits(template)
-        changed = list(_changed(*divided(before, template))) if differs else []
-        for what, where, (was, now) in changed[:1]:
+        changed = next(_changed(*divided(before, template)), None) if differs else None
+        if changed:
+            what, where, (was, now) = changed
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
-            lacking = "" if now.hourly.complete else unpriced(machines)
-            asks = None if _asks(before, unasked) else _asks(template, unasked)
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now, old, new),
                 who=f"{what} of {IT}{where}",
-                so=facts(lacking, _ASKS.format(cost(asks, new)) if asks else ""),
-                details=(f"{another}{other} {_costs(*sides, old, new)}" for another, other, sides in changed[1:]),
+                so="" if now.hourly.complete else unpriced(machines),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
-
-
-def _asks(template: Template, limit: float) -> Offer | None:
-    """Return the dearest way for which a usual submission asks for a yes: the first, or one that it may go on to."""
-    can = [offer for offer in usual_offers(template) if offer.available]
-    taken = (each for each in (can if can and can[0].wait else can[:1]) if each.capacity_type not in PAID_ANYWAY)
-    dear = (each for each in taken if not each.price_per_hour.complete or each.price_per_hour.known > limit)
-    return max(dear, key=lambda each: (not each.price_per_hour.complete, each.price_per_hour.known), default=None)
 
 
 def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slipway.authoring.policy.rule import LEVELS
 from slipway.base.formatting import few
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
@@ -20,9 +19,9 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_why, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import compete, unfit
+from slipway.reviewing.change.usual import compete
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, held_up, key_of, made_of
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, key_of, made_of
 from slipway.reviewing.rules.clusters.settings import season_quota
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
@@ -87,7 +86,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
-        listed.append(draw if answer else replace(draw, increase=_increase(live, line, enough, draw.asked)))
+        listed.append(draw if answer or draw.asked else replace(draw, increase=_increase(live, line, enough)))
     return tuple(listed)
 
 
@@ -97,17 +96,12 @@ def live_at(change: Change, region: str) -> Live:
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
-def _known(live: Live, line: QuotaLine) -> Increase | None:
+def _increase(live: Live, line: QuotaLine, enough: int) -> str:
     limit = live.limit(line.metric)
-    return limit.increase if limit else None
-
-
-def _increase(live: Live, line: QuotaLine, enough: int, asked: int = 0) -> str:
-    known = _known(live, line)
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
-    refused = "" if known is Increase.POSSIBLE else known
-    return say("quota-increase", asked=asked, unknown=not known, refused=refused, enough=f"{enough:,}", how=how)
+    refused = "" if limit is None or limit.increase is Increase.POSSIBLE else limit.increase
+    return say("quota-increase", refused=refused, enough=f"{enough:,}", how=how)
 
 
 _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
@@ -174,9 +168,6 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     allowed = change.after.quota.mode == "warn" and not in_season
     made = made_of(change, line)
     only = made[0] if len(made) == 1 else None
-    held = drawn_by(ON_DEMAND, only.held) if only and only.is_replaced else ()
-    # A rule of the stack may refuse a cluster that goes before its successor is there.
-    protected = any(change.after.policy.get(level, {}).get("protection") for level in LEVELS)
     yield _of(
         draw,
         "quota-short-in-overlap" if draw.old >= line.short else "quota-short-now",
@@ -184,12 +175,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         grade=None if allowed else Grade.WARNING if asked else Grade.BLOCKING,
         field=key_of(only.name, only.key) if only else "",
         allowed=allowed,
-        others=bool(made) and all(each.new and each.new.alternatives for each in made),
-        unfit=all(each.new and unfit(each.new.alternatives, change.new) for each in made),
-        held=held_up(change) & {each.name for each in made},
         asked=asked,
-        protected=protected,
-        anew=sum(need.amount for need in held if need.metric == line.metric) >= line.short,
     )
 
 
@@ -205,7 +191,6 @@ def _taken(change: Change, draw: QuotaDraw, grade: Grade | None) -> Iterator[Con
             if needs and before <= limit - needs < after and not any(compete(pool, offer) for pool in pools):
                 hit[way] = needs
     if most := max(hit.values(), default=0):
-        draw = replace(draw, increase=_increase(change.live, line, after + most))
         yield _of(draw, "quota-taken", hit, needs=most, left=limit - after, grade=grade)
 
 
@@ -224,30 +209,24 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
         old = [each for each in goes if any(need.metric == draw.line.metric for need in drawn_by(ON_DEMAND, each.held))]
         beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
         if old and made_of(change, draw.line) and beside.most.short > draw.most.short:
-            values = {"part": "beside old", "old": draw.old, **_in_machines(change.new, beside)}
-            yield _of(draw, "quota-short-beside-old", **values)
+            growing = _growing(change.new, beside)
+            yield _of(draw, "quota-short-beside-old", growing, part="beside old", several=growing[1:])
     strict = change.after.quota.strict and change.after.quota.mode != "warn"
     for draw in drawn:
         if draw.at_most and not draw.line.of_offers:
             waits = strict and bool(draw.asked)
             grade = Grade.BLOCKING if strict > waits else Grade.WARNING
-            values = {"strict": strict, "waits": waits, **_in_machines(change.new, draw)}
-            yield _of(draw, "quota-short-at-most", grade=grade, **values)
+            growing = _growing(change.new, draw)
+            how: dict[str, Any] = {"strict": strict, "waits": waits, "several": growing[1:]}
+            yield _of(draw, "quota-short-at-most", growing, grade=grade, **how)
 
 
-def _in_machines(catalog: Catalog, draw: QuotaDraw) -> dict[str, Any]:
-    """Return how far the one pool grows that alone does, or alone may grow further; else which pools grow."""
-    drawn, others = draw.line.drawn, len(draw.line.drawn) > 1
-    clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in drawn}
-    pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in clusters.items() if cluster}
-    growing = {name: pool for name, pool in pools.items() if pool and (pool.autoscaled or not others)}
-    raised = [name for name in growing if drawn[name] > draw.was.drawn.get(name, 0)]
-    for name in raised if len(raised) == 1 else growing if len(growing) == 1 else ():
-        mine, pool = drawn[name] or 1, growing[name]
-        most = max(pool.max * ((draw.most.room or 0) - draw.line.ceiling + mine) // mine, 0)
-        if most >= pool.min or len(growing) == 1:
-            return {"most": f"{most:,}", "max": f"{pool.max:,}", "others": others, "drawers": (name,)}
-    return {"most": "", "max": "", "others": "", "drawers": tuple(growing or drawn)}
+def _growing(catalog: Catalog, draw: QuotaDraw) -> list[str]:
+    """Return the pools of a line that grow; all of them where none does."""
+    drawn = draw.line.drawn
+    places = [(name, catalog.clusters.get(name.partition("/")[0])) for name in drawn]
+    pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in places if cluster}
+    return [name for name, pool in pools.items() if pool and pool.autoscaled] or [*drawn]
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:
@@ -262,6 +241,7 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str
         what=draw.what,
         short=line.short,
         ceiling=line.ceiling,
+        old=draw.old,
         room=draw.most.room or 0,
         limit=line.limit or 0,
         increase=draw.increase,

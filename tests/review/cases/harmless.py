@@ -233,7 +233,7 @@ CASES = (
     Case(
         "The alternatives of a cluster that is there go",
         (stack(f"      {OTHER_MACHINES}\n", ""),),
-        (tells("cluster-protection", "h100", "made of its own machines alone the next time", "there is none"),),
+        (tells("cluster-protection", "h100", "made of its own machines alone"),),
         given=(h100(OTHER_MACHINES),),
     ),
     silent("A quarter of an hour is what a deployment waits anyway", h100("createWithin: 15m")),

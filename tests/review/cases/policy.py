@@ -48,8 +48,6 @@ CASES = (
                 "cluster-may-become",
                 "h100",
                 "us-east4",
-                "the quota there applies, results stay in a bucket there",
-                "what is read from us-central1 is billed by the gigabyte",
             ),
         ),
         may=("preview-failed", *ANEW),
@@ -121,7 +119,7 @@ CASES = (
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
         ),
         (
-            hurts("cluster-may-become", "h100", "us-east4", "billed by the gigabyte"),
+            hurts("cluster-may-become", "h100", "us-east4"),
             stops("policy-weaker", "regions", "us-east4"),
         ),
         given=(

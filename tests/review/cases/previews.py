@@ -49,7 +49,7 @@ CASES = (
     Case(
         "A pool's disk is left to the default, and no longer equals the template's",
         (stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-highgpu-8g"),),
-        (stops("preview-failed", "", "lora", "disk"), stops("pool-unused", "h100/workers", "$147,510 a month")),
+        (stops("preview-failed", "", "lora", "disk"), stops("pool-unused", "h100/workers", "$202.07/h")),
         may=ANEW,
     ),
     Case(

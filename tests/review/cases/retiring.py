@@ -149,7 +149,7 @@ CASES = (
     Case(
         "A cluster of small machines leaves the stack file, and another one like it stays",
         (stack(EXTRA, ""),),
-        (hurts("cluster-deleted", "cluster extra", "is idle and is deleted at once", "that saves"),),
+        (hurts("cluster-deleted", "cluster extra", "is idle and is deleted"),),
         may=("idle-cost", "most-cost"),
         given=(stack("    cpu:\n", f"{EXTRA}{EXTRA.replace('extra', 'other')}    cpu:\n"),),
         never=("can't be renamed",),
@@ -157,7 +157,7 @@ CASES = (
     Case(
         "A cluster of small machines is called otherwise, while a job runs on it",
         (stack("    cpu:\n      displayName: cpu of research", "    batch:\n      displayName: batch of research"),),
-        (hurts("cluster-retires", "cluster cpu", "has ended", "`batch`", "another cluster"),),
+        (hurts("cluster-retires", "cluster cpu", "has ended"),),
         may=(),
         world=BUSY,
     ),
@@ -167,7 +167,7 @@ CASES = (
         (
             stops("jobs-cancelled", "h100", "tune-27b-x1", "merge it when they have ended", "may not come again"),
             stops("cluster-deleted", "h100"),
-            hurts("cluster-new-generation", "h100", "is deleted once the new one is there, with what runs on it"),
+            hurts("cluster-new-generation", "h100", "is deleted, with what runs on it"),
         ),
         may=("capacity-found-anew", "generations-overlap"),
         steps=deletes_cluster("h100"),
@@ -185,7 +185,7 @@ CASES = (
         "The engine would delete an older cluster that is kept for its job",
         names=(
             stops("jobs-cancelled", "h100-31e4236", "night-27b", "what is not saved"),
-            stops("cluster-deleted", "h100-31e4236", "the program still declares it"),
+            stops("cluster-deleted", "h100-31e4236"),
         ),
         steps=deletes(CLUSTER, "h100-31e4236", {"name": "h100-31e4236", "location": "us-central1"}),
         world=World(
@@ -268,7 +268,7 @@ CASES = (
     Case(
         "A season ended yesterday, as was announced, and nobody used the cluster",
         (QUIET,),
-        (tells("cluster-deleted", "h100", "is idle and is deleted at once", "out of season since 2026-11-20"),),
+        (tells("cluster-deleted", "h100", "is idle and is deleted", "out of season since 2026-11-20"),),
         may=(*MONEY, *OFFERS),
         given=(h100("until: 2026-11-20"),),
         world=ago(3),
@@ -276,7 +276,7 @@ CASES = (
     Case(
         "A cluster that nobody used for six days is given up, as was announced",
         (QUIET,),
-        (tells("cluster-deleted", "h100", "had no job for its `idleLimit`"),),
+        (tells("cluster-deleted", "h100", "without a job"),),
         may=(*MONEY, *OFFERS),
         given=(h100("idleLimit: 6d"),),
         world=ago(4),
@@ -315,7 +315,7 @@ CASES = (
         "An idle cluster gets an idle limit that has passed: its deletion is told once",
         (h100("idleLimit: 2h"),),
         (
-            stops("cluster-retires | cluster-deleted", "h100", "deleted at once"),
+            stops("cluster-retires | cluster-deleted", "h100", "is idle and is deleted"),
             tells("cluster-retires | cluster-deleted", "h100", "idleLimit", "2 h"),
         ),
         may=(*MONEY, *OFFERS),

@@ -172,7 +172,6 @@ CASES = (
             tells(
                 "season-changed",
                 "h100 until",
-                "28 days more cost $135,934 to $271,868 unless `idleLimit` ends the season",
             ),
             tells("season-changed", "h100 from", "from 2026-12-06 on", "instead of 2026-12-20"),
         ),
@@ -183,15 +182,15 @@ CASES = (
         "A campaign that is to come begins sooner",
         (stack("from: 2026-12-20", "from: 2026-12-15"), stack("{ min: 2, max: 4 }", "{ min: 3, max: 4 }")),
         (
-            tells("season-changed", "h100 from", "5 days more cost $36,411 with nothing running, up to $48,548"),
+            tells("season-changed", "h100 from"),
             tells("season-changed", "h100", "min` 2 → 3", "with nothing running it costs $303.42/h, $221,499 a month"),
             stops(
                 "idle-cost",
                 "stack",
                 "$221,499 a month more",
-                "running from 2026-12-15 until 2026-12-20: above $50,000",
+                "running at times: above $50,000",
             ),
-            stops("most-cost", "stack", "$295,332 a month more", "from 2026-12-15 until 2026-12-20", "above $100,000"),
+            stops("most-cost", "stack", "$295,332 a month more", "at times", "above $100,000"),
         ),
         given=(ASKS_ABOVE, h100("from: 2026-12-20", "until: 2027-01-15")),
         accident="a bill that a change of dates did not tell",
@@ -237,7 +236,7 @@ CASES = (
         "A season began today, of a cluster that nobody deployed so large",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 8 }"),),
         (
-            tells("season-changed", "h100", "min` 2 → 4", "made as it is edited"),
+            tells("season-changed", "h100", "min` 2 → 4"),
             tells("cluster-created", "h100", "$404.56/h"),
         ),
         may=(*MONEY, *OFFERS, "capacity-found-anew"),
@@ -301,7 +300,7 @@ CASES = (
     Case(
         "A cluster stays over the holidays, paid with nobody there",
         (stack("until: 2026-12-18", "until: 2027-01-11"),),
-        (hurts("season-changed", "h100", "24 days more cost $116,515 with nothing running"),),
+        (hurts("season-changed", "h100", "with nothing running it costs $202.28/h"),),
         given=(h100("until: 2026-12-18"),),
         world=BUSY,
         accident="idle machines over a holiday",

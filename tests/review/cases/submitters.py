@@ -235,7 +235,7 @@ CASES = (
         (stack(VISION.replace("clusters: [cpu]", "budget: 900"), ""),),
         (
             stops("submitter-gone", "vision"),
-            hurts("budget-changed", "teams.vision", "Jobs labelled `team=vision`", "$80,000"),
+            hurts("budget-changed", "teams.vision", "no limit of its own any more"),
         ),
         given=(
             stack(

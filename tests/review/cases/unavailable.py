@@ -119,7 +119,7 @@ CASES = (
         ),
         (
             stops("no-offer-left", "tune", "can't run for now"),
-            hurts("cluster-deleted", "cpu", "nobody can submit to it until 2026-12-20"),
+            hurts("cluster-deleted", "cpu", "nobody can submit to it"),
             hurts("offer-unavailable", "digits", "on demand"),
         ),
         may=(*MONEY, *OFFERS, "season-changed"),
@@ -129,7 +129,7 @@ CASES = (
         (stack("until: 2027-01-20", "until: 2026-11-20"),),
         (
             stops("no-offer-left", "tune", "can't run at all"),
-            hurts("cluster-deleted", "cpu", "nobody can submit to it any more"),
+            hurts("cluster-deleted", "cpu", "nobody can submit to it"),
             hurts("offer-unavailable", "digits", "on demand"),
             tells("cluster-deleted", "cpu", "until", "2026-11-20"),
         ),

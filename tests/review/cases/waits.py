@@ -371,7 +371,7 @@ CASES = (
         (template("lora", "timeout_s=86_400", "timeout_s=8640"),),
         (
             stops("timeout-changed", "lora", "not known: how long they take"),
-            tells("run-cost", "lora", "A run (model=27b) costs $63.92/h on Spot"),
+            tells("run-cost", "lora", "$6.08 a run"),
         ),
         never=("run on demand costs",),
         world=World(jobs=(Job("tune-9b", capacity_type="spot", hours=0.1),)),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.base.formatting import exact_span
-from slipway.deploying.deployment import schedule
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
@@ -24,12 +23,11 @@ from slipway.model.prices import Price, dollars
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import unfit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules import declared
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, named
+from slipway.reviewing.rules.words import have_ended
 
 DATED = ("until", "idleLimit", "from")
 """The settings of a season."""
@@ -188,27 +186,12 @@ def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:
     return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in cluster.pools), Price())
 
 
-def costs(cluster: Cluster, owners: Iterable[str] = ()) -> str:
-    """Return `with nothing running it costs $2.35/h, $1,719 a month`. `owners`: the teams that have it alone."""
+def costs(cluster: Cluster) -> str:
+    """Return `with nothing running it costs $2.35/h, $1,719 a month`."""
     hourly, limit = price(cluster), None if cluster.season.stays_idle else cluster.season.idle_limit
-    idle = "" if hourly.unknown else dollars(hourly) if limit else with_month(hourly)
-    return say("cluster-costs", idle=idle, limit=setting(limit), owners=named(f"`{owner}`" for owner in owners))
-
-
-def within(cluster: Cluster, change: Change, *, season: bool = False) -> str:
-    """Return what `up` does if no machines are found in time. `season`: it brings the cluster."""
-    wait = cluster.create_within or USUAL_WAIT
-    limit: dict[str, Any] = {"wait": exact_span(wait.total_seconds()), "long": wait >= TOO_LONG, "season": season}
-    return say("cluster-waits", others=cluster.alternatives, unfit=unfit(cluster.alternatives, change.new), **limit)
-
-
-def with_month(hourly: Price, cluster: Cluster | None = None) -> str:
-    """Return `$2.35/h, $1,719 a month`, `… and more` where a part has no known price; of machines of a cluster that is
-    soon given up, until when they are there."""
-    price = "" if hourly.unknown else dollars(Price(hourly.known))
-    limit = setting(cluster.season.idle_limit) if cluster and not cluster.season.stays_idle else ""
-    month = f"{hourly.known * HOURS_OF_A_MONTH:,.0f}"
-    return say("cost-a-month", price=price, month=month, more=not hourly.complete, limit=limit)
+    month = "" if limit else f"{hourly.known * HOURS_OF_A_MONTH:,.0f}"
+    idle = "" if hourly.unknown else dollars(Price(hourly.known))
+    return say("cluster-costs", idle=idle, month=month, more=not hourly.complete, limit=setting(limit))
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:
@@ -218,25 +201,6 @@ def pools_of(cluster: Cluster) -> tuple[str, ...]:
 def dates(cluster: Cluster) -> Mapping[str, Any]:
     season = cluster.season
     return dict(zip(DATED, (season.ends, season.idle_limit, season.begins), strict=True))
-
-
-@once
-def coming(change: Change) -> Mapping[str, tuple[str, ...]]:
-    """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
-    return {
-        action.cluster: tuple(
-            event.words(change.now)
-            for event in schedule.dates(action.current, action.living, change.live, change.new.region, change.now)
-        )
-        for action in change.actions
-        if action.current
-    }
-
-
-def announced(cluster: Cluster, change: Change) -> tuple[str, ...]:
-    """Return what a new cluster's dates and its idle limit bring."""
-    limit = cluster.season.idle_limit
-    return (*coming(change).get(cluster.name, ()), *([f"`idleLimit`: {setting(limit)}"] if limit else ()))
 
 
 def setting(value: Any) -> str:
@@ -267,4 +231,4 @@ def key_of(name: str, key: str) -> str:
 def of_cluster(row: RowName, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
     """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry."""
     field = "" if key is None else key_of(name, key)
-    return by_row(row, Subject("cluster", name, part), field=field, name=name, entry=key_of(name, ""), **parts)
+    return by_row(row, Subject("cluster", name, part), field=field, **parts)

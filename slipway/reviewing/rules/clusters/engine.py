@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.published_clusters import departures
@@ -17,7 +16,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.table import regions
 from slipway.model.prices import Price, per_hour
-from slipway.reviewing.change.change import Change, Side, once
+from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.words import jobs, machines, owned
@@ -79,8 +78,7 @@ def _destruction(
     scarce = _scarce(there)
     if declared and gone:
         field, itself, anew = next(iter(gone.replaces), ""), Subject("cluster", name), gone.fate is not Fate.DELETED
-        words: dict[str, Any] = {"scarce": scarce, "anew": anew, "known": Side.AFTER not in change.unknown}
-        yield by_row("deleted-declared", itself, details=_causes(gone), field=field, **words)
+        yield by_row("deleted-declared", itself, details=_causes(gone), field=field, scarce=scarce, anew=anew)
     elif retired and not declared:
         yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
     elif gone and was is None:

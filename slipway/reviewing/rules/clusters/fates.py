@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.base.formatting import last_part, short
 from slipway.deploying.generations.action import What
-from slipway.google.live import Unknown
-from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.withdrawal import replacing
 from slipway.model.cluster_fields import CLUSTER
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.season import moment_in_words
-from slipway.reviewing.change.change import Change, come_by_time
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, Way, ways_without, whose
+from slipway.reviewing.change.usual import DEAR
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, key_of, of_cluster, price
@@ -49,7 +45,6 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
-            values = _values(cluster, listed, change)
             by_time = (cluster.dormant_before or cluster.dormant_after) and not cluster.edits
             paid = cluster.new if group in _COMING else cluster.old if group in _GOING else None
             yield of_cluster(
@@ -58,16 +53,16 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 as_kind=_kind(cluster, group),
                 edits=cluster.edits,
                 details=_details(cluster, group, change),
-                grade=_grade(cluster, group, values),
+                grade=_grade(cluster, group),
                 key=None if cluster.stays or by_time else cluster.key,
                 cost=price(paid) if paid else None,
-                **values,
+                **_values(cluster, change),
             )
         yield from _needed(cluster, change)
         busy = cluster.jobs and cluster.retires
         if busy and not (cluster.stays or cluster.in_place or cluster.name in held_up(change)):
-            goes: Any = {"removed": group == "removed", "revived": group == "revived", "failed": cluster.failed}
-            yield of_cluster("jobs-finish-on-old", cluster.name, details=jobs(cluster.jobs, change.now), **goes)
+            on_it = jobs(cluster.jobs, change.now)
+            yield of_cluster("jobs-finish-on-old", cluster.name, details=on_it, failed=cluster.failed)
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
@@ -108,45 +103,27 @@ def _kind(cluster: ClusterChange, group: str) -> str:
     return kinds.get(group, "")
 
 
-def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
-    """Tell whether a cluster newly has all the machines of one that goes."""
-    had, has = ({pool.machine for pool in side.pools} if side else set() for side in (made.old, made.new))
-    return {pool.machine for pool in gone.pools} <= has - had
-
-
-def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, Any]:
+def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     brief = [str(_brief(edit)) for edit in cluster.edits]
-    meanwhile = _meanwhile(cluster, change)
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
-    begins = dormant.season.begins if dormant else None
     held = cluster.held or (old.minimum_machines if old and new is None else ())
-    unique = machines(each for each in held if not new or each.machine in {pool.machine for pool in new.pools})
-    again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     return {
-        "costs": of.costs(new, change.new.owners(cluster.name) if old is None else ()) if new else "",
+        "costs": of.costs(new) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
         "keys": named(dict.fromkeys(f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)),
         "wasted": _wasted(cluster),
         "held": cluster.name in held_up(change),
-        "end": _end(cluster, change, again),
+        "end": _end(cluster, change),
         "busy": cluster.jobs and cluster.retires,
-        "failed": cluster.failed,
         "there": cluster.new_in_cloud,
         "older": older[1:],
-        "cut_short": change.published is not None and cluster.name in replacing(change.published),
         "ended": have_ended(cluster.jobs),
         "lost": owned(cluster.jobs),
         "found": machines(new.minimum_machines) if new else "",
-        "stuck": named(f"`{each.name}`{whose([offer], each)}" for each, offer, rest in meanwhile if not rest),
-        "unique": unique if old and old.scarce else "",
-        "paid": of.with_month(price(old), old) if old and price(old) else "",
+        "unique": machines(held) if old and old.scarce else "",
         "adopted": new is None and cluster.name in change.new.clusters,
-        "state": dormant.reason().state if dormant and not dormant.awaited and dormant.why != "idle" else "",
-        "comes": moment_in_words(begins) if begins and begins > change.now else "",
-        "other": again and again.old is None,
-        "again": again and again.name,
-        "kept": change.new.origin.keep(cluster.name),
+        "state": dormant.reason().state if dormant and not dormant.awaited else "",
     }
 
 
@@ -158,7 +135,7 @@ def _brief(edit: Edit) -> Edit:
     return Edit(edit.key, *(short(side, 24) for side in sides))
 
 
-def _end(cluster: ClusterChange, change: Change, again: ClusterChange | None = None) -> str:
+def _end(cluster: ClusterChange, change: Change) -> str:
     """Return the end of the old cluster, after its name: `is deleted when … has ended`."""
     return say(
         "fate-end",
@@ -168,40 +145,24 @@ def _end(cluster: ClusterChange, change: Change, again: ClusterChange | None = N
         retires=of.ends(cluster.retires) if cluster.retires else "",
         busy=bool(cluster.jobs),
         read=cluster.read,
-        stays=cluster.made,
-        again=again.name if again and again.made else "",
     )
 
 
-def _meanwhile(cluster: ClusterChange, change: Change) -> Iterator[Way]:
-    """Yield what remains of jobs' ways until a cluster is made again, of templates that had it."""
-    coming = (each for each in of.cluster_changes(change) if each.new and not each.new_in_cloud)
-    absent = {each.name for each in coming if each.in_place or each.failed or each.gone}
-    for template, offer, rest in ways_without(change.new, cluster.name) if cluster.name in absent else ():
-        before = change.old.templates.get(template.name)
-        if before and any(each.cluster == cluster.name for each in before.offers):
-            yield template, offer, [each for each in rest if each.cluster not in absent]
-
-
 def _details(cluster: ClusterChange, group: str, change: Change) -> Iterator[str]:
-    old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    if dormant and old and new is None and dormant.why == "idle":
-        yield say("fate-idle")
+    old, new = cluster.old, cluster.new
     if group == "beside" and old:
         yield f"`{old.id}` {_end(cluster, change)}"
     elif only := new if old is None or group == "revived" else None if new else old:
-        yield from (say("cluster-id", id=only.id), *of.pools_of(only), *(of.announced(only, change) if new else ()))
-    if new and new.scarce and new.minimum_machines and not cluster.new_in_cloud and group == "found":
-        yield of.within(new, change, season=bool(new.season.begins) and new.name in come_by_time(change))
+        yield from (say("cluster-id", id=only.id), *of.pools_of(only))
     if new and (cluster.in_place or cluster.gone):
         yield from jobs(cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, group: str, values: Mapping[str, Any]) -> Grade | None:
+def _grade(cluster: ClusterChange, group: str) -> Grade | None:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if group == "beside" and _wasted(cluster) and new and price(new).known >= DEAR:
         return Grade.BLOCKING
-    if group == "found" and old and (cluster.jobs or values["stuck"]):
+    if group == "found" and old and cluster.jobs:
         return Grade.WARNING
     if group == "removed" and dormant and old and dormant.season == old.season:
         return Grade.NOTE  # The stack file announced it.
@@ -235,17 +196,8 @@ def adoption(change: Change) -> Iterator[Consequence]:
             details = of.pools_of(new)
             yield of_cluster("cluster-adopted", name, id=new.id, old=was, grade=grade, details=details, key="id")
         if old and old.adopted and not same:
-            lives, here = change.live.clusters, ("", change.old.region)
-            # Another region may have a different cluster with that id.
-            there = isinstance(lives, Unknown) or any(each.id == old.id and each.region in here for each in lives)
-            on_it, there = change.jobs_on(old.id), there or change.live.skipped
-            yield of_cluster("cluster-left", name, id=old.id, there=there, details=jobs(on_it, change.now), key="")
-
-
-def still_retiring(change: Change) -> Iterator[str]:
-    for action in of.staying(change).values():
-        if action.id in change.before.kept:
-            yield f"`{action.id}`, an older `{action.cluster}`, {of.ends(action)}"
+            on_it = jobs(change.jobs_on(old.id), change.now)
+            yield of_cluster("cluster-left", name, id=old.id, details=on_it, key="")
 
 
 def retiring(change: Change) -> Iterator[Consequence]:
@@ -257,7 +209,7 @@ def retiring(change: Change) -> Iterator[Consequence]:
         subject = Subject("cluster", action.id)
         on_it = [f"`{job.display_name}`" for job in action.jobs]
         if action.id not in known:
-            yield by_row("taken-over", subject, end=of.ends(action), first=change.first, details=on_it)
+            yield by_row("taken-over", subject, end=of.ends(action), details=on_it)
         # One that was current until now has no limit behind it.
         current = change.old.cluster_named(action.id)
         if action.overdue and not (current or (action.id in before and before[action.id].overdue)):

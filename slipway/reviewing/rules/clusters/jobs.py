@@ -42,9 +42,8 @@ def unfinished(change: Change) -> Iterator[Consequence]:
     for kept in change.after.kept.values():
         if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
             on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
-            words: dict[str, Any] = {"until": have_ended(on_it, "") if on_it else "", "bucket": kept.kind == "bucket"}
             details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
-            told = by_row("kept-for-jobs", Subject(kept.kind, kept.id), details=details, **words)
+            told = by_row("kept-for-jobs", Subject(kept.kind, kept.id), details=details)
             yield replace(told, section=Section.DATA)
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
@@ -96,8 +95,8 @@ def _shut_out(account: str, what: str, name: str, right: str, change: Change) ->
 def _lost(
     subject: Subject, hit: Sequence[VertexJob], change: Change, *, happens: str = "", right: str = "", lost: str = ""
 ) -> Iterator[Consequence]:
-    need, copy = _NEEDS[subject.what], subject.what == "bucket" and not right
-    told = {"what": subject.what, "happens": happens, "right": right, "lost": lost or need["lost"], "copy": copy}
+    need = _NEEDS[subject.what]
+    told = {"what": subject.what, "happens": happens, "right": right, "lost": lost or need["lost"]}
     grade = Grade.WARNING if subject.what == _NOTICES else None  # The jobs themselves go on.
     yield from _hit("jobs-lose", subject, hit, change, as_kind=need["kind"], grade=grade, **told)
 

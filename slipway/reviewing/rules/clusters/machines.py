@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from slipway.base.formatting import join
 from slipway.deploying.generations.action import What, Why
@@ -16,10 +15,8 @@ from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import has_tasks, machine_types
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, ClusterChange, held_up, of_cluster, price
-from slipway.reviewing.rules.table import say
-from slipway.reviewing.rules.words import have_ended, machines
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price
+from slipway.reviewing.rules.words import machines
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -42,7 +39,6 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
                 "renamed",
                 cluster.name,
                 found=machines(wanted),
-                until=have_ended(other.jobs, "") if other.jobs else "",
                 other=other.name,
                 key="",
                 grade=None if old.scarce and not in_turn else Grade.NOTE,
@@ -51,20 +47,13 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
-    name, key = cluster.name, cluster.key
+    name, key, paid = cluster.name, cluster.key, cluster.held_price
     if found := machines(new.minimum_machines):
-        how: dict[str, Any] = {"found": found, "others": new.alternatives, "within": of.within(new, change)}
-        how["long"] = new.create_within and new.create_within >= TOO_LONG
-        yield of_cluster("capacity-found-anew", name, grade=None if new.scarce else Grade.NOTE, key=key, **how)
+        yield of_cluster("capacity-found-anew", name, grade=None if new.scarce else Grade.NOTE, key=key, found=found)
     # Without quota for the new one there are no two.
     if cluster.held and not (cluster.in_place or name in held_up(change)):
-        grade = None if cluster.retires or cluster.scarce else Grade.NOTE
-        until = have_ended(cluster.jobs, "") if cluster.jobs else ""
-        grows = cluster.old and cluster.held_price != price(cluster.old, most=True)
-        waits = bool(grows) and any(job.waits for job in cluster.jobs)  # These may take more machines of it.
-        held = f"{'at least ' * (waits and cluster.held_price.complete)}{dollars(cluster.held_price)}"
-        how = {"briefly": not cluster.retires, "until": until, "held": held}
-        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=cluster.held_price, **how)
+        grade, held = None if cluster.retires or cluster.scarce else Grade.NOTE, cluster.read and dollars(paid)
+        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=paid, held=held)
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
@@ -73,10 +62,9 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     before = was.alternatives if was else ()
     if new is None or new.alternative or (cluster.new_in_cloud and not cluster.stays):
         return
-    stays = (cluster.stays and not cluster.gone) or cluster.name in held_up(change)
     if not new.alternatives:
         if before:
-            yield of_cluster("alternatives-gone", cluster.name, key="alternatives", stays=stays)
+            yield of_cluster("alternatives-gone", cluster.name, key="alternatives")
         return
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(alike([other], [each]) for each in before)]
@@ -91,7 +79,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     own = {pool.machine.type for pool in new.pools}
     of = join(f"`{kind}`" for kind in types if kind not in own)
     regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
-    lost, dearer = machines(cluster.held) if cluster.is_replaced else "", Price(most.known - price(new).known)
+    lost, dearer = cluster.is_replaced and cluster.held, Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)
     warns = lost or (not again and (not cluster.stays or lacking or far or (not before and dearer.known > 0)))
     yield of_cluster(
@@ -100,20 +88,10 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or"),
         lacking=lacking,
         most=dollars(most),
-        lost=lost,
-        stays=stays,
-        regions=regions,
-        home=change.new.region,
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce and not again else None if warns else Grade.NOTE,
         key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
-
-
-def standing_alternatives(change: Change) -> Iterator[str]:
-    for cluster in change.new.clusters.values():
-        if cluster.alternative:
-            yield say("stands-as-alternative", name=cluster.name, number=cluster.alternative, region=cluster.region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools, usual_offers
-from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import case_in_words
 from slipway.model.cluster_fields import machines_in_words, renamed_pools
@@ -19,7 +19,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, with_month
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of
 from slipway.reviewing.rules.table import RowName, by_row
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -62,13 +62,10 @@ def _lost(pool: Pool, cluster: ClusterChange) -> int:
 
 
 def _gone(place: _Place, pool: Pool, cluster: ClusterChange, *, unused: bool) -> Consequence:
-    gpus, lost = bool(pool.machine.accelerator), _lost(pool, cluster)
-    grade = None if gpus and lost else Grade.NOTE if unused else Grade.WARNING
-    paid, held = pool.price_per_hour * lost, machines([MachineGroup(pool.machine, lost)])
-    saved = with_month(paid, cluster.new or cluster.old)
-    told: dict[str, Any] = {"held": held, "saved": saved, "unused": unused, "scarce": gpus}
-    edits = (Edit(pool.name, machines_in_words(pool), ""),)
-    return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, **told)
+    lost, edits = _lost(pool, cluster), (Edit(pool.name, machines_in_words(pool), ""),)
+    grade = None if pool.machine.accelerator and lost else Grade.NOTE if unused else Grade.WARNING
+    held, paid = machines([MachineGroup(pool.machine, lost)]), pool.price_per_hour * lost
+    return _of_pool("pool-goes", place, grade=grade, edits=edits, cost=paid, held=held)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> Iterator[Consequence]:
@@ -82,13 +79,11 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
         yield _of_pool(
             "other-machines" if other else "fewer-machines",
             place,
-            scarce=was,
             grade=None if was and not grown else Grade.WARNING,
             given=machines([MachineGroup(old.machine, lost)]),
             new=new.machine,
             old=old.machine,
             left=new.min,
-            grows=new.autoscaled,
             ready=old.min,
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
@@ -98,13 +93,11 @@ def _given_back(place: _Place, old: Pool, new: Pool, cluster: ClusterChange) -> 
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
-    alike, more = old.machine.kind == new.machine.kind, new.min > old.min
+    alike, more = old.machine.kind == new.machine.kind, max(new.min - old.min, 0)
     further = new.autoscaled and new.max > old.max
     if alike and (further or more):
-        cluster, key = _cluster(change.new, place), "max" if further else "min"
-        saved = with_month(new.price_per_hour * max(new.min - old.min, 0), cluster)
-        how: dict[str, Any] = {"more": more, "further": further, "saved": saved}
-        yield _of_pool("pool-raised", place, edits=_both(old, new), key=_size(new, key), **how)
+        key, paid = _size(new, "max" if further else "min"), dollars(new.price_per_hour * more)
+        yield _of_pool("pool-raised", place, edits=_both(old, new), key=key, more=more, further=further, paid=paid)
     if new.max >= old.max:
         return
     hit = [name for name, template in change.new.templates.items() if largest(template, *place) > new.max]
@@ -136,7 +129,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     # One that has the machines of a pool that goes, and was idle, takes its place.
     gone = [before[place].machine for place in idle if place not in pools]
     for place in () if unknown else sorted(_idle(new) - idle):
-        pool, cluster = pools[place], _cluster(new, place)
+        pool = pools[place]
         # What a refused template leaves is not free before that is mended.
         if (refused and pool == before.get(place)) or pool.machine in gone:
             continue
@@ -144,8 +137,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         yield _of_pool(
             "pool-unused",
             place,
-            paid=with_month(paid, cluster),
-            dated=cluster.season.begins or cluster.season.ends,
+            paid=dollars(paid),
             grade=Grade.BLOCKING if place in before and (gpus or paid.known >= DEAR) else None,
             cost=paid,
         )
@@ -172,7 +164,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             templates=named(map("`{}`".format, needs_of)),
             most=join(map(str, counts), "or"),
             min=pool.min,
-            grows="up to " * (len(counts) > 1) + dollars(pool.price_per_hour * (counts[-1] - pool.min)),
             edits=_both(was, pool) if was.min != pool.min else (),
             key=_size(pool, "min") if pool.min < was.min else "",
         )
@@ -194,10 +185,6 @@ def _idle(catalog: Catalog) -> frozenset[_Place]:
 
 def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:
     return {(cluster.name, pool.name): pool for cluster in reversed(catalog.expected) for pool in cluster.pools}
-
-
-def _cluster(catalog: Catalog, place: _Place) -> Cluster:
-    return next(cluster for cluster in catalog.expected if cluster.name == place[0])
 
 
 def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import timedelta
 from typing import Any
 
-from slipway.base.formatting import exact_span, join, usd
+from slipway.base.formatting import join
 from slipway.deploying.deployment.schedule import prepared
 from slipway.google.live import Unknown
 from slipway.google.quota.seasons import Readiness
@@ -16,7 +15,6 @@ from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import Price, bounded
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
@@ -35,9 +33,9 @@ _SOON = timedelta(days=7)
 
 def settings(change: Change) -> Iterator[Consequence]:
     """Find changed settings, with the events that they bring, and changes of a dormant cluster."""
-    before, after, coming = _all(change.old), _all(change.new), of.coming(change)
+    before, after = _all(change.old), _all(change.new)
     for name in dict.fromkeys((*before, *after)):
-        old, new, events = before.get(name), after.get(name), coming.get(name, ())
+        old, new = before.get(name), after.get(name)
         if new is None:
             if isinstance(old, DormantCluster):
                 yield of_cluster("season-given-up", name, key="")
@@ -45,16 +43,13 @@ def settings(change: Change) -> Iterator[Consequence]:
             if isinstance(new, DormantCluster):
                 begins, told = new.season.begins, {"state": new.reason().state, "costs": of.costs(new)}
                 told["when"] = moment_in_words(begins) if begins and begins > change.now else ""
-                details = (*of.pools_of(new), *of.announced(new, change))
-                yield of_cluster("season-to-come", name, details=details, key="from", **told)
+                yield of_cluster("season-to-come", name, details=of.pools_of(new), key="from", **told)
         else:
-            yield from (edited := [*_edited(old, new, events, change)])
+            yield from _edited(old, new, change)
             # No other rule tells the edits of a cluster that comes or goes by its dates.
             if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
-                why = _reason(new)
-                told = {"waits": why, "why": "" if any(why in part.so for part in edited) else why}
-                told["costs"] = of.costs(new) if why and price(old) != price(new) else ""
-                yield of_cluster("season-remade", name, edits=remade, key=remade[0].key, **told)
+                dearer = of.costs(new) if price(old) != price(new) else ""
+                yield of_cluster("season-remade", name, edits=remade, key=remade[0].key, costs=dearer)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     short, sides = set[str](), season_quota(change)
@@ -69,25 +64,20 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster(row, name, when=moment_in_words(readiness.begins), why=readiness.why, key="from")
 
 
-def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
+def _edited(old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]:
     """Yield the settings that differ, but for dates by which the cluster comes or goes at once: its fate has them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
-    ends = [each.season.ends for each in (old, new)]
-    # One of both dates tells what the season costs more.
-    told = "until" if ends[0] and ends[1] and ends[0] < ends[1] else "from"
-    reasons = iter([_reason(new)])  # Said once.
     for key, was, value in compare(_by_key(old), _by_key(new)):
         dated = key in of.DATED
         # A cluster without a beginning is wanted, as one whose has passed.
         past = key in ("from", "until") and all(at <= change.now if at else key == "from" for at in (was, value))
         if was_asleep != asleep or past if dated else old.adopted or new.adopted:
             continue
-        asked = value is not None and not (dated and asleep)
-        sooner = asked and dated and (was is None or (value > was if key == "from" else value < was))
+        later, asked = key == "from", value is not None and not (dated and asleep)
+        sooner = asked and dated and (was is None or (value > was if later else value < was))
         harms = sooner or (key == "createWithin" and was and value and value >= TOO_LONG > was)
-        later = key == "from"
-        shorter = asleep and key in ("from", "until") and was and value and (value > was if later else value < was)
-        loses = (harms and dated) or shorter
+        shorter = asleep and key == "until" and was and value and value < was
+        loses = sooner or shorter
         ways = list(ways_without(change.new, new.name)) if loses else []
         if value:
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
@@ -101,38 +91,21 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         lonely = [template.name for template, _, rest in ways if not rest]
         used = isinstance(change.live.recent, Unknown) or any(map(change.jobs_by_template.get, lonely))
         shuts = harms and (soon or (lonely and used))
-        warns = paid or harms or (shorter and not later)
+        warns = paid or harms or shorter
         # What is made anew now by the new word is told of its fate.
         settled = key == "replacement" and old.id != new.id
-        costs = (_longer(old, new, change.now) if key == told else "") or (of.costs(new) if paid else "")
         yield of_cluster(
             row_of(f"cluster/{key}", was, value, "later" * (asleep or more > timedelta(0))),
             new.name,
             part=key,
             value=of.setting(value),
             before=of.setting(was),
-            costs=costs,
-            why=next(reasons, "") if dated and not costs else "",
+            costs=of.costs(new) if paid else "",
             lost=say("cluster-lost", **lost) if loses else "",
-            harms=harms,
             edits=[Edit(key, of.setting(was), of.setting(value))],
-            details=events if dated else (),
             grade=Grade.BLOCKING if shuts else Grade.NOTE if settled else Grade.WARNING if warns else None,
             key=key,
         )
-
-
-def _longer(old: Cluster, new: Cluster, now: datetime) -> str:
-    """Return what the time costs by which a season is longer."""
-    dates = [(max(each.season.begins or now, now), each.season.ends) for each in (old, new)]
-    was, becomes = (max(ends - begins, timedelta(0)) if ends else None for begins, ends in dates)
-    limit, waits = new.season.idle_limit, isinstance(new, DormantCluster) and (new.lacks or not new.comes)
-    if was is None or becomes is None or becomes <= was or waits:
-        return ""
-    more = (becomes - was).total_seconds()
-    prices = dict.fromkeys(price(new, most=each) * (Decimal(more) / 3600) for each in (False, True))
-    idle, most = [bounded(usd(float(each.known)), each) if each.known else "" for each in (*prices, Price())][:2]
-    return say("season-longer", more=exact_span(more), limit=limit, idle=idle, most=most)
 
 
 def _by_key(cluster: Cluster) -> dict[str, Any]:
@@ -146,24 +119,6 @@ def _by_key(cluster: Cluster) -> dict[str, Any]:
 
 def _lacks(cluster: Cluster) -> set[str]:
     return set(cluster.lacks or ()) if isinstance(cluster, DormantCluster) else set()
-
-
-def _reason(cluster: Cluster) -> str:
-    """Return why a cluster is dormant, and of one that is given up, which may still live, what brings it back."""
-    if not isinstance(cluster, DormantCluster):
-        return ""
-    return cluster.reason().back if cluster.why == "idle" else cluster.reason().of("it")
-
-
-def due(change: Change) -> Iterator[str]:
-    """Yield the due events of clusters that had their dates and costs before this change, and the dormant ones."""
-    before, after, (_, ready, *_) = _all(change.old), _all(change.new), season_quota(change)
-    coming = {name: [f"`{name}`: {event}" for event in events] for name, events in of.coming(change).items()}
-    for name, cluster in change.new.dormant.items():
-        coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
-    for name, events in coming.items():
-        if name in before and all(get(before[name]) == get(after[name]) for get in (of.dates, price)):
-            yield from events
 
 
 @once
