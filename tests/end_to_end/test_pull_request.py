@@ -180,7 +180,7 @@ def somebody_is_shut_out(repository: Repository, github: GitHub) -> None:
     repository.commit("others submit")
     shut = repository.commented(github, repository.reviewed("--output", "json").out)
     assert shut.code == 5, shut.said
-    assert "`group:ml-engineers@company.example` can't submit any more" in shut.out
+    assert "`group:ml-engineers@company.example` can't submit here any more" in shut.out
     (comment,) = github.comments
     comment.at = WRITTEN
     repository.merged("out")

@@ -111,6 +111,6 @@ def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     (workflows / "up.yaml").write_text("on: push\n")
     said = team.edited().out
     told = [line for line in said.splitlines() if line.startswith("- ")]
-    assert "### ⛔ trial: Code that deploys or judges is edited\n" in said, said
+    assert "### ⛔ trial: Code that may deploy or judge is edited\n" in said, said
     assert told == ["- ⛔ a person has to read `../.github/workflows/up.yaml`"], said
     team.undone()

@@ -225,7 +225,7 @@ CASES = (
         (mandatory("longestTimeout: 100"), stack("    advisory:\n      longestTimeout: 48\n", "")),
         "policy-added",
         Grade.NOTE,
-        ("`mandatory.longestTimeout` (100) is new, and refuses what breaks it",),
+        ("`mandatory.longestTimeout` is new: 100",),
         ("what it only warned of",),
     ),
     Told(

@@ -189,7 +189,7 @@ def test_the_headline_names_what_hits_every_job_before_what_hits_a_submission() 
 def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> None:
     case = replace(CASES["Anybody on the internet may read the results"], files=("__main__.py",))
     first, second = headline((play(case),)).split(" · ")
-    assert first.startswith("⛔ prod: Anybody on the internet") and second == "Code that deploys or judges is edited"
+    assert first.startswith("⛔ prod: Anybody on the internet") and second == "Code that may deploy or judge is edited"
 
 
 def test_the_headline_names_the_cluster_that_goes_before_the_jobs_that_lose_it() -> None:

@@ -48,7 +48,7 @@ EDITS = (
     stack("clusters: []", "clusters: [big]"),
 )
 NOUNS = {"Spot": "spot", "machines on demand": "on-demand", "the reservation": "reservation", "a pool": "pool"}
-LOST = "count for|can no longer|can't use|can't run|can run|can use|are refused|are not offered|may have|may use"
+LOST = "label `team`|can no longer|can't use|can't run|can run|can use|are refused|are not offered|may have|may use"
 
 
 def ways(catalog: Catalog, name: str, values: Mapping[str, Scalar], team: str, type_: str = "") -> list[Offer]:

@@ -29,8 +29,6 @@ _GLOBS = (
     *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in _READ_BY_FORGE),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
-_OF_PROGRAM = ("bench", "bootstrap", "components", "journey", "local", "policy", "slipway")
-"""Folders of a program's own modules, which it surely imports."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
@@ -45,13 +43,6 @@ def seen_from(folder: str, path: str) -> str:
 
 def deploys(path: str) -> bool:
     return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
-
-
-def may_be_read(path: str) -> bool:
-    """Tell whether the path of a file that may deploy does not say whether the program reads it."""
-    top, below, _ = path.partition("/")
-    known = top in _OF_PROGRAM or top.startswith(".") if below else path.endswith((".py", "file", "ml"))
-    return not known and not path.endswith(_READ_BY_FORGE)
 
 
 def has_pins(path: str) -> bool:

@@ -27,6 +27,7 @@ _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
+_STRICTER: RowName = "policy-added"
 
 
 def policy(change: Change) -> Iterator[Consequence]:
@@ -69,9 +70,8 @@ def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values
     """Return the consequence of another grade of a kind, which a key of the policy has."""
     means, idle = KINDS[kind].means.partition(";")[0], kind == SUMS[0]
     values = {"blocks": False, "sums": False, **values, "kind": kind, "means": means, "idle": idle}
-    row: RowName = "review-milder" if milder else "review-stricter"
-    edits = (Edit(kind, before, after),)
-    return by_row(row, Subject("policy", f"{key}.{kind}"), edits=edits, before=before, after=after, **values)
+    values |= {"as_kind": "" if milder else _STRICTER, "edits": (Edit(kind, before, after),)}
+    return by_row("review-graded", Subject("policy", f"{key}.{kind}"), before=before, after=after, **values)
 
 
 def _breach(breach: Finding, change: Change, **how: Any) -> Consequence:
@@ -154,11 +154,10 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
         lets, text = let_in.get((level, key), ""), BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         shown = [_shown(was), _shown(now)]
         told = {name: short(side, _LONGEST) or "nothing" for name, side in zip(("was", "now"), shown, strict=True)}
-        words: dict[str, Any] = {"key": key, "level": level, "text": text, "lets": lets, **told}
-        words |= {"new": was is None, "gone": now is None, "mandatory": level == MANDATORY}
-        words |= {"number": not isinstance(now, bool), "details": [lets] if lets else ()}
+        words: dict[str, Any] = {"key": key, "level": level, "text": text, **told}
+        words |= {"new": was is None, "gone": now is None, "details": [lets] if lets else ()}
         grade = (Grade.WARNING if lets else Grade.NOTE) if level == ADVISORY else None
-        row: RowName = "policy-added" if stricter else "policy-weaker"
+        row: RowName = _STRICTER if stricter else "policy-weaker"
         yield by_row(row, Subject("policy", key, level), edits=(Edit(key, *shown),), grade=grade, **words)
 
 

@@ -11,7 +11,7 @@ from slipway.deploying.engine.failures import failure
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_read
+from slipway.reviewing.change.files import STACK_FILE, deploys
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -51,29 +51,17 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file.replace('`', chr(39))}`" for file in edited]
-        does = {name: may_be_read(file) for file, name in zip(edited, names, strict=True) if deploys(file)}
         yield by_row(
             "program-edited",
             Subject("program"),
-            unsure=named(name for name, unsure in does.items() if unsure),
-            sure=not all(does.values()),
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())],
             details=names if len(names) > 1 else (),
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:
-        opens, file = any(map(_open, pins)), min(files.pins)
         subject, words = Subject("program", "packages"), named(map(str, pins))
-        yield by_row("pins-changed", subject, pins=words, opens=opens, file=file, edits=pins)
-
-
-def _open(pin: Edit) -> bool:
-    """Tell whether a package may be of any version, and was of fewer; or an option names a place."""
-    if not pin.key[0].isalnum():
-        return "://" in pin.after
-    exact = re.match(r"=?\d[\w.+!-]*( ?;|$)|.*@[0-9a-f]{12}…$", pin.after)
-    return bool(pin.after) and not exact and not (pin.before and pin.after.startswith(pin.before))
+        yield by_row("pins-changed", subject, pins=words, file=min(files.pins), edits=pins)
 
 
 def refusal(fault: Fault, details: Iterable[str] = ()) -> Consequence:

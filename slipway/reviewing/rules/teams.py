@@ -13,7 +13,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import Way, account_of, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
 from slipway.reviewing.rules.words import named
 
@@ -28,11 +28,9 @@ def teams(change: Change) -> Iterator[Consequence]:
     sides, stay = (change.before, change.after), set(change.before.people) & set(change.after.people)
     for member in sorted(stay):
         former, present = ({*groups_of(facts.catalog, [member])} & facts.catalog.teams.keys() for facts in sides)
-        left = former & change.new.teams.keys() - present
-        moves: Mapping[RowName, set[str]] = {"team-left": left, "team-joined": present - former}
-        for row, name in ((row, name) for row, names in moves.items() for name in sorted(names)):
-            clusters = named(f"cluster `{each}`" for each in change.new.teams[name].clusters)
-            yield by_row(row, Subject("member", member, f"team {name}"), team=name, has=clusters)
+        for name in sorted((former ^ present) & change.new.teams.keys()):
+            joins, subject = name in present, Subject("member", member, f"team {name}")
+            yield by_row("team-member", subject, as_kind="" if joins else "team-left", joins=joins, team=name)
     going = change.old.clusters.keys() - change.new.clusters.keys()
     ended = [_shares(change.old.shares, cluster) for cluster in going]
     for cluster in sorted({*(change.old.shares or ()), *(change.new.shares or ())} - going):
@@ -45,10 +43,8 @@ def teams(change: Change) -> Iterator[Consequence]:
                 for side in (change.old, change.new)
             )
             owners, without = {*(change.new.owners(cluster) or old)}, {*(new and old)} - {*new}
-            alone, losing = len(sending & owners) == 1, sorted(without & sending & owners)
-            words: dict[str, Any] = {"before": before, "after": after, "gone": not new, "cluster": cluster}
-            words |= {"alone": alone, "lost": _called(losing)}
-            words["grade"] = Grade.NOTE if alone and not without & sent else None
+            words: dict[str, Any] = {"before": before, "after": after, "cluster": cluster}
+            words["grade"] = Grade.NOTE if len(sending & owners) == 1 and not without & sent else None
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
     for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):

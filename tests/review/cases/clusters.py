@@ -263,7 +263,7 @@ CASES = (
                 "unless network `training` is peered",
                 "`up` publishes all else and fails",
             ),
-            hurts("network-changed", "digits", "training", "those on other machines don't"),
+            hurts("network-changed", "digits", "training"),
             hurts("network-changed", "tune", "training"),
         ),
         may=ANEW,

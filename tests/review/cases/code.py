@@ -60,7 +60,7 @@ CASES = (
                 '    torch.save(state, "/tmp/checkpoint.pt")',
             ),
         ),
-        (hurts("code-changed", "lora", "names `/tmp`, which goes with the machine", '(state, "/tmp/checkpoint.pt'),),
+        (hurts("code-changed", "lora", '(state, "/tmp/checkpoint.pt'),),
         given=(SAVES_BY_PATH,),
         accident="checkpoints written to local disk, gone with a preempted machine",
     ),
@@ -116,7 +116,6 @@ CASES = (
                 "lora",
                 "find no checkpoint any more",
                 "outlives the machine",
-                "or makes room for another",
             ),
         ),
         given=(SAVES_CHECKPOINT, PLACE),
@@ -125,7 +124,7 @@ CASES = (
     Case(
         "The checkpoint goes to the machine's own disk, beside a file that reads from a bucket",
         (Edit(TASK, 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])', 'OUTPUT = Path("/tmp")'),),
-        (stops("code-changed", "lora", "no longer names the job's own output", "paid a second time"),),
+        (stops("code-changed", "lora", "no longer names the job's own output"),),
         given=(SAVES_CHECKPOINT, PLACE, SHARDS),
         never=("find no checkpoint", "outlives the machine"),
         accident="checkpoints on the disk of a Spot machine",
@@ -150,7 +149,7 @@ CASES = (
         (Edit("jobs/common/data.py", "SEED = 1", "SEED = 2"),),
         (
             hurts("code-changed", "digits", "Jobs of `digits` run other code, of", "jobs/common/data.py"),
-            hurts("code-changed", "tune", "may run other code, of `jobs/common/data.py`"),
+            hurts("code-changed", "tune", "run other code, of `jobs/common/data.py`"),
             tells("code-changed", "lora", "no code that they run names it"),
         ),
         given=(
@@ -265,7 +264,7 @@ CASES = (
         (*RENAMED, Edit("jobs/study/task.py", "", NAMED + TUNE), Edit("jobs/tune/depths.py")),
         (
             stops("start-fails", "tune", "for want of", "`tune.depths`"),
-            hurts("code-changed", "tune", "no review compares the two"),
+            hurts("code-changed", "tune"),
         ),
         may=("arguments-changed",),
         given=(Edit("jobs/tune/task.py", TUNE, NAMED + TUNE), Edit("jobs/tune/depths.py", "", "DEPTHS = 9\n")),
@@ -274,7 +273,7 @@ CASES = (
     Case(
         "Checkpoints are written no more, and the template says that there are some",
         (Edit("jobs/digits/task.py", "        os.replace(new, kept)\n", ""),),
-        (hurts("code-changed", "digits", "no line saves a checkpoint", "begins anew"),),
+        (hurts("code-changed", "digits"),),
         given=SAVING,
         accident="a night's work lost with a machine, for fewer writes",
     ),

@@ -44,7 +44,7 @@ CASES = (
     ),
     Case(
         "Somebody changed the bucket and took two grants away by hand",
-        names=(tells("drift", "work", "earlier versions"), tells("drift", "", "roles/storage.objectUser")),
+        names=(tells("drift", "work", "earlier versions"), tells("drift", "")),
         may=("drift",),
         recorded="by_hand",
         accident="grants removed in the console",

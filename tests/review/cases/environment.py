@@ -10,7 +10,7 @@ CASES = (
     Case(
         "Jobs are ended sooner, and at more use of their GPUs",
         (template("evals", "Idle(3600)", "Idle(600, below=0.6)"),),
-        (hurts("environment-changed", "evals", "below 60 % for 10 min, until now below 5 % for 1 h"),),
+        (hurts("environment-changed", "evals", "below 60 % for 10 min instead of below 5 % for 1 h"),),
         given=IDLE,
         never=("SLIPWAY_IDLE` =",),
         accident="healthy runs that were ended while they loaded their data",
@@ -18,13 +18,13 @@ CASES = (
     Case(
         "Idle jobs are ended no more",
         (template("evals", "    idle=Idle(3600),\n", ""),),
-        (tells("environment-changed", "evals", "run on, and are paid, while nobody uses their GPUs"),),
+        (tells("environment-changed", "evals", "have no idle limit any more"),),
         given=IDLE,
     ),
     Case(
         "Jobs are ended later, and at less use of their GPUs",
         (template("evals", "Idle(3600)", "Idle(7200, below=0.01)"),),
-        (tells("environment-changed", "evals", "below 1 % for 2 h, until now below 5 % for 1 h"),),
+        (tells("environment-changed", "evals", "below 1 % for 2 h instead of below 5 % for 1 h"),),
         given=IDLE,
     ),
     Case(
@@ -76,7 +76,7 @@ CASES = (
     Case(
         "A variable with another region",
         (template("evals", _KEPT, _KEPT.replace("us-central1", "europe-west4")),),
-        (hurts("environment-changed", "REGION", "results may differ"),),
+        (hurts("environment-changed", "REGION"),),
         world=BUSY,
         accident="a bucket in another region, by one variable",
     ),

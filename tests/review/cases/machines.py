@@ -272,7 +272,7 @@ CASES = (
         ),
         (
             hurts("machines-changed", "evals", "pd-standard 100 GB instead of pd-ssd 100 GB"),
-            hurts("machines-changed", "digits", "take 3 `n1-standard-8` instead of 4 (`workers`)", "divides its work"),
+            hurts("machines-changed", "digits", "ask for 3 `n1-standard-8` instead of 4 (`workers`)"),
         ),
         may=("run-cost", "arguments-changed"),
     ),

@@ -137,7 +137,7 @@ CASES = (
                 "      - user:ada@acme.example\n      - user:kim@contractor.example\n",
             ),
         ),
-        (hurts("submitter-added", "kim@contractor.example", "of a domain new here", "hf-token"),),
+        (hurts("submitter-added", "kim@contractor.example", "of a domain new here"),),
         accident="sharing that was to be restricted to a domain",
     ),
     Case(

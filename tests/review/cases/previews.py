@@ -196,7 +196,7 @@ CASES = (
         (stack("retireWithin: 2w", "retireWithin: 2 weeks"), stack("      regions: [us-central1]\n", "")),
         (
             stops("preview-failed", "", "retireWithin"),
-            stops("policy-weaker", "policy regions", "is dropped, and stops no deployment any more"),
+            stops("policy-weaker", "policy regions", "is dropped"),
         ),
         accident="a rule dropped behind another mistake",
     ),

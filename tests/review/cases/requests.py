@@ -38,7 +38,7 @@ CASES = (
     Case(
         "A judge without the launcher keeps its checkpoints by an address of their own",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "`$SLIPWAY_OUTPUT` is not kept, not even checkpoints"),),
+        (stops("request-changed", "launcher", "`$SLIPWAY_OUTPUT` is not kept"),),
         given=(template("evals", '"REGION": "us-central1"', '"CKPT": "${slipway.output}/checkpoints"'),),
         never=("begins anew",),
         accident="a wrapper taken away that had copied results",
@@ -64,7 +64,7 @@ CASES = (
     Case(
         "A pipeline that uploaded a model uploads none any more",
         (template("evals", f"    {JUDGE_MODEL},\n", ""),),
-        (hurts("request-changed", "evals request modelToUpload", "whoever serves it gets none", "keep `model`"),),
+        (hurts("request-changed", "evals request modelToUpload"),),
         given=UPLOAD,
     ),
     Case(
@@ -77,7 +77,7 @@ CASES = (
     Case(
         "An image starts as it is from now on",
         (AS_IT_IS,),
-        (stops("request-changed", "evals", "cost, twice", "get no `JUDGE_KEY`"),),
+        (stops("request-changed", "evals", "no secret is fetched"),),
         accident="a training that ran twice, as an answer was lost",
     ),
     Case(
@@ -99,8 +99,8 @@ CASES = (
             template("lora", '{"NCCL_DEBUG": "WARN"}', '{"NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}'),
         ),
         (
-            tells("request-changed", "evals", "--role"),
-            tells("environment-changed", "lora", "what the log has"),
+            tells("request-changed", "evals"),
+            tells("environment-changed", "lora"),
         ),
     ),
     Case(
@@ -116,7 +116,7 @@ CASES = (
     Case(
         "A model is uploaded under another name",
         (template("evals", 'ModelUpload("judge"', 'ModelUpload("judge-v2"'),),
-        (hurts("request-changed", "evals", "under the name `judge-v2`", "looks for the old name"),),
+        (hurts("request-changed", "evals", "`displayName` `judge-v2` instead of `judge`"),),
         given=UPLOADS,
         never=("who serves it gets another",),
         accident="a deployment that served the old model, as the new one had another name",
@@ -130,7 +130,7 @@ CASES = (
         (
             hurts("request-changed", "train", "fail when a task's wait", "until now such a task went on to a machine"),
             tells("request-changed", "train", "have each task wait `24 h`", "instead of `2 h`"),
-            hurts("request-changed", "train", "try no task again that fails, until now `a`", "ends the whole run"),
+            hurts("request-changed", "train"),
             hurts("request-changed", "train", "another version"),
         ),
         may=("fallback-wait",),
@@ -187,12 +187,12 @@ CASES = (
     Case(
         "Jobs get a label by which finance takes the bill apart",
         (more("evals", 'labels={"cost-center": "r-7"}'),),
-        (tells("request-changed", "evals label cost-center", "r-7", "bill"),),
+        (tells("request-changed", "evals label cost-center", "r-7"),),
     ),
     Case(
         "Jobs count for another team than before",
         (template("evals", '"team": "judges"', '"team": "vision"'),),
-        (hurts("request-changed", "evals label team", "judges", "vision", "no team, group or budget"),),
+        (hurts("request-changed", "evals label team", "judges", "vision"),),
         never=("draw on its",),
         accident="a team that paid for another's jobs",
         given=(more("evals", 'labels={"team": "judges"}'),),
@@ -206,14 +206,14 @@ CASES = (
     Case(
         "Jobs count for a team that has a budget",
         (more("evals", 'labels={"team": "vision"}'),),
-        (tells("request-changed", "evals label team", "team `vision` may spend $900 a month"),),
+        (tells("request-changed", "evals label team"),),
         never=("no team of that name",),
         given=(stack("  slipway:policy:\n", "  slipway:budget: { teams: { vision: 900 } }\n  slipway:policy:\n"),),
     ),
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "is not kept, not even checkpoints"),),
+        (stops("request-changed", "launcher", "no secret is fetched", "is not kept"),),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),
@@ -266,7 +266,7 @@ CASES = (
                 "",
             ),
         ),
-        (hurts("request-changed", "train order of tasks", "no task after another"),),
+        (hurts("request-changed", "train pipeline", "another version of their pipeline"),),
         may=("request-changed",),
         given=(*PIPELINE, SECOND),
         never=("at once",),
@@ -276,7 +276,7 @@ CASES = (
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
         (
-            hurts("request-changed", "tune label team", "count for team `visoin` instead of `vision`"),
+            hurts("request-changed", "tune label team", "label `team` `visoin` instead of `vision`"),
             stops("no-offer-left", "tune", "takes jobs of team `vision` alone"),
         ),
         given=(
@@ -290,7 +290,7 @@ CASES = (
         "A template's jobs count for no team any more, and lose the cluster that was theirs",
         (template("tune", '    labels={"team": "vision"},\n', ""),),
         (
-            hurts("request-changed", "tune label team", "count for team `vision` no more, unless `--team` says so"),
+            hurts("request-changed", "tune label team", "don't have label `team` any more, which was `vision`"),
             hurts("cluster-team", "template tune", "are refused"),
         ),
         given=(
@@ -304,7 +304,7 @@ CASES = (
         "A template's label goes, and with it a team's machines and budget",
         (template("lora", '    labels={"team": "vision"},\n', ""),),
         (
-            hurts("request-changed", "lora label team", "count for team `vision` no more, unless `--team` says so"),
+            hurts("request-changed", "lora label team", "don't have label `team` any more, which was `vision`"),
             hurts("cluster-team", "cluster h100", "jobs of `lora` to `h100`"),
         ),
         given=(
@@ -330,7 +330,7 @@ CASES = (
         "A template without a pool leaves its team, and tries the team's pool first",
         (template("evals", '    labels={"team": "bench"},\n', ""), template("evals", '("spot", ', '("pool", "spot", ')),
         (
-            hurts("request-changed", "evals", "count for team `bench` no more"),
+            hurts("request-changed", "evals", "don't have label `team` any more, which was `bench`"),
             hurts("offer-added", "evals", "they cost nothing more"),
         ),
         given=(more("evals", 'labels={"team": "bench"}'), OWNED),

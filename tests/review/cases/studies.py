@@ -31,7 +31,7 @@ CASES = (
     Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
-        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`", "see which end"),),
+        (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`"),),
         accident="the worst trial was taken for the best",
     ),
     Case(
@@ -39,7 +39,7 @@ CASES = (
         (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
         (
             tells("bounds-widened", "tune parameter parallel", "up to 40"),
-            hurts("study-changed", "tune", "values 2 4 8", "width", "other trials are tried"),
+            hurts("study-changed", "tune", "values 2 4 8", "width"),
         ),
         accident="a job that waited for machines that could never come",
     ),
@@ -83,7 +83,7 @@ CASES = (
     Case(
         "A study judges by its loss, which its code reports from now on, and takes the highest for the best",
         (template("tune", METRIC, '(Metric("log_loss"),)'), Edit(REPORTS.file, '"accuracy"', '"log_loss"')),
-        (hurts("study-changed", "tune study", "`log_loss, maximized`", "does not report that is paid"),),
+        (hurts("study-changed", "tune study", "`log_loss, maximized`", "does not report that has no result"),),
         may=("code-changed",),
         given=(REPORTS,),
         never=("first have the code report it", "not known: whether the edited code"),
@@ -96,7 +96,7 @@ CASES = (
     Case(
         "A study judges by a second metric",
         (template("tune", METRIC, F1),),
-        (hurts("study-changed", "tune study metrics f1", "`f1`", "no single trial is the best"),),
+        (hurts("study-changed", "tune study metrics f1", "`f1`"),),
     ),
     Case(
         "A study judges by a second metric, of which less is better",
@@ -106,7 +106,7 @@ CASES = (
     Case(
         "A study does not judge by its second metric any more",
         (template("tune", F1, METRIC),),
-        (stops("study-changed", "tune", "`f1`", "another trial may be the best one"),),
+        (stops("study-changed", "tune", "`f1`"),),
         given=(template("tune", METRIC, F1),),
         accident="a study that called another trial the best",
     ),
@@ -115,8 +115,7 @@ CASES = (
         (template("tune", "parallel_trials=2, max_failed_trials=3", "parallel_trials=4, max_failed_trials=1"),),
         (
             hurts(
-                *("study-changed", "tune", "run `4` trials at once instead of `2`"),
-                "learns nothing from those beside it",
+                *("study-changed", "tune", "`parallelTrialCount` `4` instead of `2`"),
             ),
             hurts("study-changed", "tune", "`maxFailedTrialCount` `1` instead of `3`"),
         ),
@@ -131,7 +130,7 @@ CASES = (
     Case(
         "Fewer trials at once",
         (template("tune", "parallel_trials=4", "parallel_trials=2"),),
-        (hurts("study-changed", "tune", "run `2` trials at once instead of `4`", "may take longer"),),
+        (hurts("study-changed", "tune", "`parallelTrialCount` `2` instead of `4`"),),
         given=(template("tune", 'parallel_trials="${parallel}"', "parallel_trials=4"), template("tune", PARALLEL, "")),
         may=("run-cost",),
         never=("learns nothing",),

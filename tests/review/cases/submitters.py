@@ -68,9 +68,7 @@ CASES = (
                     "submitter-added",
                     "group:students@acme.example",
                     "as trainer `tuning`",
-                    "and read secret `hf-token`",
                 ),
-                "spend the budget of team `vision`",
             ),
         ),
         given=(
@@ -91,7 +89,6 @@ CASES = (
                 "submitter-added",
                 "user:mira@acme.example",
                 "workspace's trainer and trainer `tuning`",
-                "and read secret `hf-token`",
             ),
         ),
         given=(trainer(TEAM), LORA_TUNES),
@@ -106,7 +103,6 @@ CASES = (
                 ADA,
                 "tune-27b-x1",
                 "except what a listed group or domain may",
-                "1 submission in the last 30 days",
             ),
         ),
         world=BUSY,
@@ -146,7 +142,7 @@ CASES = (
     Case(
         "The account of the nightly search leaves while nothing of it runs: tonight it is refused",
         (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
-        (stops("submitter-gone", "serviceAccount:nightly@", "whatever submits `digits` in its name fails"),),
+        (stops("submitter-gone", "serviceAccount:nightly@"),),
         world=World(jobs=(Job("digits-night", "digits", "nightly", state="SUCCEEDED", hours=9.0),)),
         accident="a robot that nobody thought of",
     ),
@@ -176,7 +172,7 @@ CASES = (
             stops(
                 "submitter-gone",
                 who,
-                "except what a listed group or domain may: nor can they cancel jobs",
+                "except what a listed group or domain may",
             )
             for who in (TEAM, "domain:partner.example")
         ),
@@ -213,7 +209,7 @@ CASES = (
     Case(
         "Somebody may submit where each job tells a chat room",
         (stack(f"      - {ADA}\n", f"      - {ADA}\n      - user:ben@acme.example\n"),),
-        (tells("submitter-added", "ben", "read secrets `chat` and `hf-token`"),),
+        (tells("submitter-added", "ben"),),
         given=(workspace("notify: chat"),),
         accident="a webhook within the reach of all jobs",
     ),
@@ -252,7 +248,7 @@ CASES = (
     Case(
         "Somebody new may submit as that trainer alone",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
-        (stops("submitter-added", BEN, "tuning", "hf-token"),),
+        (stops("submitter-added", BEN, "tuning"),),
         given=(trainer(ADA), LORA_TUNES),
     ),
     Case(
@@ -263,7 +259,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     "group:nlp",
-                    "can't submit any more, except what a listed group or domain may",
+                    "can't submit here any more, except what a listed group or domain may",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -286,7 +282,7 @@ CASES = (
                 *(
                     "submitter-gone",
                     BEN,
-                    "can't submit any more, except what a listed group or domain may",
+                    "can't submit here any more, except what a listed group or domain may",
                 ),
                 "slipway:trainers.tuning.submitters",
             ),
@@ -301,7 +297,7 @@ CASES = (
         (
             stops(
                 *("submitter-gone", ADA),
-                "can't submit any more, except what a listed group or domain may",
+                "can't submit here any more, except what a listed group or domain may",
             ),
         ),
         given=(trainer("group:nlp@acme.example", ADA), LORA_TUNES),

@@ -27,7 +27,7 @@ CASES = (
                 "account-changed",
                 "evals",
                 "evals@acme-ml",
-                "fail unless that may read secret `judge-key`",
+                "read secret `judge-key`",
             ),
         ),
         never=("secretAccessor",),
@@ -42,7 +42,7 @@ CASES = (
     ),
     Case(
         "An account of somebody else's is adopted: what it may do elsewhere is not in the stack",
-        names=(tells("account-created", "robot@acme-ml", "not asked: what it may do already"),),
+        names=(tells("account-created", "robot@acme-ml"),),
         steps=does(step("import", ACCOUNT, "robot", new={"accountId": "robot", "project": "acme-ml"})),
     ),
     Case(
@@ -85,7 +85,7 @@ CASES = (
     Case(
         "A template without secrets moves to the trainer that reads the token",
         (more("tune", 'trainer="tuning"'),),
-        (hurts("account-changed", "tune", "its code may read secret `hf-token` from now on"),),
+        (hurts("account-changed", "tune", "their code may read secret `hf-token` from now on"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",
@@ -97,8 +97,8 @@ CASES = (
             stops(
                 "account-changed",
                 "tune",
-                "not known: whether that may use `gs://acme-corpora/wiki` and `gs://acme-reports/tune`",
-                "its code may read secret `hf-token` from now on",
+                "they fail unless that may read and write what they need",
+                "their code may read secret `hf-token` from now on",
             ),
         ),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS),
@@ -108,7 +108,7 @@ CASES = (
     Case(
         "The same, where the new account's jobs use both buckets already",
         (more("tune", 'trainer="tuning"'),),
-        (hurts("account-changed", "tune", "its code may read secret `hf-token` from now on"),),
+        (hurts("account-changed", "tune", "their code may read secret `hf-token` from now on"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS, replace(OTHERS, file="templates/lora.py")),
         never=("acme-corpora",),
     ),
@@ -120,7 +120,7 @@ CASES = (
                 "account-changed",
                 "evals",
                 f"`{TEAM}` and `{NIGHTLY}` may not submit `evals` any more, except",
-                "until it may read secret `judge-key`",
+                "read secret `judge-key`",
             ),
             tells("trainer-added", "tuning", ADA),
         ),
@@ -141,7 +141,7 @@ CASES = (
                 "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
             ),
         ),
-        (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters", "they may do all that"),),
+        (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters"),),
         given=(trainer(BEN), LORA_TUNES),
         may=("submitter-added", "team-added"),
         never=("another trainer's templates read that",),
@@ -149,17 +149,7 @@ CASES = (
     Case(
         "One who may submit as both loses the trainer",
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
-        (
-            stops(
-                *(
-                    "trainer-access-gone",
-                    ADA,
-                    "can't submit `lora` any more",
-                    "except through a listed group or domain",
-                ),
-                *("1 submission in the last 30 days", "may still submit `digits`"),
-            ),
-        ),
+        (stops("trainer-access-gone", ADA, "can't submit `lora` any more", "except through a listed group or domain"),),
         given=(trainer(ADA, TEAM), LORA_TUNES),
         world=BUSY,
         accident="a person shut out of one job of many",
@@ -168,8 +158,8 @@ CASES = (
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
         (
-            stops("trainer-access-gone", BEN, "can't submit `tune` and `digits`", "slipway:teams.vision.submitters"),
-            tells("team-left", BEN, "not listed in team `vision` any more", "may still submit"),
+            stops("trainer-access-gone", BEN, "slipway:teams.vision.submitters"),
+            tells("team-left", BEN, "not listed in team `vision` any more"),
         ),
         given=(
             trainer(BEN),
@@ -243,7 +233,7 @@ CASES = (
     Case(
         "The last who may submit as the trainer leaves it",
         (stack(f"      submitters:\n        - {ADA}\n", "      submitters: []\n"),),
-        (stops("trainer-access-gone", ADA, "nobody is left who can submit `lora`"),),
+        (stops("trainer-access-gone", ADA, "no person is left who can submit `lora`"),),
         given=(trainer(ADA), LORA_TUNES),
         accident="a person shut out of one job of many",
     ),
@@ -274,7 +264,7 @@ CASES = (
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (
-            stops("account-changed", "lora", TEAM, "fail unless that may read secret `hf-token`"),
+            stops("account-changed", "lora", TEAM, "read secret `hf-token`"),
             hurts("trainer-gone", "tuning", ADA),
         ),
         given=(trainer(ADA), LORA_TUNES),
@@ -289,7 +279,7 @@ CASES = (
                 "trainer tuning",
                 TUNING,
                 "tuning-of-research@",
-                "where it may not read secret `hf-token`",
+                "where it may not read what they need",
             ),
         ),
         given=(

@@ -164,7 +164,7 @@ CASES = (
         (
             hurts("offer-unavailable", "tune pool", "can't use pool `cpu` any more"),
             hurts("parameter-gone", "tune"),
-            hurts("study-changed", "tune", "run `24` trials at once instead of"),
+            hurts("study-changed", "tune", "`parallelTrialCount` `24` instead of"),
         ),
         given=(more("tune", 'capacity_types=("pool", "spot")'), template("tune", "int, default=8", "int, default=40")),
         world=STUDIED,

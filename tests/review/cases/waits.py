@@ -88,7 +88,7 @@ CASES = (
     Case(
         "A shorter timeout needs an approval from now on, and so does this one",
         (HARSH, template("evals", "timeout_s=7200", "timeout_s=3600")),
-        (tells("policy-added", "timeout-changed", "needs an approval"), stops("timeout-changed", "evals", "1 h")),
+        (tells("policy-added", "timeout-changed"), stops("timeout-changed", "evals", "1 h")),
         may=("run-cost",),
     ),
     Case(
@@ -153,7 +153,7 @@ CASES = (
     Case(
         "Trials of one machine each begin again whenever their machine does",
         (imports("tune", "Scheduling"), more("tune", RESTARTED)),
-        (tells("scheduling-changed", "tune", "with one machine that changes nothing"),),
+        (tells("scheduling-changed", "tune"),),
     ),
     Case(
         "The pool comes last, after Spot and on-demand",
@@ -174,7 +174,7 @@ CASES = (
             stops(
                 "timeout-changed",
                 "lora",
-                "`tune-27b-x1` (ada) ran longer; what new ones have not saved",
+                "`tune-27b-x1` (ada) ran longer",
             ),
         ),
         may=("run-cost",),
@@ -188,7 +188,7 @@ CASES = (
             imports("evals", "Scheduling"),
             more("evals", RESTARTED),
         ),
-        (tells("scheduling-changed", "evals", "one machine"),),
+        (tells("scheduling-changed", "evals"),),
         never=("all machines",),
     ),
     Case(
@@ -200,7 +200,7 @@ CASES = (
         ),
         (
             hurts("timeout-changed", "tune", "have trials that may run 4 h instead of 1 h"),
-            tells("environment-changed", "evals", "no GPU"),
+            tells("environment-changed", "evals"),
         ),
         never=("ended once",),
         accident="trials that hung on a lock and were paid for four hours each",
@@ -355,7 +355,7 @@ CASES = (
         ),
         (
             tells("scheduling-changed", "evals", "tried again"),
-            hurts("scheduling-changed", "digits", "wait for the lost one, paid until the timeout"),
+            hurts("scheduling-changed", "digits"),
         ),
         given=SCHEDULING,
         accident="machines that waited for a lost one until their timeout",
@@ -363,7 +363,7 @@ CASES = (
     Case(
         "Jobs on no Spot machine are not tried again",
         (imports("evals", "Scheduling"), more("evals", "scheduling=Scheduling(disable_retries=True)")),
-        (hurts("scheduling-changed", "evals", "end for good", "submit each anew"),),
+        (hurts("scheduling-changed", "evals", "end for good"),),
         given=(template("evals", '("spot", "on-demand")', '("on-demand",)'),),
     ),
     Case(

@@ -41,9 +41,7 @@ CASES = (
             stops(
                 "web-access-changed",
                 "evals",
-                "may act as `evals`",
-                "the job's account reads secret `judge-key`",
-                "without a trace",
+                "acts as `evals`",
             ),
         ),
         accident="a debugging door left open",
@@ -51,7 +49,7 @@ CASES = (
     Case(
         "Nobody may open a shell in a job any more",
         (template("evals", "    enable_web_access=True,\n", ""),),
-        (hurts("web-access-changed", "evals", "don't open a shell any more", "logs"),),
+        (hurts("web-access-changed", "evals", "don't open a shell any more"),),
         given=(more("evals", "enable_web_access=True"),),
     ),
     Case(
@@ -108,7 +106,7 @@ CASES = (
                     "workspace",
                     "In a job sent with `--shell`, anybody who may submit as its account",
                 ),
-                "the shell runs as that account; such accounts read",
+                "the shell runs as that account",
             ),
         ),
         given=(trainer(TEAM), LORA_TUNES),
@@ -117,21 +115,14 @@ CASES = (
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
         (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/workers]")),
-        (
-            hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),
-            tells(
-                "sessions-limited",
-                "workspace sessions",
-                "4 h instead of on cpu/workers for up to 8 h: once there can be sessions again",
-            ),
-        ),
+        (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
         given=SESSIONS,
         accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
     Case(
         "Urgent jobs are allowed to a group that is no submitter",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:sales@acme.example]\n"),),
-        (hurts("urgent-jobs", "group:sales@acme.example", "is listed under `urgent`: no team is called so"),),
+        (hurts("urgent-jobs", "group:sales@acme.example", "is listed under `urgent`"),),
         never=("make room",),
         accident="a group that was named by its old address",
     ),
@@ -155,13 +146,13 @@ CASES = (
     Case(
         "Somebody may have others' jobs make room for urgent ones",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
-        (hurts("urgent-jobs", "urgent user:eve@acme.example", "make room", "--urgent"),),
+        (hurts("urgent-jobs", "urgent user:eve@acme.example", "take the place of running ones", "--urgent"),),
         world=BUSY,
     ),
     Case(
         "A group's jobs may be urgent where they count for the team that it is called like",
         (stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n"),),
-        (hurts("urgent-jobs", f"urgent {TEAM}", "make room for those of team `ml`"),),
+        (hurts("urgent-jobs", f"urgent {TEAM}", "take the place of running ones"),),
         never=("itself is no submitter",),
     ),
     Case(
@@ -187,7 +178,7 @@ CASES = (
     Case(
         "Notices of jobs go to another room",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
-        (hurts("jobs-told", "workspace notify", "slack-all", "instead of", "slack-ml", "nobody is told where"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "nobody is told where"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         accident="alerts that went on in a room that nobody read",
     ),
@@ -200,7 +191,7 @@ CASES = (
     Case(
         "Somebody loses urgent jobs as one by name, and a group keeps them",
         (stack("urgent: [group:ml@acme.example, user:ada@acme.example]", "urgent: [group:ml@acme.example]"),),
-        (hurts("urgent-jobs", "urgent user:ada@acme.example", "unless they count for a listed team"),),
+        (hurts("urgent-jobs", "urgent user:ada@acme.example", "unless another entry lets them"),),
         given=(
             stack(
                 "    trainer: trainer\n",
@@ -211,7 +202,7 @@ CASES = (
     Case(
         "Notices go by a secret of the same name in another project",
         (stack("acme-ml/secrets/slack-ml/versions/3", "acme/secrets/slack-ml/versions/3"),),
-        (hurts("jobs-told", "workspace notify", "`acme/secrets/slack-ml/", "`acme-ml/secrets/slack-ml/versions/3`"),),
+        (hurts("jobs-told", "workspace notify", "`slack-ml`"),),
         given=(
             stack(
                 "    trainer: trainer\n",
@@ -223,7 +214,7 @@ CASES = (
     Case(
         "A shell in jobs that read no secret",
         (more("digits", "enable_web_access=True"),),
-        (stops("web-access-changed", "digits", "open a shell", "may act as `trainer`"),),
+        (stops("web-access-changed", "digits", "open a shell", "acts as `trainer`"),),
     ),
     Case(
         "A template takes no code any more, as somebody brought it last week",
@@ -264,8 +255,8 @@ CASES = (
         "Urgent jobs are another group's from now on",
         (stack("urgent: [group:ml@acme.example]", f"urgent: [{ADA}]"),),
         (
-            hurts("urgent-jobs", f"urgent {TEAM}", "can't have others' jobs make room any more"),
-            hurts("urgent-jobs", f"urgent {ADA}", "make room"),
+            hurts("urgent-jobs", f"urgent {TEAM}", "is not listed under `urgent` any more"),
+            hurts("urgent-jobs", f"urgent {ADA}", "take the place of running ones"),
         ),
         given=(stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n"),),
         accident="a storm warning that waited behind a sweep",
@@ -284,7 +275,6 @@ CASES = (
                 "sessions-limited",
                 "",
                 "on cpu/workers for up to 2 days instead of on cpu/workers for up to 8 h",
-                "take no job",
             ),
         ),
         given=SESSIONS,
@@ -298,7 +288,6 @@ CASES = (
                 "sessions-limited",
                 "",
                 "may run on cpu/workers for up to 2 days instead of on cpu/workers for up to 8 h",
-                "take no job",
             ),
         ),
         given=SESSIONS,
@@ -310,9 +299,6 @@ CASES = (
         (
             stops("code-allowed", "workspace", "may run code that nobody reviewed"),
             stops("policy-weaker", "reviewedCodeOnly"),
-            tells(
-                "sessions-limited", "workspace sessions", "may run on cpu/workers for up to 4 h: there were none before"
-            ),
         ),
         accident="notebooks that came with a template",
     ),
@@ -334,7 +320,7 @@ CASES = (
             stack("      reviewedCodeOnly: true\n", ""),
         ),
         (
-            stops("code-allowed", "workspace", "Anybody who may submit `digits` may run code that nobody reviewed"),
+            stops("code-allowed", "workspace", "Anybody who may submit may run code that nobody reviewed"),
             stops("policy-weaker", "reviewedCodeOnly"),
         ),
         given=(trainer(ADA), LORA_TUNES, more("digits", "code_flag=True")),

@@ -89,7 +89,7 @@ def test_another_stack_s_catalog_is_no_state_before() -> None:
 
 
 def test_who_may_submit_is_the_engine_s_knowledge() -> None:
-    assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+    assert f"{TEAM} can't submit here any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
 
 
 def test_who_submits_as_a_trainer_of_their_own_alone_loses_nothing() -> None:

@@ -33,8 +33,6 @@ from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows
 
 _UNREADABLE = "submitters can't read the results in it any more"
-_PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
-_AT_ONCE = ("lifecycleRules", "retentionPolicy", "versioning", "publicAccessPrevention")
 _UNASKED = Unknown("nobody asked", "", "")
 
 
@@ -58,43 +56,19 @@ def buckets(change: Change) -> Iterator[Consequence]:
 def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     role, name = _role(touched), touched.physical
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
-    made = _AT_ONCE if touched.fate is Fate.CREATED and not role else ()
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
-    region, place = change.new.region, str(touched.becomes.get("location", ""))
-    # Which regions a dual-region has is not known here.
-    around = {"EU": "europe-", "US": "us-", "ASIA": "asia-"}.get(place.upper(), place.lower())
-    far = "-" in around and not region.startswith(around) and not (role and touched.fate is Fate.CREATED)
-    away = f"jobs in {region} would read it from {place}: more slowly, and paid by size" if far else ""
-    yield from fate(
-        touched,
-        Subject("bucket", name),
-        _so(touched, role, change),
-        details=[
-            *([away] if away else []),
-            *(f"it {effect.does}" for key in made for effect in BUCKET_FIELDS[key](None, touched.becomes.get(key))),
-            # Its own policy stays as it is.
-            *(f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)),
-        ],
-        field=f"slipway:workspace.{role}Bucket" if at_home and not announced else "",
-        announced=announced,
-    )
+    field = f"slipway:workspace.{role}Bucket" if at_home and not announced else ""
+    yield from fate(touched, Subject("bucket", name), _so(touched, role), field=field, announced=announced)
 
 
-def _so(touched: Touched, role: str, change: Change) -> str:
+def _so(touched: Touched, role: str) -> str:
     match touched.fate:
         case Fate.DELETED | Fate.REPLACED if touched.destroyed:
             return "everything in it goes with it" if touched.was.get("forceDestroy") else ""
         case Fate.REPLACED if touched.becomes.get("name") in (touched.physical, None):
             return "two of one name are refused, so the deployment would fail"
         case Fate.FORGOTTEN if role == WORK:
-            return _unreadable(change, touched.physical)
-        case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
-            name = touched.physical
-            return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
-        case Fate.CREATED if role:
-            elsewhere = {name: region for region, name in (change.new.work_elsewhere or {}).items()}
-            region = elsewhere.get(touched.physical)
-            return f"for what jobs in {region} write" if region else _PURPOSES[role]
+            return _UNREADABLE
     return ""
 
 
@@ -108,20 +82,12 @@ def _bound(name: str, change: Change) -> list[Bound]:
     return [] if isinstance(policy, Unknown) else sorted(policy)
 
 
-def _unreadable(change: Change, bucket: str) -> str:
-    left = {name: region for region, name in (change.old.work_elsewhere or {}).items()}.get(bucket)
-    return _UNREADABLE + f"; no race (`--race`) may go to {left}" * (left not in {None, *change.new.regions})
-
-
 def _unasked(change: Change) -> Iterator[Consequence]:
-    """Report work buckets of other regions, and another key, where the engine was not asked."""
+    """Report work buckets that are left, and another key, where the engine was not asked."""
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
-    for region, name in new.items():
-        if name not in old.values():
-            yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
-            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _unreadable(change, name))
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
     for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):
@@ -183,8 +149,7 @@ def data(change: Change) -> Iterator[Consequence]:
     there = [(touched, grant) for touched in by_hand for grant in grants(touched, touched.old)]
     taken = [grant for touched, grant in there if grant in {*grants(touched, touched.new)}]
     for member, some in grouped(taken, lambda grant: grant.member).items():
-        words, right = (grant.words for grant in some), next(rights(some, ()))
-        yield by_row("drift-of-access", Subject("member", member), right=right, details=words)
+        yield by_row("drift-of-access", Subject("member", member), right=next(rights(some, ())))
 
 
 def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
@@ -192,16 +157,12 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
     if state:
         project = state.inputs.get("project") or change.old.project
         address = str(state.outputs.get("email") or trainer_email(state.inputs.get("accountId", ""), project))
-    subject, ours, so = Subject("account", address), touched.parent == WORKSPACE, ""
+    subject, ours = Subject("account", address), touched.parent == WORKSPACE
     announced = ours and touched.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
-    if touched.fate is Fate.ADOPTED:
-        so = f"not asked: what it may do already (`gcloud projects get-iam-policy {change.new.project}`)"
-    elif touched.fate is Fate.CREATED and ours:
-        so = "for jobs to run as"
     every = (*change.new.trainers.items(), *change.old.trainers.items())
     name = next((f"trainers.{name}" for name, of in every if of == address), "workspace.trainer")
     key = f"slipway:{name}" if ours and not announced else ""
-    yield from fate(touched, subject, so, field=key, announced=announced)
+    yield from fate(touched, subject, field=key, announced=announced)
     if touched.fate is Fate.CHANGED:
         of_fields = _effects(touched, ACCOUNT_FIELDS)
         effects = [(key, replace(effect, kind="resource-changed")) for key, effect in of_fields]

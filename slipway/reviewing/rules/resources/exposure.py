@@ -68,7 +68,6 @@ def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
             Subject("denied by", touched.name),
             who=named(f"`{last_part(text)}`" for text in denies),
             policy=touched.name,
-            excepts="exceptionPrincipals" in str(touched.becomes),
             details=jobs(stopped, change.now),
             grade=Grade.BLOCKING if stopped else None,
         )

@@ -6,7 +6,7 @@ Slipway's own declarations are reported elsewhere: clusters, buckets, accounts, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +42,6 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 }
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
-_HELD = {"bucket": "bucket", "account": "account", "secretmanager.Secret": "secret", "serviceaccount.Key": "key"}
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
 UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
@@ -74,7 +73,7 @@ def resources(change: Change) -> Iterator[Consequence]:
         if not _told(touched):
             subject = Subject("resource", title(touched), touched.name)
             who = f"`{touched.physical}` ({title(touched)})"
-            yield from fate(touched, subject, "", who=who)
+            yield from fate(touched, subject, who=who)
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
 
@@ -114,13 +113,12 @@ def of_fate(what: str, fate: Fate) -> Effect:
     """Return what a fate does to a subject of this word, a resource of a type without one by its title."""
     if what in _COMMITTED and fate is Fate.CREATED:
         return follows("resource-committed")
-    held: dict[str, Any] = {word: word == _HELD.get(what) for word in _HELD.values()}
-    row = follows(_FATES[fate], adopted=fate is Fate.ADOPTED, **held)
+    row = follows(_FATES[fate], adopted=fate is Fate.ADOPTED)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 
 def fate(
-    touched: Touched, subject: Subject, so: str, *, details: Iterable[str] = (), announced: bool = False, **parts: str
+    touched: Touched, subject: Subject, so: str = "", *, announced: bool = False, **parts: str
 ) -> Iterator[Consequence]:
     """Yield what follows from a resource's fate, by its row for that kind of subject. `so`: its end or its purpose,
     empty where that is the row's; `announced`: it was kept for jobs alone, and nothing needs it any more; `parts`: its
@@ -137,17 +135,9 @@ def fate(
         row = replace(row, so="it is protected from that, so the deployment would fail", instead="")
     elif so:
         row = replace(row, so=so)
-    id_ = touched.old.id if touched.old else ""
     tops = {top(path) for path in touched.replaces}
     because = [each for each in differences(touched.was, touched.becomes) if top(each.path) in tops]
-    unshown = tops - {top(each.path) for each in because}
-    details = (
-        *details,
-        *((f"`{id_}`",) if id_ not in ("", touched.physical) else ()),
-        *(f"because of `{path}`" for path in sorted(unshown)),
-        *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
-    )
-    yield told_by(row, subject, edits=edits_of(because), details=details, **parts)
+    yield told_by(row, subject, edits=edits_of(because), **parts)
 
 
 def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import groups_of, takers_of, teams_of
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import TEAM
-from slipway.reviewing.change.change import DAYS, Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import named, sent_by
+from slipway.reviewing.rules.words import named
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -33,11 +31,10 @@ def trainers(change: Change) -> Iterator[Consequence]:
         if old and new:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 edits = (Edit("account", old.account, new.account),)
-                runs, read = _runs(new, change.new), sorted({*secrets_of(change.new.offers_as(new.account))})
-                details, subject = map("`{}`".format, (*runs, *read)), Subject("trainer", name)
-                values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account}
-                values |= {"runs": runs, "read": named_secrets(read), "grade": None if runs else Grade.NOTE}
-                yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
+                runs, subject = _runs(new, change.new), Subject("trainer", name)
+                values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account, "runs": runs}
+                values |= {"details": map("`{}`".format, runs), "grade": None if runs else Grade.NOTE}
+                yield by_row("trainer-account-changed", subject, edits=edits, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
             runs = _runs(trainer, change.new)
@@ -98,11 +95,6 @@ def submitting_as(facts: Facts, account: str) -> str:
     return f"whoever submits {_names(theirs)}" if theirs else ""
 
 
-def secrets(catalog: Catalog, *accounts: str) -> str:
-    """Return `secret `hf-token``, which jobs of these accounts read; empty where none do."""
-    return named_secrets(frozenset().union(*(secrets_read(catalog, account) for account in accounts)))
-
-
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
     """Return trainers by name, which is empty for the workspace's own."""
     return {"": TrainerFacts("", facts.catalog.trainer, dict.fromkeys(facts.submitters, "")), **facts.trainers}
@@ -134,48 +126,26 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
     part = called(new).replace("`", "")  # Frozen: approvals know it.
+    keys = [f"slipway:trainers.{each.name}.submitters" if each.name else "" for each in (old, new)]
     values: dict[str, Any] = {"trainer": called(new), "account": new.account}
+    values |= {"read": _names(sorted(secrets_read(change.new, new.account)))}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
-            subject, field = Subject("member", member, part), _listed_at(new, change.after, change.before, member)
-            values |= {"read": secrets(change.new, new.account), "spent": budgets_of(change.new, member, new.account)}
-            yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), field=field, **values)
+            subject, field = Subject("member", member, part), keys[1] or field_of(change.after, change.before, member)
+            yield by_row("trainer-access-added", subject, field=field, **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others, theirs = holding(new.submitters, member), submitted(change, change.before, member)
-            sent = {name: sent_by(member, change.jobs_by_template.get(name, ())) for name in _runs(new, change.new)}
-            # Those that it used come first.
-            runs = sorted({*sent}.intersection(theirs), key=lambda name: (not sent[name], name))
-            some, field = sum(map(len, sent.values())), _listed_at(old, change.before, change.after, member)
-            own = sorted(name for name in change.new.templates if member in _may_submit(change.after, name))
-            values |= {"left": _names(new.submitters, "or"), "days": DAYS, "templates": _names(runs)}
-            values |= {"sent": counted(some, "submission"), "some": some, "deserted": deserted(change, member)}
-            values["others"] = others
+            runs = sorted({*_runs(new, change.new)}.intersection(theirs))
+            subject, field = Subject("member", member, part), keys[0] or field_of(change.before, change.after, member)
+            values |= {"templates": _names(runs), "deserted": deserted(change, member), "others": others}
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
-            subject, stays = Subject("member", member, part), [f"may still submit {_names(own)}"] if own else []
-            yield by_row("trainer-access-gone", subject, details=stays, field=field, grade=grade, **values)
-
-
-def _listed_at(trainer: TrainerFacts, facts: Facts, other: Facts, member: str) -> str:
-    """Return the key that lists a member in one version as a trainer's submitter, and not in the other."""
-    own = f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
-    return own if trainer.name else field_of(facts, other, member) or own
-
-
-def named_secrets(some: Collection[str]) -> str:
-    return f"secret{'s' * (len(some) > 1)} {_names(sorted(some))}" if some else ""
+            yield by_row("trainer-access-gone", subject, field=field, grade=grade, **values)
 
 
 def teams_counted(catalog: Catalog) -> frozenset[str]:
     """Return the teams that submissions may count for."""
     return frozenset(team for offer in catalog.offers if not offer.team for team in teams_of(catalog, offer))
-
-
-def budgets_of(catalog: Catalog, member: str, *accounts: str) -> str:
-    """Return the teams whose budgets a member of none of them spends by jobs of these accounts, as their labels say."""
-    teams = {str(offer.labels.get(TEAM)) for account in accounts for offer in catalog.offers_as(account)}
-    limited = teams.intersection(catalog.budget.teams if catalog.budget else ())
-    return _names(sorted(limited.difference(groups_of(catalog, [member]))))
 
 
 def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
@@ -185,8 +155,8 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     return frozenset((*secrets_of(offers), *told))
 
 
-def _names(words: Collection[str], last: str = "and") -> str:
-    return named(map("`{}`".format, words), last)
+def _names(words: Collection[str]) -> str:
+    return named(map("`{}`".format, words))
 
 
 def domain_of(member: str) -> str:

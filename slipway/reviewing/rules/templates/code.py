@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slipway.authoring.packages.requirements import CONSTRAINT, names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -14,7 +14,6 @@ from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import bare
-from slipway.reviewing.change.usual import account_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders, started
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 _REQUIREMENTS = "requirements.txt"
-_FIXED = re.compile(r"@[0-9a-f]{40}\b|#sha256=")
 _NAME = re.compile(rf"({CONSTRAINT})?[\w.-]+")
 _HASH = re.compile(r"(?:\s+--hash[ =](\S{,20})\S*)+")
 # They start code by a name that is made as it runs.
@@ -95,7 +93,6 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     used = [file for file in edited if file not in idle or file in {*starts, *known}]
     row: RowName = "code-changed" if used or not edited else "code-tests"
     edited = used or edited
-    lines = [edit for file in edited for edit in files.lines.get(file, ())]
     # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
@@ -105,17 +102,13 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Where its own place is gone, others may be those that it reads from.
     if row == "code-changed" and (PLACE in lost or (OWN in lost and template.new.checkpoints)):
         row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
-    elif row == "code-changed" and lost and template.new.checkpoints:
-        row = "code-saves-nothing"
     return template.tells(
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
-        may=edited and starts.isdisjoint(edited) and not {*edited} <= known,
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
-        local=any("/tmp" in edit.after and "/tmp" not in edit.before for edit in lines),
-        edits=lines,
+        edits=[edit for file in edited for edit in files.lines.get(file, ())],
     )
 
 
@@ -178,10 +171,6 @@ def _installed(template: TemplateChange) -> Iterator[Consequence]:
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0],
             after=lines[1],
-            beside=few(f"`{line}`" for name, line in shown[1].items() if "==" in line and name not in alike),
-            moving=any(not _FIXED.search(after.get(name, "")) for name in alike),
-            open=any("==" not in after.get(name, "") for name in alike),
-            saves=template.new.checkpoints,
             field=sheets,
             edits=[Edit(f"in {sheets or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
         )
@@ -195,24 +184,20 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def _elsewhere(template: TemplateChange) -> Consequence:
-    before, after = (indexes(side.requirements) for side in (template.old, template.new))
-    more = [index for index in after if index not in before] if {*before} < {*after} else ()
-    values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after, more)]
-    told: dict[str, Any] = dict(zip(("before", "after", "more"), values, strict=True), fewer={*after} < {*before})
-    told |= {"extra": after[1:], "private": any("-python.pkg.dev/" in each for each in {*after} - {*before})}
-    accounts = dict.fromkeys(map(account_of, template.new.offers))
-    runs = [f"they run as `{each.partition('@')[0]}`" for each in accounts if each]
-    return template.tells("requirements-index", part="index", details=runs, field=_sheets(template), **told)
+    sides = [indexes(side.requirements) for side in (template.old, template.new)]
+    before, after = (few(f"`{bare(index, longest=100)}`" for index in side) for side in sides)
+    fewer, field = {*sides[1]} < {*sides[0]}, _sheets(template)
+    return template.tells("requirements-index", part="index", field=field, before=before, after=after, fewer=fewer)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     """Return the row of a requirement that differs."""
     if CONSTRAINT in after or CONSTRAINT in before:
-        return "requirement-held"
+        return "requirement-other"
     if not after:
         return "requirement-gone"
     if "://" in after:
-        return "requirement-elsewhere"
+        return "requirement-other" if before else "requirement-new"
     new, old = map(_parsed, (after, before))
     if new is None:
         # Lines of a package that differ by their markers are joined.
@@ -222,11 +207,9 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
     ]
     other_indexes = {*indexes(template.new.requirements)} - {*indexes(())}
     if before != after and any("+" in version for version in versions) and not other_indexes:
-        return "requirement-local"
+        return "requirement-unread"
     if not before:
         return "requirement-new"
-    if "==" in before and not versions:
-        return "requirement-loosened"
     if old is None or not versions or (str(old.marker), old.extras) != (str(new.marker), new.extras):
         return "requirement-other"
     other = "--hash" in before or "+" in versions[0] or not old.specifier.contains(versions[0], prereleases=True)
@@ -253,7 +236,7 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 
 
 def _shown(requirement: str) -> str:
-    requirement = _HASH.sub(r" --hash=\1…", requirement.replace(CONSTRAINT, ""), count=1)
+    requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
     name, at, _ = requirement.partition(" @ ")
     return f"{name} @ … (hidden)" if at and looks_secret(requirement) else bare(requirement, longest=100)
 

@@ -36,12 +36,10 @@ class Difference:
         read = re.compile(rf"\$({re.escape(placeholder(DOLLAR))[2:]})?[{{(]?{re.escape(self.name)}\b")
         words = {
             "on": after == "true",
-            "lowered": after.isdigit() and before.isdigit() and int(after) < int(before),
             "alone": all(len([*filter(None, offer.worker_pools)]) == 1 for offer in self.offers),
             "same_code": self.template.old.package == self.template.new.package,
             "fails": after == "fail",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
-            "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
             "read": any(read.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after) and _ON_DISK.match(after),

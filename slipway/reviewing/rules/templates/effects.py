@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import exact_span, few, join, last_part, percent, usd
+from slipway.base.formatting import exact_span, few, join, last_part, percent
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.google.catalog.lookup import groups_of, teams_of
 from slipway.model.catalog.cases import renames
-from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
+from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
@@ -29,7 +27,7 @@ from slipway.reviewing.change.usual import (
     usual_values,
     variables,
 )
-from slipway.reviewing.rules.resources.trainers import called, named_secrets, secrets_read, submitters_of, trainer_of
+from slipway.reviewing.rules.resources.trainers import called, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
@@ -48,18 +46,17 @@ def machines(difference: Difference) -> Effect:
         assert isinstance(side, Machines)
         words = f"{_count(side, difference)} `{side.type}`"
         return follows("machines-besides", machines=words, more=new)
-    if (old.type, old.gpus) != (new.type, new.gpus):
+    if (old.type, old.gpus, old.count) != (new.type, new.gpus, new.count):
         counts = [f"{_count(side, difference)} " if new.count != old.count else "" for side in (new, old)]
-        whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
+        whole = [
+            side.gpus if new.gpus != old.gpus and new.type == old.type else f"`{side.type}`" for side in (new, old)
+        ]
         whole = [f"{count}{machine}" for count, machine in zip(counts, whole, strict=True)]
         does = f"ask for {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
             return follows("gpu-smaller", does=does, gb=new.gpu_memory, old_gb=old.gpu_memory)
         grade = Grade.NOTE if old.fits_in(new) else None
         return follows("machine-other", grade=grade, does=does, had=old.gpu, gpu=new.gpu)
-    if old.count != new.count:
-        counts = [_count(side, difference) for side in (new, old)]
-        return follows("machines-count", new=counts[0], old=counts[1], machine=new.type.partition(" ")[0])
     sizes = new.disk_size, old.disk_size
     larger = old.disk_type == new.disk_type and all(map(str.isdigit, sizes)) and int(sizes[0]) > int(sizes[1])
     return follows("disk-other", grade=Grade.NOTE if larger else None, larger=larger, new=new.disk, old=old.disk)
@@ -73,25 +70,17 @@ def _count(side: Machines, difference: Difference) -> str:
 
 
 def image(difference: Difference) -> Effect:
-    if difference.after is None:
-        return follows("image-gone", old=_last(str(difference.before)))
-    if difference.before is None:
-        launched = all(map(Launched.of, containers(difference.offers)))
-        return follows("image-new", launched=launched, new=_last(str(difference.after)))
+    if difference.after is None or difference.before is None:
+        old, new = (_last(str(side)) if side else "" for side in (difference.before, difference.after))
+        return follows("image-form", launched=all(map(Launched.of, containers(difference.offers))), old=old, new=new)
     (was_at, was, tag), (at, becomes, other) = map(_parts, sides := (str(difference.before), str(difference.after)))
-    rows: Mapping[RowName, object] = {
-        "image-for-cpus": _have_gpus(difference) and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
-        "image-elsewhere": was_at != at,
-    }
-    row: RowName = next((row for row, holds in rows.items() if holds), "image-other")
-    public = PREBUILT.fullmatch(sides[1])
+    for_cpus = _have_gpus(difference) and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was)
     copied = tag == other and tag.startswith("sha256")
     moving = [each in ("", "latest") for each in (tag, other)] == [False, True]
-    same = (copied or was == becomes) and not moving and row in ("image-other", "image-elsewhere" if public else "")
-    old, new = map(_last, sides)
-    values: dict[str, Any] = {"place": shown(at), "was": shown(was_at), "public": public, "copied": copied}
-    values |= {"saves": difference.template.new.checkpoints, "moving": moving}
-    return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, **values)
+    same = (copied or was == becomes) and not (moving or for_cpus) and (was_at == at or PREBUILT.fullmatch(sides[1]))
+    old, new = map(_last if was_at == at else lambda side: f"`{bare(side, longest=100)}`", sides)
+    row: RowName = "image-for-cpus" if for_cpus else "image-other"
+    return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, copied=copied)
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -117,24 +106,22 @@ def arguments(difference: Difference) -> Effect:
     lost = [each for each in gone if any(is_result(name) and name not in kept for name in names(each))]
     if any(file.flags and PLACE in file.keeps for file in template.code) and not template.reads(map(flag, lost)):
         lost = []  # Its code names the place by itself.
-    still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
-    unheard = {name for each in gone for name in names(each) if name not in still}
-    ignored = few((f"`{each.name}`" for each in template.new.parameters if each.name in unheard), most=4)
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
         row: RowName = "arguments-shared" if together else "arguments-results"
-        return follows(row, flags=_flags(lost), new=_values(together), of=of, ignored=ignored)
+        return follows(row, flags=_flags(lost), new=_values(together), of=of)
     if not gone and not new:
         flags = [*map(flag, after)]
         named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
-        return follows("arguments-order", named=named, grade=Grade.NOTE if named else None)
+        how = "with their arguments in another order"
+        return follows("arguments-other", how=how, strange=named, grade=Grade.NOTE if named else None)
     how = f"with {_values(new)}{f' instead of {_values(gone)}' if gone else ''}" if new else f"without {_flags(gone)}"
     # What the code is known not to read has a row of its own, or does nothing.
     unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
     strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
-    grade = Grade.BLOCKING if ignored and not after else Grade.NOTE if strange else None
-    return follows("arguments-other", how=how, grade=grade, strange=strange, ignored=ignored)
+    grade = Grade.BLOCKING if not after and any(map(names, gone)) else Grade.NOTE if strange else None
+    return follows("arguments-other", how=how, grade=grade, strange=strange)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -154,7 +141,6 @@ def _values(arguments: list[str]) -> str:
 def secret(difference: Difference) -> Effect:
     name, sides = difference.name, [str(leaf or "") for leaf in (difference.before, difference.after)]
     old, new = (secret_in(side) or side for side in sides)
-    was, version = (shown(last_part(side)) for side in sides)
     if old == new and sides[0].partition("/secrets/")[0] != sides[1].partition("/secrets/")[0]:
         old, new = (side.partition("/versions/")[0] for side in sides)
     # An image without the launcher reads the reference itself.
@@ -168,13 +154,7 @@ def secret(difference: Difference) -> Effect:
     account = join(f"`{address}`" for address in addresses if address) or "their account"
     newest, given = last_part(sides[1]) == "latest", name if launched else f"{name}__SECRET"
     grade = Grade.NOTE if (row == "secret-version" and newest) or (row == "secret-known" and not old) else None
-    values: dict[str, Any] = {"old": old and shown(old), "new": shown(new), "version": version, "was": was}
-    return follows(row, grade=grade, newest=newest, account=account, given=given, **values)
-
-
-def unlaunched(difference: Difference) -> Effect:
-    named = sorted({name[: -len("__SECRET")] for name, _ in variables(difference.offers) if name.endswith("__SECRET")})
-    return follows("unlaunched", names=join(map(shown, named)), saves=difference.template.new.checkpoints)
+    return follows(row, grade=grade, account=account, given=given, old=old and shown(old), new=shown(new))
 
 
 def account(difference: Difference) -> Effect:
@@ -188,29 +168,26 @@ def account(difference: Difference) -> Effect:
         for trainer, name in zip((was, becomes), addresses, strict=True)
     )
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
-    fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
     unread = own.keys() - secrets_read(change.old, addresses[1])
     known = _places(change.old.offers_as(addresses[1]))
     asked = _places(replace(each, request=fill(each.request, usual)) for each in difference.offers)
     places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
-    row: RowName = "account-new" if fresh else "account-unknown"
-    if was and becomes and not (unread or places):
-        row = "account-more"
+    known_one = becomes is not None and trainer_of(change.before, addresses[1]) is not None
+    sure = bool(was and known_one and not (unread or places))
     # Of an account that stays its trainer's own rows tell.
     former = change.before if addresses[0] != addresses[1] else change.after
     sides = [submitters_of(former, addresses[0]), submitters_of(change.after, addresses[1])]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
     return follows(
-        row,
-        grade=Grade.BLOCKING if lost else None,
+        "account-other",
+        grade=Grade.WARNING if sure and not lost else None,
         details=(*lost[MOST_NAMED:], difference.template.used.words()) if lost else (),
         new=new,
         old=old,
         address=addresses[1],
         secrets=join(f"`{name}`" for name in own if name in unread),
-        places=named(map(shown, sorted(places))),
-        more=named_secrets(more),
-        common=becomes and not becomes.name,
+        sure=sure,
+        more=join(f"`{name}`" for name in sorted(more)),
         lost=named(lost),
         gained=named(gained),
     )
@@ -227,8 +204,8 @@ def idle(difference: Difference) -> Effect:
     was, now = [(-float(side[0]), float(side[1])) if side else (0.0, inf) for side in sides]
     old, new = (f"below {percent(float(side[0]))} for {exact_span(float(side[1]))}" if side else "" for side in sides)
     sooner = any(after < before for before, after in zip(was, now, strict=True))
-    without = new and not _have_gpus(difference)
-    return follows("idle-ends" if sooner and not without else "idle-goes-on", old=old, new=new, without=without)
+    ends = sooner and _have_gpus(difference)
+    return follows("idle-limit", grade=None if ends else Grade.NOTE, old=old, new=new, ends=ends)
 
 
 def _have_gpus(difference: Difference) -> bool:
@@ -236,20 +213,12 @@ def _have_gpus(difference: Difference) -> bool:
     return any(spec.get("acceleratorType") for spec in specs)
 
 
-def shell(difference: Difference) -> Effect:
-    """Say what a shell opens: the service asks for the right to act as the jobs' account."""
-    accounts = join(shown(each.partition("@")[0]) for each in dict.fromkeys(map(account_of, difference.offers)) if each)
-    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    return follows("shell-opened", accounts=accounts, secrets=secrets)
-
-
 def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
     trials = difference.template.new.kind == TUNING_JOB.name
     if 0 < old < new:
         grade = Grade.NOTE if new < 2 * old else None
-        told: dict[str, Any] = {"new": exact_span(new), "old": exact_span(old), "trials": trials}
-        return follows("timeout-longer", grade=grade, **told)
+        return follows("timeout-longer", grade=grade, new=exact_span(new), old=exact_span(old), trials=trials)
     now, used = difference.template.change.now, difference.template.used.jobs
     times = [(job, job.start_time, (job.end_time or job.update_time) if job.ended else now) for job in used]
     longer = [job for job, start, end in times if start and end and (end - start).total_seconds() > new]
@@ -262,25 +231,4 @@ def timeout(difference: Difference) -> Effect:
         longer=owned(longer, "") if longer else "",
         known=known,
         trials=trials,
-    )
-
-
-def team(difference: Difference) -> Effect:
-    """Say which team jobs count for. What they lose by it is told of their ways to run, and of clusters."""
-    template = difference.template
-    catalog, old, new = template.becomes, str(difference.before or ""), str(difference.after or "")
-    sides = ((template.was, template.old.offers), (catalog, template.new.offers))
-    was, now = ({team for offer in offers for team in teams_of(side, offer)} for side, offers in sides)
-    counts, limits = next(iter(now)) if len(now) == 1 else "", catalog.budget.teams if catalog.budget else {}
-    stays = was == now and counts
-    return follows(
-        "team-label",
-        grade=Grade.WARNING if old and not stays else Grade.NOTE,
-        new=new,
-        old=old,
-        stays=stays,
-        unknown=new and new not in {*catalog.teams, *limits, *groups_of(catalog, template.change.after.people)},
-        becomes=counts and f"team `{counts}`",
-        said=old in now,
-        limit="" if stays or not limits.get(counts) else usd(limits[counts]),
     )

@@ -87,15 +87,8 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         pipeline = Pipeline(spec)
         # On a pool its tasks have no machines of their own.
         groups = pipeline.groups if offer.capacity_type != POOL else ()
-        after = {name: join(body.get("dependentTasks", ())) for name, body in pipeline.bodies}
-        told = {
-            "tasks": [f"{group.at_once} × {_type(group.machine)}" for group in groups if group.at_once],
-            "order": [f"{name} after {others}" for name, others in after.items() if others],
-            "tries": [name for name, body in pipeline.bodies if body.get("retryPolicy", {}).get("maxRetryCount")],
-            "cached": [name for name, body in pipeline.bodies if body.get("cachingOptions", {}).get("enableCache")],
-        }
-        joined = {name: join(words) for name, words in told.items() if words}
-        spec = {"images": list(pipeline.images), **joined, "pipeline": digest, **own}
+        tasks = join(f"{group.at_once} × {_type(group.machine)}" for group in groups if group.at_once)
+        spec = {"images": list(pipeline.images), **({"tasks": tasks} if tasks else {}), "pipeline": digest, **own}
     leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):

@@ -3,8 +3,7 @@
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
 custom program (`slipway.reviewing.rules.declared`). Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the
 values before and after, `{name}` and `{of}` are the path's names, and `{last}` is its last part. Functions are those of
-`effects.py`; a row of `table.json` knows `{again}` too; conditions are words of
-`difference.py:Difference.holds`.
+`effects.py`; conditions are words of `difference.py:Difference.holds`.
 """
 
 from __future__ import annotations
@@ -78,13 +77,12 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
         for leaf, side in zip(sides, whole, strict=True)
     )
     old, new = whole if short[0] == short[1] else short
-    name, again = difference.name, difference.template.again
-    row = cast("RowName | Row", says)
+    name, row = difference.name, cast("RowName | Row", says)
     inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
     values: dict[str, Any] = {"name": name, "input": name.lower(), "of": difference.of, "last": last_part(name)}
     accounts = {account_of(offer).partition("@")[0] for offer in difference.offers}
-    values |= {"again": again, "asks": asks, "more": b and new, "less": a and old}
+    values |= {"asks": asks, "more": b and new, "less": a and old}
     values["account"] = join(map(shown, sorted(accounts - {""})), "or") or "their account"
     return follows(row, old=old, new=new, **values)
 

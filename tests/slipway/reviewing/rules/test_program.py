@@ -100,27 +100,6 @@ def test_what_differs(old: str, new: str, told: str) -> None:
     assert [str(edit) for edit in changed(OLD, OLD.replace(old, new))] == ([told] if told else [])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "moves"),
-    [
-        ("a==1 ; python_version < '3.13'", "a==2 ; python_version < '3.13'", False),
-        ("a==1", "a==1\n--require-hashes", False),
-        ("a==1", f"a @ git+https://example.com/a.git@{'5' * 40}", False),
-        ("a==1", "a===2", False),
-        ("a==1", "a @ git+https://example.com/a.git@main", True),
-        ("a==1", "a==2.*", True),
-        ("a==1", "a", True),
-        ("a==1", "a==1\n--index-url https://pip.example/simple", True),
-    ],
-)
-def test_only_what_may_move_is_called_so(old: str, new: str, moves: bool) -> None:
-    pins = {"requirements.txt": changed(old, new)}
-    (told,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
-    assert ("which no review sees" in told.sentence) is moves and "any version" not in told.sentence.replace(
-        "a` 1 → `any", ""
-    )
-
-
 def test_slipway_comes_first() -> None:
     first, second = changed(OLD, OLD.replace("8.2.0", "8.3.0").replace("0.1.0", "0.2.0"))
     assert (first.key, second.key) == ("slipway-vertex", "click")
@@ -142,20 +121,6 @@ OTHERS = """
 def test_what_deploys_or_judges() -> None:
     assert [path for path in DEPLOY.split() if not deploys(path)] == []
     assert [path for path in OTHERS.split() if deploys(path)] == []
-
-
-@pytest.mark.parametrize(
-    ("files", "instead"),
-    [
-        (("src/train.py", "components/guard.py", "src/a.csv"), "the program reads `src/a.csv` and `src/train.py`"),
-        (("LICENSE", ".gitignore"), "the program reads `.gitignore` and `LICENSE`"),
-        (("components/guard.py", "__main__.py", ".github/x.py", "Pulumi.yaml"), "and preview each stack with it"),
-        (("Makefile", ".gitattributes", "CODEOWNERS", "../../.github/x"), "and preview each stack with it"),
-    ],
-)
-def test_a_file_that_the_program_may_read_is_told_as_that(files: tuple[str, ...], instead: str) -> None:  # N14
-    (edited,) = program(change(facts(), facts(), files=Files(frozenset(files))))
-    assert edited.instead.endswith(instead)
 
 
 def test_files_with_pins() -> None:

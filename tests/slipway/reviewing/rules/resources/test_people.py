@@ -15,7 +15,7 @@ from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.roles import allowed, covers, rights
-from tests.slipway.reviewing.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
+from tests.slipway.reviewing.builders import PROJECT, TEAM, TRAINER, change, facts, step
 
 WORKSPACE = "slipway:components:Workspace"
 MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
@@ -48,14 +48,6 @@ def with_members(*members: str) -> Facts:
 
 def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
     return {consequence.subject: consequence.kind for consequence in some}
-
-
-@pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
-def test_roles_that_another_stack_needs_stay_and_that_is_said(stacks: tuple[str, ...]) -> None:
-    jobs = job("tune-27b-x1", user="ada"), job("tune-27b-x2", user="ada")
-    gone = listed(with_members(TEAM, ADA), replace(with_members(TEAM), shared={ADA: stacks}), None, *jobs)
-    assert (gone.kind, gone.subject, len(gone.details)) == ("submitter-gone", f"member {ADA}", 2)
-    assert "roles in the project stay" in gone.so and all(stack in gone.so for stack in stacks)
 
 
 def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1

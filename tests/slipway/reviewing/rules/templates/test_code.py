@@ -20,7 +20,7 @@ OWN, MORE = "--index-url https://pip.example/simple", "--extra-index-url https:/
         ([MORE.format("a"), MORE.format("b")], [MORE.format("b"), f"{MORE.format('a')}/"], []),
         ([], [MORE.format("a")], ["requirements-index"]),
         (["torch==2.4"], ["torch===2.4"], ["requirement-pinned"]),
-        (["torch==2.4"], ["torch==2.4+cu121"], ["requirement-local"]),
+        (["torch==2.4"], ["torch==2.4+cu121"], ["requirement-unread"]),
         ([OWN, "torch==2.4"], [OWN, "torch==2.4+cu121"], ["requirement-other"]),
     ],
 )
@@ -55,8 +55,7 @@ def test_requirements_are_told_of_the_files_that_are_edited() -> None:
 )
 def test_a_copy_of_an_image_has_nothing_else_in_it(old: str, new: str, differs: bool) -> None:
     before, after = (asking(image=image) for image in (old, new))
-    sentence = only(before, after).sentence
-    assert any(words in sentence for words in ("results may differ", "what is in it")) is differs
+    assert ("results may differ" in only(before, after).sentence) is differs
 
 
 @pytest.mark.parametrize(
