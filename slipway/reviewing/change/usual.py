@@ -16,7 +16,7 @@ from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RES
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
-from slipway.model.cluster import Alternative, Reservation
+from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEAM, TEMPLATE_LABEL
 from slipway.model.machines.spec import MachineGroup
@@ -60,13 +60,6 @@ def misfits(template: Template) -> bool:
     for offer in (each for each in template.offers if each.capacity_type == POOL):
         fits[offer.team] = bool(offer.cluster or offer.dormant or fits.get(offer.team))
     return not all(fits.values())
-
-
-def unfit(alternatives: Iterable[Alternative], catalog: Catalog) -> bool:
-    """Tell whether no template has jobs that ask a pool for the machines of any of these."""
-    others = [{pool.machine.type for pool in other.pools} for other in alternatives]
-    asked = (offer for offer in catalog.offers if offer.capacity_type == POOL)
-    return not (has_tasks(catalog) or any({*machine_types(offer)} <= has for offer in asked for has in others))
 
 
 def has_tasks(catalog: Catalog) -> bool:
