@@ -14,7 +14,6 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, GRADES, SUMS, asks_above, moved
-from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side, grouped, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
@@ -45,8 +44,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         grade = Grade.WARNING if becomes < was < Grade.BLOCKING else None
-        milder, blocks = becomes < was, Grade.BLOCKING in (was, becomes)
-        yield _graded(milder, GRADES, kind, was.review_word, becomes.review_word, grade=grade, blocks=blocks)
+        yield _graded(becomes < was, GRADES, kind, was.review_word, becomes.review_word, grade=grade)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
         if most != then:
@@ -68,8 +66,7 @@ def _edited(change: Change) -> _Rules:
 
 def _graded(milder: bool, key: str, kind: str, before: str, after: str, **values: Any) -> Consequence:
     """Return the consequence of another grade of a kind, which a key of the policy has."""
-    means, idle = KINDS[kind].means.partition(";")[0], kind == SUMS[0]
-    values = {"blocks": False, "sums": False, **values, "kind": kind, "means": means, "idle": idle}
+    values = {"sums": False, **values, "kind": kind, "idle": kind == SUMS[0]}
     values |= {"as_kind": "" if milder else _STRICTER, "edits": (Edit(kind, before, after),)}
     return by_row("review-graded", Subject("policy", f"{key}.{kind}"), before=before, after=after, **values)
 

@@ -87,7 +87,7 @@ def _closed(
     members, names = sorted({member for member, _ in lost}), sorted({name for _, name in lost})
     every = [name for name in names if all((member, name) in lost for member in members)]
     shut = [way for way in ways if way[0].name in every]
-    words: dict[str, Any] = {"cluster": cluster, "plain": plain, "waits": ways[0][1].dormant}
+    words: dict[str, Any] = {"plain": plain, "waits": ways[0][1].dormant}
     words |= {
         "team": named((f"`{each}`" for each in change.new.owners(cluster)), "or"),
         "shut": named(f"`{name}`" for name in every),

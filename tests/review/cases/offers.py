@@ -335,7 +335,7 @@ CASES = (
                 "offer-added",
                 "lora regions",
                 "in us-east4 or europe-west4, where us-central1 has none",
-                "crosses regions, at $0.02 to $0.05 a GiB; no deployment looks at quota there",
+                "crosses regions, at $0.02 to $0.05 a GiB",
             ),
             tells("offer-added", "lora regions void", "never go to asia-south2"),
             tells("offer-added", "evals regions void", "never go to us-east4: their `experiment` is in us-central1"),
