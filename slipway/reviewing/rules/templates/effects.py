@@ -11,7 +11,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.cases import renames
-from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names
+from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
@@ -120,7 +120,11 @@ def arguments(difference: Difference) -> Effect:
     # What the code is known not to read has a row of its own, or does nothing.
     unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
     strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
-    grade = Grade.BLOCKING if not after and any(map(names, gone)) else Grade.NOTE if strange else None
+    still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
+    unheard = {each.name for each in template.new.parameters} & {name for each in gone for name in names(each)} - {
+        *still
+    }
+    grade = Grade.BLOCKING if unheard and not after else Grade.NOTE if strange else None
     return follows("arguments-other", how=how, grade=grade, strange=strange)
 
 
@@ -172,8 +176,7 @@ def account(difference: Difference) -> Effect:
     known = _places(change.old.offers_as(addresses[1]))
     asked = _places(replace(each, request=fill(each.request, usual)) for each in difference.offers)
     places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
-    known_one = becomes is not None and trainer_of(change.before, addresses[1]) is not None
-    sure = bool(was and known_one and not (unread or places))
+    sure = bool(was and becomes and not (unread or places))
     # Of an account that stays its trainer's own rows tell.
     former = change.before if addresses[0] != addresses[1] else change.after
     sides = [submitters_of(former, addresses[0]), submitters_of(change.after, addresses[1])]
