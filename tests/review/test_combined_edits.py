@@ -250,7 +250,7 @@ CASES = (
         (stack("    h100:\n", "    big:\n"), stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
         "offer-gone",
         Grade.WARNING,
-        ("can use pool `big` (team `vision` alone) instead of `h100`", "jobs of others cost"),
+        ("can use pool `big` (team `vision` alone) instead of `h100`",),
     ),
     Told(
         "a new default chooses machines that get another capacity type",

@@ -210,16 +210,3 @@ def test_an_edit_is_told(name: str) -> None:
     key = name.partition(".")[2]
     assert told, f"nothing is said of {key}"
     assert all(sentence for _, sentence in told)
-
-
-def test_a_machine_is_told_by_the_key_that_gives_it() -> None:
-    before, after = (f"{{ small: n1-standard-{size} }}" for size in (8, 16))
-    team = "teams: { vision: { submitters: [user:ada@acme.example], machines: { small: n1-highmem-8 } } }"
-    given = (
-        stack("  slipway:policy:\n", f"  slipway:machines: {before}\n  slipway:{team}\n  slipway:policy:\n"),
-        template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
-    )
-    edits = (stack(f"slipway:machines: {before}", f"slipway:machines: {after}"), stack("n1-highmem-8", "n1-standard-4"))
-    parts = [part for part in play(Case("", edits, (), given=given)).consequences if part.kind == "machines-changed"]
-    assert {part.who for part in parts} == {"Jobs of {it} (team vision)", "Jobs of {it} (not of team vision)"}
-    assert {part.field for part in parts} == {"slipway:machines.small, slipway:teams.vision.machines.small"}

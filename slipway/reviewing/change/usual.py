@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from slipway.base.formatting import counted, join
+from slipway.base.formatting import join
 from slipway.google.advice import SpotNeed
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
@@ -18,9 +18,9 @@ from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
-from slipway.model.labels import TEAM, TEMPLATE_LABEL
+from slipway.model.labels import TEAM
 from slipway.model.machines.spec import MachineGroup
-from slipway.model.prices import Price, dollars
+from slipway.model.prices import dollars
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
@@ -182,22 +182,18 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, ``nothing more on pool `h100`, or $101.27/h where it grows``: its minimum is paid
-    anyway. A team's cluster is told with its team."""
-    cluster = catalog.clusters.get(offer.cluster)
-    if cluster and cluster.adopted:
-        return f"nothing here, on the bill of whoever owns {way(offer)}"
+    """Return `$63.92/h on Spot`, or ``only what pool `h100` grows by``: its minimum is paid anyway."""
     if offer.capacity_type == POOL:
-        pool, (least, most) = whole_way(offer, catalog), _growth(offer, catalog)
-        if least == Price():
-            return f"nothing more on {pool}{'' if most == least else f', or {_dollars(most)} where it grows'}"
-        return f"{'up to ' * (least != most)}{_dollars(most)} on {pool}, which grows"
+        return f"only what {whole_way(offer, catalog)} grows by"
     if offer.capacity_type == RESERVATION:
-        held = next(iter(reserved(offer, catalog)), Reservation(""))
-        dates = held.dates if held.begins or held.ends else ""
-        bounds = ", ".join(filter(None, (counted(held.machines, "machine") if held.machines else "", dates)))
-        return f"Vertex AI's fee on top of the reservation{bounds and f' ({bounds})'}"
-    return f"{_dollars(offer.price_per_hour)} {by(offer)}"
+        return "Vertex AI's fee on top of the reservation"
+    price = offer.price_per_hour
+    return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
+
+
+def costs(offer: Offer, catalog: Catalog) -> str:
+    """Return the cost of a way to run; what a parameter makes larger is told as it is by default."""
+    return f"{cost(offer, catalog)}{DEFAULT_SIZE * (varies(offer) and offer.capacity_type not in PAID_ANYWAY)}"
 
 
 def reserved(offer: Offer, catalog: Catalog) -> list[Reservation]:
@@ -230,37 +226,6 @@ def over(offer: Offer, catalog: Catalog, at: datetime) -> bool:
     ends = [each.ends for each in reserved(offer, catalog)]
     ends += [each.season.ends for each in catalog.clusters.values() if each.name == offer.cluster]
     return any(end <= at for end in ends if end)
-
-
-def _dollars(price: Price) -> str:
-    return "an unknown price" if price.unknown else dollars(price, most="up to")
-
-
-def _growth(offer: Offer, catalog: Catalog) -> tuple[Price, Price]:
-    """Return what a usual job pays for machines above its pools' minimum, where these are idle and where none is."""
-    cluster = catalog.clusters.get(offer.cluster)
-    template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
-    if cluster is None or template is None:
-        return Price(), Price()
-    counts, least, most = takes(offer, usual_values(template)), Price(), Price()
-    for pool in cluster.pools:
-        lacking = max(counts[pool.name] - pool.min, 0)
-        least += pool.price_per_hour * lacking
-        most += pool.price_per_hour * max(lacking, min(counts[pool.name], pool.max - pool.min))
-    return least, most
-
-
-def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
-    """Return the costs of ways to run, each tried where those before have no machines; of many first and dearest. What
-    a parameter makes larger is told as it is by default."""
-    listed, sign = list(offers), ", else "
-    if listed[3:]:  # More prices are no sentence.
-        paid = [offer for offer in listed[1:] if offer.capacity_type not in PAID_ANYWAY]
-        paid.sort(key=lambda offer: (offer.price_per_hour.unknown, offer.price_per_hour.known))
-        listed, sign = [listed[0], *paid[-1:]], ", at the dearest "
-    end = ", which may be taken away"
-    told = sign.join(cost(offer, catalog) + end * (offer.capacity_type == SPOT) for offer in listed)
-    return told + DEFAULT_SIZE * any(varies(offer) for offer in listed if offer.price_per_hour.known)
 
 
 def varies(offer: Offer) -> bool:

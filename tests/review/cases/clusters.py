@@ -356,7 +356,7 @@ CASES = (
         (stack("  slipway:quota:", f"{VISION_CLUSTER}  slipway:quota:"),),
         (
             hurts("cluster-adopted", "vision", "its owner pays", "ask its owner"),
-            tells("offer-added", "tune", "on the bill of whoever owns pool `vision`"),
+            tells("offer-added", "tune", "can use pool `vision`"),
         ),
         world=World(theirs=("team-b-cpu",)),
         accident="a borrowed cluster on its owner's bill",

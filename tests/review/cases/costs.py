@@ -43,7 +43,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
         ),
         (
-            hurts("offer-gone", "lora", "else $63.92/h on Spot"),
+            hurts("offer-gone", "lora", "the next way costs $63.92/h on Spot"),
             stops("reservation-paid"),
         ),
         world=CALM,

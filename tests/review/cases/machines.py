@@ -52,8 +52,8 @@ CASES = (
         (template("lora", BIG, ""), template("lora", "Parameter, Variant, WorkerPool", "Parameter, WorkerPool")),
         (
             stops("machines-changed", "lora", "(model=27b)", "40 GB of GPU memory instead of 640"),
-            hurts("offer-gone", "lora pool h100", "(model=27b)", "they cost $2.53/h on Spot"),
-            hurts("offer-gone", "lora reservation", "they cost $2.53/h on Spot"),
+            hurts("offer-gone", "lora pool h100", "(model=27b)", "the next way costs $2.53/h on Spot"),
+            hurts("offer-gone", "lora reservation", "the next way costs $2.53/h on Spot"),
             stops("pool-unused", "h100"),
             stops("reservation-paid", "bought"),
         ),
@@ -141,7 +141,7 @@ CASES = (
         "A key for a machine is twice the machine, for every template that names it",
         (stack("small: n1-standard-8", "small: n1-standard-16"),),
         (
-            hurts("machines-changed", "evals", "`n1-standard-16` instead of `n1-standard-8`", "slipway:machines.small"),
+            hurts("machines-changed", "evals", "`n1-standard-16` instead of `n1-standard-8`"),
             hurts("run-cost", "template evals", "$0.22/h on Spot → $0.41/h on Spot"),
         ),
         given=(

@@ -152,7 +152,7 @@ CASES = (
         (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
         (
             hurts("default-changed", "lora parameter model", "a default run takes `a3-highgpu-8g`"),
-            tells("run-cost", "lora", "nothing more on pool `h100`, or $101.14/h where it grows"),
+            tells("run-cost", "lora", "only what pool `h100` grows by"),
         ),
         world=BUSY,
         accident="a default that made every run dearer",
@@ -166,14 +166,14 @@ CASES = (
     Case(
         "The reservation holds machines of another type",
         (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-megagpu-8g, machines: 2"),),
-        (stops("offer-unavailable", "lora reservation", "2 `a3-megagpu-8g`, and a usual job takes 1 `a3-highgpu-8g`"),),
+        (stops("offer-unavailable", "lora reservation", "it lacks what a usual job takes"),),
         accident="a machine type that is not where it was looked for",
     ),
     Case(
         "Fine-tuning moves to A100 of 80 GB without quota for them",
         (template("lora", '"a2-highgpu-1g"', '"a2-ultragpu-1g"'),),
         (
-            stops("no-offer-left", "lora", "there is no quota for it"),
+            stops("no-offer-left", "lora", "there is too little quota for it"),
             hurts("quota-short-at-most", "custom_model_training_nvidia_a100_80gb_gpus"),
             hurts("machines-changed", "lora", "ask for `a2-ultragpu-1g` instead of `a2-highgpu-1g`"),
         ),
@@ -193,7 +193,7 @@ CASES = (
     Case(
         "Studies prefer Spot, whose quota is one CPU",
         (template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    capacity_types=("spot", "pool"),\n'),),
-        (hurts("offer-added", "tune spot", "there is no quota for it"),),
+        (hurts("offer-added", "tune spot", "there is too little quota for it"),),
         world=World(limits={"preemptible_cpus": 1}),
         accident="a quota of CPUs that stopped the job",
     ),

@@ -77,7 +77,7 @@ CASES = (
         (
             hurts("pool-unused", "cpu/workers", "no template that may use it fits it"),
             hurts("cluster-new-generation", "cpu", "custom"),
-            hurts("offer-gone", "digits pool cpu", "they cost $0.99/h on Spot"),
+            hurts("offer-gone", "digits pool cpu", "the next way costs $0.99/h on Spot"),
         ),
         may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
     ),

@@ -21,7 +21,7 @@ CASES = (
         "The larger suite goes to machines for which there is no quota, beside jobs that have enough of it",
         (template("evals", *TO_A100),),
         (
-            stops("offer-unavailable", "evals", "nor run at all"),
+            stops("offer-unavailable", "evals", "nor run now"),
             hurts("quota-short-at-most", "quota", "needs up to 8 of preemptible A100 GPUs"),
             hurts("machines-changed", "evals"),
         ),

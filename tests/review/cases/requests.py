@@ -58,7 +58,7 @@ CASES = (
     Case(
         "A template that uploaded a model is a custom job unless one says otherwise",
         (template("evals", '("training-pipeline", "custom-job")', '("custom-job", "training-pipeline")'),),
-        (hurts("request-changed", "evals kind", "nothing uploads the model", "--as training-pipeline"),),
+        (hurts("request-changed", "evals kind", "nothing uploads the model"),),
         given=UPLOAD,
     ),
     Case(
@@ -227,7 +227,7 @@ CASES = (
         "A model is uploaded under one id for ever, from a folder that no code writes",
         (imports("lora", "ModelUpload"), more("lora", 'kinds=("training-pipeline", "custom-job")', LORA_MODEL)),
         (
-            hurts("request-changed", "lora", "fails at its end without files for it"),
+            hurts("request-changed", "lora", "as a training pipeline instead of a custom job"),
             tells("kind-added", "lora"),
         ),
         world=BUSY,
@@ -331,7 +331,7 @@ CASES = (
         (template("evals", '    labels={"team": "bench"},\n', ""), template("evals", '("spot", ', '("pool", "spot", ')),
         (
             hurts("request-changed", "evals", "don't have label `team` any more, which was `bench`"),
-            hurts("offer-added", "evals", "they cost nothing more"),
+            hurts("offer-added", "evals", "they cost only what pool `cpu` (team `bench` alone) grows by"),
         ),
         given=(more("evals", 'labels={"team": "bench"}'), OWNED),
         never=("can't use `cpu` any more", "Spot: nothing"),

@@ -71,8 +71,8 @@ CASES = (
         "A template leaves Spot for a cluster that ends weeks before the next one begins",
         (template("evals", '("spot", "on-demand")', '("pool",)'),),
         (
-            hurts("offer-gone", "evals spot", "they can go nowhere else"),
-            hurts("offer-gone", "evals on-demand", "they can go nowhere else"),
+            hurts("offer-gone", "evals spot", "only what pool `cpu` grows by"),
+            hurts("offer-gone", "evals on-demand", "only what pool `cpu` grows by"),
         ),
         may=("offer-added",),
         given=NEXT,

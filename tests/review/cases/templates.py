@@ -51,7 +51,7 @@ CASES = (
     Case(
         "A template that costs a hundred dollars an hour can be submitted",
         (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
-        (hurts("template-added", "template wide", "a usual run of up to 24 h costs $101.14/h on demand"),),
+        (hurts("template-added", "template wide", "a usual run costs $101.14/h on demand"),),
         world=BUSY,
         accident="a bill that nobody had asked for",
     ),
@@ -69,7 +69,7 @@ CASES = (
     Case(
         "A template is published that was not, and a team has larger machines for it",
         (stack("    - tune\n", "    - tune\n    - evals\n"),),
-        (tells("template-added", "template evals", "a usual run (not of team vision) of up to"),),
+        (tells("template-added", "template evals", "a usual run (not of team vision) costs"),),
         given=(
             stack("    - evals\n", ""),
             stack(
@@ -86,7 +86,7 @@ CASES = (
     Case(
         "A template is published that only the trainer's submitters may run",
         (stack("    - tune\n", "    - tune\n    - lora\n"),),
-        (tells("template-added", "template lora", "may be submitted"),),
+        (tells("template-added", "template lora", "is new"),),
         given=(stack("    - lora\n", ""), trainer("group:nlp@acme.example"), LORA_TUNES),
         may=("template-added",),
         never=("Submitters may",),
@@ -123,7 +123,7 @@ CASES = (
             Edit("templates/late.py", "", _LATE),
             stack("    - evals\n", "    - evals\n    - late\n"),
         ),
-        (tells("template-added", "late", "on Spot, which may be taken away, else $", "on demand"),),
+        (tells("template-added", "late", "a usual run costs $0.22/h on Spot"),),
         accident="a bill for machines that nobody had named",
     ),
     Case(

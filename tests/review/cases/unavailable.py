@@ -43,7 +43,7 @@ CASES = (
         HANDED_ON,
         (
             stops("no-offer-left", "tune", "cluster `cpu` takes jobs of team `demand` alone"),
-            hurts("offer-unavailable", "digits", "they cost $0.99/h on Spot"),
+            hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
         ),
         given=(*TEAMS, counts("tune", "search"), counts("digits", "search")),
         may=("run-cost", "pool-unused"),
@@ -62,7 +62,7 @@ CASES = (
         "A team's own machine fits no pool, and there is no quota for it elsewhere",
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
         (
-            stops("offer-unavailable", "tune", "(team demand)", "nor run for now", "there is no quota for it"),
+            stops("offer-unavailable", "tune", "(team demand)", "nor run now", "there is too little quota for it"),
             hurts("machines-changed", "tune", "ask for `n1-highmem-16`"),
         ),
         given=(
@@ -95,8 +95,8 @@ CASES = (
         "Jobs on machines of their own share the quota of a pool that may take all of it",
         (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
         (
-            hurts("offer-unavailable", "lora spot", "preemptible H100 GPUs: 0, needed: 1", "preemptible_h100_gpus=1"),
-            hurts("offer-unavailable", "lora flex-start", "`--capacity flex-start` is refused"),
+            hurts("offer-unavailable", "lora spot", "preemptible_h100_gpus=1"),
+            hurts("offer-unavailable", "lora flex-start", "the next way costs $12.68/h on demand"),
             hurts("machines-changed", "lora", "a3-highgpu-1g"),
         ),
         may=("run-cost",),
@@ -118,9 +118,9 @@ CASES = (
             ),
         ),
         (
-            stops("no-offer-left", "tune", "can't run for now"),
+            stops("no-offer-left", "tune", "can't run"),
             hurts("cluster-deleted", "cpu", "nobody can submit to it"),
-            hurts("offer-unavailable", "digits", "on demand"),
+            hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
         ),
         may=(*MONEY, *OFFERS, "season-changed"),
     ),
@@ -128,9 +128,9 @@ CASES = (
         "A cluster's last day becomes one that has passed, and a template has no other way to run",
         (stack("until: 2027-01-20", "until: 2026-11-20"),),
         (
-            stops("no-offer-left", "tune", "can't run at all"),
+            stops("no-offer-left", "tune", "can't run"),
             hurts("cluster-deleted", "cpu", "nobody can submit to it"),
-            hurts("offer-unavailable", "digits", "on demand"),
+            hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
             tells("cluster-deleted", "cpu", "until", "2026-11-20"),
         ),
         may=(*MONEY, *OFFERS),

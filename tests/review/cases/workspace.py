@@ -241,7 +241,7 @@ CASES = (
     Case(
         "The one template for people's own commands takes no code any more",
         (Edit("templates/script.py", "code_flag=True,", ""),),
-        (hurts("code-forbidden", "script", "so are `slipway run` and sessions, as no template is left for them"),),
+        (hurts("code-forbidden", "script", "so are `slipway run` and sessions"),),
         given=SCRIPT,
         accident="sessions that ended for everybody by an edit of one template",
     ),

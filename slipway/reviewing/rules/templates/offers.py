@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import chain, product
 from typing import Any
 
-from slipway.base.formatting import counted, exact_span, join, last_part
+from slipway.base.formatting import counted, exact_span, last_part
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION
+from slipway.model.capacity import FLEX_START, PAID_ANYWAY, POOL, RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
@@ -25,7 +25,6 @@ from slipway.reviewing.change.usual import (
     fits_reservation,
     is_dear,
     misfits,
-    over,
     reservations,
     reserved,
     served,
@@ -38,9 +37,9 @@ from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of, users_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
-from slipway.reviewing.rules.templates.unavailable import closed, increase, unproven, why_not
+from slipway.reviewing.rules.templates.unavailable import closed, increase, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, after_wait, loses_machine, patience, rest_of
+from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid, patience
 from slipway.reviewing.rules.words import named
 
 
@@ -55,34 +54,38 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
     yield from _refused_by_default(template, shut, was)
     for words, some in _opened(was, becomes, old).items():
-        grade = Grade.WARNING if any(_is_dearer(each, old) for each in some) else None
-        values = {"refused": served(some[0], old), "costs": costs(some, template.becomes)}
-        yield _tells(template, "case-allowed", some[0], part=f"case {words}", grade=grade, **values)
+        offer = max(some, key=lambda each: _is_dearer(each, old))
+        grade = Grade.WARNING if _is_dearer(offer, old) else None
+        so = f"one way costs {costs(offer, template.becomes)}"
+        yield _tells(template, "case-allowed", offer, part=f"case {words}", grade=grade, so=so)
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
     after = {label: each for label, each in after.items() if served(each, old) or not each.available}
     same = kept(before, after)
+    now = {old: label for label, old in same.items()}
+    before = {now.get(label, label): offer for label, offer in before.items()}
     of_shapes = set[str]()
     for told, labels in (*shapes_gone(template, before, after), *shapes_added(template, before, after)):
-        if not {*labels} & {*same, *same.values()}:
+        if not {*labels} & {*same}:
             of_shapes |= {*labels}
             yield told
-    gone = [offer for label, offer in before.items() if label not in {*same.values(), *of_shapes}]
+    gone = [label for label in before if label not in {*same, *of_shapes}]
     if misfits(template.new):  # The refusal of the deployment tells of pools.
-        gone = [offer for offer in gone if offer.capacity_type != POOL]
+        gone = [label for label in gone if before[label].capacity_type != POOL]
     # A capacity type that goes with all its shapes goes once.
-    once = {(*_place(each), each.cluster, _last_shape(each, after)): each for each in reversed(gone)}
-    yield from (_gone(template, offer, before, after) for offer in reversed(once.values()))
+    once = {
+        (*_place(before[each]), before[each].cluster, _last_shape(before[each], after)): each for each in gone[::-1]
+    }
+    yield from (_gone(template, label, before, after) for label in reversed(once.values()))
     # What no quota makes available changes nothing.
     listed = (label for label in after if label not in {*same, *of_shapes})
     can = [label for label in listed if after[label].available or after[label].lacks_quota]
     yield from (_added(template, label, before, after) for label in can)
-    now = {old: label for label, old in same.items()}
-    yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
-    stay = chain.from_iterable(_kept(template, after[label], old, before[old], after) for label, old in same.items())
+    yield from _order(template, before, after)
+    stay = chain.from_iterable(_kept(template, label, old, before[label], after) for label, old in same.items())
     # Jobs that can run nowhere have their other ways in the details, and are told once.
     yield from {part.who if part.details else part.key: part for part in reversed([*stay])}.values()
-    yield from _waits(template, {label: (before[old], after[label]) for label, old in same.items()}, after)
+    yield from _waits(template, {label: before[label] for label in same}, after)
 
 
 def _refused_by_default(template: TemplateChange, shut: Iterable[Offer], was: Offers) -> Iterator[Consequence]:
@@ -106,25 +109,16 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
         for offer in (each for each in template.new.offers if listed in reserved(each, template.becomes)):
             had = path in reservations(each for each in template.old.offers if compete(each, offer))
             open_ = offer.available or listed.closed(template.change.now)
-            hit = [
-                end
-                for end in ("", "max")
-                if fits_reservation(offer, template.new, was, end=end)
-                and not fits_reservation(offer, template.new, becomes, end=end)
-            ]
-            if not (had and open_ and hit):
-                continue
-            some = fits_reservation(offer, template.new, becomes, end="min")
-            yield _tells(
-                template,
-                "offer-short",
-                offer,
-                part=f"{offer.label(template.new.kind)} of {hit[-1]}",
-                name=last_part(path),
-                holds=counted(listed.machines, "machine"),
-                some=some,
-                grade=None if "" not in hit else Grade.BLOCKING,
-            )
+            fits = {
+                end: [fits_reservation(offer, template.new, side, end=end) for side in (was, becomes)]
+                for end in ("", "max", "min")
+            }
+            hit = [end for end in ("", "max") if fits[end] == [True, False]]
+            if had and open_ and hit:
+                part = f"{offer.label(template.new.kind)} of {hit[-1]}"
+                told: dict[str, Any] = {"name": last_part(path), "holds": counted(listed.machines, "machine")}
+                grade = Grade.BLOCKING if "" in hit else None
+                yield _tells(template, "offer-short", offer, part=part, some=fits["min"][1], grade=grade, **told)
 
 
 def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:
@@ -172,118 +166,94 @@ def _place(offer: Offer) -> tuple[object, ...]:
 
 def _last_shape(offer: Offer, after: Offers) -> str:
     """Return an offer's shape; empty where its capacity type is left on none."""
-    return "" if _refused(offer, (each for each in after.values() if compete(each, offer))) else offer.shape
+    return offer.shape if _stays(offer, (each for each in after.values() if compete(each, offer))) else ""
 
 
-def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
+def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
+    offer = after[label]
     alone = whole_way(offer, template.becomes)
     if was.available and offer.available and offer.cluster != was.cluster:
         beside = [each for each in after.values() if compete(each, offer) and each.available]
         shut, closed = _shut_out(template, was, beside), _losing(template, was, [offer])
-        rest = [each for each in beside if not template.becomes.owners(each.cluster)] if closed else []
-        so = shut or (f"jobs of others cost {costs(rest, template.becomes)}" if rest else "")
         grade = Grade.BLOCKING if shut else Grade.WARNING if closed else None
-        yield _tells(template, "offer-moved", offer, way=alone, cluster=was.cluster, part=old, so=so, grade=grade)
+        yield _tells(template, "offer-moved", offer, way=alone, cluster=was.cluster, part=old, so=shut, grade=grade)
     if was.available and not offer.available:
-        yield from _unavailable(template, was, offer, after)
+        yield from _unavailable(template, was, label, after)
     elif offer.available and not was.available:
-        yield _tells(template, "offer-available", offer, way=alone, so=unproven(offer, template))
+        yield _tells(template, "offer-available", offer, way=alone)
 
 
-def _waits(template: TemplateChange, same: dict[str, tuple[Offer, Offer]], after: Offers) -> Iterator[Consequence]:
+def _waits(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
     """Find other waits; that of a capacity type is one for all shapes."""
+    waits = {label: (patience(was), patience(after[label])) for label, was in before.items()}
     changed = {
-        (*_place(offer), offer.cluster, patience(was), patience(offer)): (was, offer)
-        for was, offer in reversed(same.values())
-        if patience(was) != patience(offer) and (offer.available or offer.dormant) and offer.kind != PIPELINE_JOB.name
+        (*_place(after[label]), after[label].cluster, waits[label]): label
+        for label in reversed(waits)
+        if waits[label][0] != waits[label][1] and (after[label].available or after[label].dormant)
     }
-    for was, offer in reversed(changed.values()):
-        before, now, rest = patience(was), patience(offer), rest_of(offer, after)
-        earlier = template.old.offers[: template.old.offers.index(was) + 1]
+    for label in reversed(changed.values()):
+        was, offer, rest = before[label], after[label], behind(label, after, after)
         # A wait after which nothing follows ends nothing.
-        if not rest and offer.capacity_type != FLEX_START:
+        if (not rest and offer.capacity_type != FLEX_START) or offer.kind == PIPELINE_JOB.name:
             continue
         # A full pool without a wait is left at once, where there is another way.
-        full = offer.capacity_type == POOL and bool(rest)
-        # On demand the service fails a job that finds no machines.
-        endless = "not at all" if full else "until they fail" if offer.capacity_type == ON_DEMAND else "for ever"
-        words = [endless if seconds is None else exact_span(seconds) for seconds in (before, now)]
+        endless = "not at all" if offer.capacity_type == POOL and rest else "without a limit"
+        words = [endless if seconds is None else exact_span(seconds) for seconds in waits[label]]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
-        yield _tells(
-            template,
-            "fallback-wait",
-            offer,
-            way=way(replace(offer, shape="")),
-            at_once=full and now is None,
-            now=words[1],
-            before=words[0],
-            so=after_wait(offer, after, template.becomes),
-            stays=rest and offer.wait and not any(each.wait for each in earlier if compete(each, was)),
-            later=offer.dormant,
-            grade=Grade.NOTE if offer.dormant else None,
-            key=key,
-            edits=(Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words),),
-        )
+        edit = Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words)
+        told: dict[str, Any] = {"before": words[0], "now": words[1], "later": offer.dormant, "key": key}
+        told["grade"] = Grade.NOTE if offer.dormant else None
+        yield _tells(template, "fallback-wait", offer, way=way(replace(offer, shape="")), edits=(edit,), **told)
 
 
-def _unavailable(template: TemplateChange, was: Offer, offer: Offer, after: Offers) -> Iterator[Consequence]:
+def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers) -> Iterator[Consequence]:
+    offer = after[label]
     rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         return
     if offer.barred and not any(each.available for each in template.new.offers):
         return  # The template tells it.
-    cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
-    so = facts(shut, why_not(offer, template), cost_more, "" if nowhere else _refused(offer, rest))
-    sent = template.used.having(lambda job: _sent_for(job, was, template.was))
-    ways = [each for each in after.values() if each in rest or each is offer]
-    spare = offer.capacity_type == POOL and rest and not (sent.jobs and ways[-1] is offer)
-    beside = not nowhere and (offer.lacks_quota or closed(offer, template))
-    known = beside or offer.dormant or offer.barred or spare
+    later, without = behind(label, after, after), closed(offer, template)
+    used = template.used.having(lambda job: _sent_for(job, was, template.was)).jobs
+    spare = offer.capacity_type == POOL and rest and (later or not used)
+    known = (not nowhere and (offer.lacks_quota or without)) or offer.dormant or offer.barred or spare
     yield _tells(
         template,
         "offer-unavailable",
         offer,
         way=way(was),
-        sized=_sized(offer) and not closed(offer, template),
+        sized=_sized(offer) and not without,
         place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
-        never=nowhere and not _may_come(after, offer, template),
-        so=so,
+        so=facts(shut, why_not(offer, template), next_way(template, later) if rest else ""),
         details=_shut(after, offer, template) if nowhere else (),
         instead=increase(offer, template),
         grade=None if known and not shut else Grade.BLOCKING,
     )
 
 
-def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
+def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
+    offer = before[label]
     rivals = [each for each in after.values() if compete(each, offer)]
     left = [each for each in rivals if each.available]
     could, later = offer.available, offer.dormant in {*template.becomes.clusters, *template.becomes.dormant}
     nowhere = could and _can_run_nowhere(offer, template)
-    shut = _shut_out(template, offer, left)
-    place = [each is offer for each in before.values()].index(True)
-    sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
-    so = ""
-    if left and could:
-        alone = left[-1].capacity_type == POOL and not left[1:] and not shut
-        ends = "they can go nowhere else" if alone else loses_machine(template, left[0])
-        so = facts(shut, f"they cost {costs(left, template.becomes)}", ends)
+    shut, rest = _shut_out(template, offer, left), behind(label, before, after)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
-    spare = offer.capacity_type == POOL and not (used.jobs or shut) and any(each.cluster for each in sooner)
+    sooner = any(each.cluster for each in left if each not in rest)
+    spare = offer.capacity_type == POOL and not (used.jobs or shut) and sooner
     # Whoever took the last way had found the others full, or had asked for it.
-    took = used.jobs and sooner and sooner == left and _refused(offer, rivals)
+    took = used.jobs and left and not rest and not _stays(offer, rivals)
     return _tells(
         template,
         "offer-gone",
         offer,
         way=way(replace(offer, shape=_last_shape(offer, after))),
         could=could,
-        later=later,
         nowhere=nowhere,
-        never=nowhere and not _may_come(after, offer, template),
-        so=facts(so, _refused(offer, rivals) if could and not nowhere else ""),
+        so=facts(shut, next_way(template, rest)) if left and could else "",
         details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
@@ -313,15 +283,6 @@ def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
     return bool(can) and not any(compete(each, offer) for each in can)
 
 
-def _may_come(after: Offers, offer: Offer, template: TemplateChange) -> bool:
-    """Tell whether jobs of an offer's case may run later, or smaller ones now."""
-    rivals = [each for each in after.values() if compete(each, offer)]
-    ended = [each for each in rivals if over(each, template.becomes, template.change.now)]
-    return any(
-        each.dormant or _sized(each) or each.capacity_type == RESERVATION for each in rivals if each not in ended
-    )
-
-
 def _sized(offer: Offer) -> bool:
     """Tell whether smaller jobs may take an offer for which usual ones are too large."""
     return varies(offer) and (offer.lacks_quota or offer.capacity_type == RESERVATION)
@@ -332,45 +293,33 @@ def _shut(after: Offers, offer: Offer, template: TemplateChange) -> Iterator[str
     return (f"{way(each)} can't start: {why_not(each, template)}" for each in rivals)
 
 
-def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
-    """Return that a capacity type is refused to those who name it, where none of its ways is left."""
-    left = any(each.capacity_type == offer.capacity_type for each in rest)
-    return "" if left else f"`--capacity {offer.capacity_type}` is refused"
+def _stays(offer: Offer, rest: Iterable[Offer]) -> bool:
+    """Tell whether a way of an offer's capacity type is left."""
+    return any(each.capacity_type == offer.capacity_type for each in rest)
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
     had = {each.capacity_type for each in before.values() if compete(each, offer)}
     rivals = [each for each in after.values() if compete(each, offer) and each.available]
-    added: dict[str, Any] = {"listed": offer.capacity_type not in had, "also": rivals[1:]}
+    added: dict[str, Any] = {"listed": offer.capacity_type not in had}
     if not offer.available:
         values = {"so": why_not(offer, template), "instead": increase(offer, template), **added}
         return _tells(template, "offer-added-unavailable", offer, **values)
-    so = facts(
-        unproven(offer, template), f"they cost {costs([offer], template.becomes)}", loses_machine(template, offer)
-    )
-    if rivals[1:] and rivals[0] is offer and offer.capacity_type not in had:
-        then = next((each for each in rivals if each.capacity_type in had), rivals[1])
-        cluster = template.becomes.clusters.get(offer.cluster)
-        others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
-        theirs = (each for other in others for each in other.offers if each.available and each.cluster == offer.cluster)
-        shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
-        free = Grade.NOTE if cluster and not cluster.adopted and not shared else None
-        how = dict(zip(("way", "next"), _apart(offer, then), strict=True))
-        return _tells(template, "offer-added-first", offer, **how, so=so, grade=free)
-    grade = Grade.WARNING if _is_dearer(offer, template.old) else None
-    return _tells(template, "offer-added", offer, so=so, grade=grade, **added)
+    first = rivals[1:] and rivals[0] is offer and added["listed"]
+    added["next"] = way(next((each for each in rivals if each.capacity_type in had), rivals[1])) if first else ""
+    cluster = template.becomes.clusters.get(offer.cluster)
+    others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
+    theirs = (each for other in others for each in other.offers if each.available and each.cluster == offer.cluster)
+    shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
+    free = cluster and not cluster.adopted and not shared
+    grade = Grade.WARNING if _is_dearer(offer, template.old) or (first and not free) else None
+    return _tells(template, "offer-added", offer, so=paid(template, offer), grade=grade, **added)
 
 
 def _is_dearer(offer: Offer, old: Template) -> bool:
     known = (each.price_per_hour.known for each in old.offers if is_dear(each))
     return is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-
-
-def _apart(*offers: Offer) -> list[str]:
-    """Return ways to run, without a shape that all of them have."""
-    alike = len({each.shape for each in offers}) == 1
-    return [way(replace(each, shape="") if alike else each) for each in offers]
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
@@ -395,25 +344,18 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
     """Find the first capacity type of each case that is tried before one that it came after."""
     both = {label for label in before if label in after and after[label].available}
     was, now = ([label for label in side if label in both] for side in (before, after))
-    hit: dict[str, tuple[dict[str, Any], list[Offer]]] = {}
+    seen: list[Offer] = []
     for first in now:
         offer, later = after[first], now[now.index(first) :]
         overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
-        if overtaken and not any(compete(offer, each) for _, some in hit.values() for each in some):
+        if overtaken and not any(compete(offer, each) for each in seen):
+            seen.append(offer)
             then = after[overtaken[0]]
-            tried = [after[each] for each in now[: now.index(overtaken[0])] if compete(after[each], then)]
-            sooner = tried[tried.index(offer) :]
-            ends = "" if sooner[1:] else loses_machine(template, offer)
             shapes, less = offer.shape != then.shape, less_memory(offer, [then])
-            *ways, last = _apart(*tried, then)[-len(sooner) - 1 :]
-            names = (f"`{offer.shape}`", f"`{then.shape}`") if shapes else (join(dict.fromkeys(ways)), last)
-            told: dict[str, Any] = {"way": names[0], "next": names[1], "type": then.capacity_type, "shapes": shapes}
-            pool = next(filter(None, then.pools), "")
-            told["pool"] = f"{then.cluster}/{pool}" if pool and offer.capacity_type == then.capacity_type else ""
+            names = (f"`{each.shape}`" if shapes else way(each) for each in (offer, then))
+            told: dict[str, Any] = dict(zip(("way", "next"), names, strict=True))
+            told |= {"shapes": shapes, "pools": offer.capacity_type == then.capacity_type}
             # What another shape costs that is the first now, is told as a default run's cost.
-            told["so"] = less if shapes else facts(f"they cost {costs(sooner, template.becomes)}", ends)
-            told["grade"] = Grade.BLOCKING if less else None
-            hit.setdefault(str(told), (told, []))[1].append(offer)
-    for told, some in hit.values():
-        case, several = whose(some, template.new), len(hit) > 1
-        yield _tells(template, "offer-order", some[0], **told, part=f"order{case * several}", jobs=f"{JOBS}{case}")
+            told["so"] = less if shapes else paid(template, offer)
+            grade, part = Grade.BLOCKING if less else None, f"order{whose([offer], template.new)}"
+            yield _tells(template, "offer-order", offer, grade=grade, part=part, **told)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, few, join, plain
+from slipway.base.formatting import join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import render
@@ -16,7 +16,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import machines_of, rounds, takes, usual_values, whose
+from slipway.reviewing.change.usual import machines_of, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.offers import refused
@@ -37,7 +37,7 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
         if was := before.get(name) or next((each for each in before.values() if renamed.get(each.name) == name), None):
             yield from _changed(template, was, parameter)
         elif parameter.required:
-            yield _tells(template, "parameter-new-required", name, used=template.used)
+            yield _tells(template, "parameter-required", name, had="", used=template.used)
         else:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
 
@@ -86,21 +86,19 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     called = renames(old, template.new)
     whole = ((side, usual_offers(side, called=called)) for side in (old, new, template.new))
-    pairs = [(side, [each for each in some if each.available]) for side, some in whole]
+    pairs = [(side, offer) for side, some in whole for offer in [each for each in some if each.available][:1]]
+    if len(pairs) < 3:
+        return None, ""
+    was, alone, machines = (
+        join(dict.fromkeys(f"`{each.machine}`" for each in machines_of(offer, side))) for side, offer in pairs
+    )
     former, now = pairs[0][1], pairs[2][1]
-    sides = [machines_of(some[0], side) if some else () for side, some in pairs]
-    was, alone, machines = (join(dict.fromkeys(f"`{each.machine}`" for each in side)) for side in sides)
-    run = f"a default run{whose(now[:1], template.new) if any(each.team for each in template.new.offers) else ''} takes"
-    if alone and machines and was not in ("", alone, machines):
-        was_paid, paid = (side[0].price_per_hour for side in (former, now))
-        # A price that is not known may be any.
-        dearer = not paid.complete or was_paid.known < paid.known
-        return Grade.BLOCKING if dearer else None, f"{run} {machines} instead of {was}"
-    had, has = (takes(some[0], usual_values(side)).total() if some else 0 for side, some in pairs[:2])
-    more = [f"{has} machines instead of {had}"] if had and has and had != has else []
-    had, has, own = map(rounds, (old, template.new, new))
-    more += [f"{counted(has, 'round')} of trials instead of {had}"] if has != had != own else []
-    return None, f"{run} {join(more)}" if more else ""
+    if was in (alone, machines):
+        return None, ""
+    # A price that is not known may be any.
+    dearer = not now.price_per_hour.complete or former.price_per_hour.known < now.price_per_hour.known
+    case = whose([now], template.new) if any(each.team for each in template.new.offers) else ""
+    return Grade.BLOCKING if dearer else None, f"a default run{case} takes {machines} instead of {was}"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -108,15 +106,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
     if narrowed:
         taken = new if old.type == new.type else new.each
         refused = template.used.giving(old.name, lambda value: value is not None and bool(taken.refusal(value)))
-        values = list(dict.fromkeys(shown((job.parameters or {})[old.name], new.name) for job in refused.jobs))
-        yield _tells(
-            template,
-            "bounds-narrowed",
-            new.name,
-            values=join(narrowed, "or"),
-            details=[f"will be refused, used lately: {few(values, most=5)}"] if values else [],
-            used=refused,
-        )
+        yield _tells(template, "bounds-narrowed", new.name, values=join(narrowed, "or"), used=refused)
     if widened:
         yield _tells(template, "bounds-widened", new.name, values=join(widened))
 

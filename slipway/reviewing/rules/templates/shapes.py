@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
-from slipway.reviewing.change.usual import compete, costs, whose
+from slipway.reviewing.change.usual import compete, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers
+from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid
 
 ShapeChange = tuple[Consequence, tuple[str, ...]]
 """A shape that jobs get or lose, with the labels of all its offers."""
@@ -26,14 +25,12 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
         earlier = [each for each in list(after.values())[: list(after).index(labels[0])] if compete(each, first)]
         if offers and earlier:
             less = less_memory(offers[0], earlier)
-            prices = costs([replace(offer, shape="") for offer in offers], template.becomes)
             told = template.tells(
                 "shape-added",
                 part=f"shape {offers[0].shape}{whose(offers, template.new)}",
                 jobs=f"{JOBS}{whose(offers, template.new)}",
                 shape=offers[0].shape,
-                earlier=join(dict.fromkeys(f"`{each.shape}`" for each in earlier), "or"),
-                so=facts(prices, less),
+                so=facts(paid(template, replace(offers[0], shape="")), less),
                 grade=Grade.WARNING if less else None,
             )
             yield told, labels
@@ -53,7 +50,8 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
             part=f"shape {shape}{whose([first], template.old)}",
             jobs=f"{JOBS}{whose([first], template.old)}",
             shape=shape,
-            costs=could and costs(left, template.becomes),
+            could=could,
+            so=next_way(template, behind(labels[0], before, after)) if could else "",
             used=template.used.having(lambda job, shape=shape, when=when: job.shape == shape and is_case(job, when)),  # type: ignore[misc]
             grade=None if could else Grade.NOTE,
         )

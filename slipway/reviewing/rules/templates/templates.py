@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from slipway.base.formatting import join
-from slipway.google.catalog.lookup import regions_of, tie_of, usual_offers
+from slipway.google.catalog.lookup import regions_of, usual_offers
 from slipway.model.catalog.cases import divided
 from slipway.model.catalog.template import Template
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.kinds import KINDS, PIPELINE
+from slipway.model.kinds import KINDS
 from slipway.model.labels import CODE_LABEL
-from slipway.model.prices import crossing_price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import account_of, costs, is_dear, scripts, secrets_of, whose
 from slipway.reviewing.consequence import Consequence
@@ -55,17 +54,16 @@ def templates(change: Change) -> Iterator[Consequence]:
         # Where its file refuses the defaults, the case tells it.
         can_lack = pair.is_new or not all(refused(each, listed) for each in usual_offers(template))
         for part in (*parts, *[no_offer_left] * can_lack, plain_secrets, plain_defaults, secret_requirements):
-            yield from map(pair.by_key, part(pair))
+            yield from part(pair)
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    priced = f"{whose(can, template.new)} of up to {template.longest} costs {costs(can, template.becomes)}"
+    priced = can and not template.change.first
+    run = f"a usual run{whose(can, template.new)} costs {costs(can[0], template.becomes)}" if priced else ""
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can)) else None
-    so = "" if template.change.first else facts(*brings, f"a usual run{priced}" if can else "")
-    runs = any(offer.available for offer in template.new.offers)
-    yield template.tells("template-added", can=runs, so=so, grade=grade)
+    yield template.tells("template-added", so=facts(*brings, run), grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -76,14 +74,14 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     common = {catalog.trainer, *catalog.trainers.values(), ""}
     theirs = [offer for each in others for offer in each.offers]
     for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):
-        yield f"it runs as `{account}`, and what that may do is not known"
+        yield f"it runs as `{account}`"
     for secret in sorted({*secrets_of(new.offers)} - {*secrets_of(theirs)}):
-        yield f"it reads secret `{secret}`, as no other template does; not known: whether its account may read that"
+        yield f"it reads secret `{secret}`, as no other template does"
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
     if any(offer.spec.get("enableWebAccess") for offer in new.offers):
-        yield "it opens a shell in the browser, with all that its account may do"
+        yield "it opens a shell in the browser"
 
 
 def _declared(template: Template) -> Mapping[str, str]:
@@ -111,14 +109,11 @@ def _regions(template: TemplateChange) -> Iterator[Consequence]:
     old, new = (regions_of(side, home) for side in (template.old, template.new))
     more, less = [each for each in new if each not in old], [each for each in old if each not in new]
     order = new if old != new and not (more or less) else ()
-    void = [each for each in template.new.regions or () if each not in {*(template.old.regions or ()), *new, home}]
     rows: dict[RowName, Sequence[str]] = {"regions-added": more, "regions-gone": less, "regions-order": order}
-    for row, regions in {**rows, "regions-void": void}.items():
+    for row, regions in rows.items():
         if regions:
             used = template.used.having(lambda job: job.region in less) if row == "regions-gone" else None
-            told: dict[str, Any] = {"regions": join(regions, "or"), "rest": join(new, "or"), "home": home}
-            told |= {"price": crossing_price(home, regions), "tied": tie_of(template.new, home)}
-            yield template.tells(row, part=row.replace("-", " "), used=used, **told)
+            yield template.tells(row, part=row.replace("-", " "), used=used, regions=join(regions, "or"), home=home)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:
@@ -134,19 +129,11 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells(
             "usual-kind",
             part="kind",
-            offered=old.kind in new.kinds,
             used=template.used.having(lambda job: job.kind.name == old.kind),
             kind=_words(new.kind),
             former=_words(old.kind),
-            word=old.kind,
-            uploaded=_uploads(old),
-            uploads=_uploads(new),
+            uploaded=any("modelToUpload" in offer.request for offer in old.offers if offer.kind == old.kind),
         )
-
-
-def _uploads(template: Template) -> bool:
-    kind = template.kind
-    return any("modelToUpload" in offer.request for offer in template.offers if offer.kind == kind == PIPELINE.name)
 
 
 def _words(kind: str) -> str:

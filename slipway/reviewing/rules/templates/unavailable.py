@@ -11,11 +11,10 @@ from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.usual import machine_types, machines_of, misfits, over, reserved
+from slipway.reviewing.change.usual import misfits, reserved
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
-from slipway.reviewing.rules.words import ask, in_words, machines
+from slipway.reviewing.rules.words import ask
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -27,16 +26,13 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
         return
     lost = usual if at_all else new.offers
     why = {label: why_not(offer, template) for label, offer in offers_by_label(new).items() if offer in lost}
-    open_ = (offer.dormant for offer in lost if not _barred_by(offer, template))
-    rests = [rest for name in open_ if (rest := template.becomes.dormant.get(name))]
+    rests = any(each.dormant in template.becomes.dormant and not _barred_by(each, template) for each in lost)
     details = [f"`{label}`: {reason}" for label, reason in why.items()]
     clusters = [(template.was.clusters.get(each.cluster), template.becomes.dormant.get(each.cluster)) for each in runs]
     announced = all(was and sleeps and was.season == sleeps.season for was, sleeps in clusters)
     yield template.tells(
         "no-offer-left",
         usual=at_all,
-        now=any(not rest.edit for rest in rests)
-        or any(closed(each, template) and not over(each, template.becomes, template.change.now) for each in lost),
         so=next(iter(why.values())) if len({*why.values()}) == 1 else "none of their ways to run can be had",
         instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
         details=[*details, *([] if template.is_new or at_all else [template.used.words()])],
@@ -44,24 +40,12 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     )
 
 
-def unproven(offer: Offer, template: TemplateChange) -> str:
-    """Return that quota for an available offer could not be read; empty where it was."""
-    name = f"{template.new.name} {offer.label(template.new.kind)}"
-    unread = (line for line in template.change.after.quota.lines.values() if line.state == "unknown")
-    return "whether there is quota for it can't be told" if any(name in line.drawn for line in unread) else ""
-
-
-def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
-    """Yield metrics of which an offer needs more than the limit, with a usual job's need and the limit."""
-    name = f"{template.new.name} {offer.label(template.new.kind)}"
-    for line in template.change.after.quota.lines.values() if offer.lacks_quota else ():
-        if name in line.drawn and line.limit is not None and 0 <= line.limit < line.drawn[name]:
-            yield line.metric, line.drawn[name], line.limit
-
-
 def increase(offer: Offer, template: TemplateChange) -> str:
     """Return how to ask for the quota that an offer lacks."""
-    return join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
+    name = f"{template.new.name} {offer.label(template.new.kind)}"
+    lines = [line for line in template.change.after.quota.lines.values() if offer.lacks_quota and name in line.drawn]
+    lacking = (line for line in lines if line.limit is not None and 0 <= line.limit < line.drawn[name])
+    return join(ask(line.metric, line.drawn[name]) for line in lacking)
 
 
 def _barred_by(offer: Offer, template: TemplateChange) -> Sequence[str]:
@@ -78,25 +62,18 @@ def closed(offer: Offer, template: TemplateChange) -> str:
 def why_not(offer: Offer, template: TemplateChange) -> str:
     catalog = template.becomes
     if owners := _barred_by(offer, template):
-        return say(
-            "cluster-barred", cluster=offer.cluster or offer.dormant, owners=join(f"`{each}`" for each in owners)
-        )
+        return f"cluster `{offer.cluster or offer.dormant}` takes jobs of team {join(map('`{}`'.format, owners))} alone"
     if cluster := catalog.dormant.get(offer.dormant):
         # Until the deployment it lives, and no date has passed.
         idle = "is deleted, as it had no job for its `idleLimit`"
         return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
     if offer.lacks_quota:
-        lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
-        return offer.why or f"there is no quota for it{''.join(lacks)}"
+        return offer.why or "there is too little quota for it"
     if why := closed(offer, template):
         return why
-    held, needs = reserved(offer, catalog), machines_of(offer, template.new)
-    most = sum(group.count for group in needs)
-    fit = (each.machine in ("", *machine_types(offer)) and most <= (each.machines or most) for each in held)
-    if offer.capacity_type == RESERVATION and not any(fit):
-        there = join(f"{each.machines or ''} `{each.machine or 'machines'}`".strip() for each in held)
-        holds = f"it holds {there}, and a usual job takes {machines(needs)}"
-        return holds if held else "the stack lists no such reservation"
+    if offer.capacity_type == RESERVATION:
+        held = reserved(offer, catalog)
+        return "it lacks what a usual job takes" if held else "the stack lists no such reservation"
     unfit = offer.capacity_type == POOL and not offer.cluster
     shape = "with these machines " * bool(offer.shape)
     return f"{shape}they fit no pool that they may use" if unfit else "it is not available"

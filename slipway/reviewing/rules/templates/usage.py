@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,22 +9,20 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from slipway.base.formatting import counted, exact_span, few
+from slipway.base.formatting import counted, few
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Template
-from slipway.model.findings.finding import Grade, Row, Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
-from slipway.reviewing.change.usual import machine_types, rounds, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, phrase, usual_grade
 
-_FOR_MACHINE = re.compile(r"slipway:(teams\.[^.]+\.)?machines\.")
 JOBS = f"Jobs of {IT}"
 
 
@@ -87,11 +84,6 @@ class TemplateChange:
         goes_on = self.new.checkpoints and not (new_word and self.keeps_nothing)
         return "goes on from its checkpoint" if goes_on else "starts from the beginning"
 
-    @property
-    def longest(self) -> str:
-        """The longest time of a usual run, whose trials come in rounds."""
-        return exact_span(timeout_of(self.new) * rounds(self.new))
-
     @cached_property
     def code(self) -> tuple[JobFile, ...]:
         """The files of its code's folder, as they become."""
@@ -107,18 +99,6 @@ class TemplateChange:
     def keeps_nothing(self) -> bool:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
         return bool(self.code) and not any(PLACE in file.keeps for file in self.code)
-
-    def by_key(self, part: Consequence) -> Consequence:
-        """Return a consequence with the edits of the stack file's keys for machines that it comes from."""
-        types = [{type_ for offer in side.offers for type_ in machine_types(offer)} for side in (self.old, self.new)]
-        edits = self.change.files.stacks.get(self.change.stack, ()) if part.of.row is Row.MACHINES else ()
-        keyed = (edit for edit in edits if _FOR_MACHINE.match(edit.key))
-        causes = [each for each in keyed if {each.before, each.after} - {""} <= types[0] ^ types[1]]
-        # Edited, its file may ask for the same by itself.
-        if not causes or f"templates/{self.new.name.replace('-', '_')}.py" in self.change.files.touched:
-            return part
-        field = part.field or ", ".join(each.key for each in causes)
-        return replace(part, field=field, edits=(*causes, *part.edits))
 
     @property
     def pipeline_edited(self) -> bool:

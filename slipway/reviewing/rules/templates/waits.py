@@ -1,14 +1,13 @@
-"""Waits for an offer's machines: how long one is, and what follows it. Pure."""
+"""Waits for an offer's machines, and the ways to run that follow. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from slipway.model.capacity import FLEX_START, POOL, SPOT
-from slipway.model.catalog.model import Catalog
+from slipway.model.capacity import FLEX_START, SPOT
 from slipway.model.catalog.template import Offer
-from slipway.reviewing.change.usual import compete, costs, way
-from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.change.usual import compete, costs
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 
 Offers = Mapping[str, Offer]
 
@@ -23,23 +22,19 @@ def patience(offer: Offer) -> float | None:
     return min((end for end in (offer.wait, service) if end is not None), default=None)
 
 
-def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
-    rest = rest_of(offer, after)
-    if rest and (offer.wait is not None or offer.capacity_type == POOL):
-        # A full pool without a wait is left at once, where there is another way.
-        waits = [each.wait is not None or each.capacity_type == POOL for each in rest]
-        then = rest[: [*waits, False].index(False) + 1]
-        stay = "; there they wait for ever" if then == rest and rest[-1].capacity_type == POOL else ""
-        return f"then they cost {costs(then, catalog)}{stay}"
-    if offer.capacity_type == FLEX_START and patience(offer) is not None:
-        return "then they fail, unpaid"
-    return f"they go on to {way(rest[0])} only where quota lacks" if rest else "they can go nowhere else"
+def behind(label: str, before: Offers, after: Offers) -> list[Offer]:
+    """Return the available ways to run behind one that is there before: those that were not, and those after it."""
+    sooner = [*before][: [*before].index(label) + 1]
+    ways = (each for other, each in after.items() if other not in sooner)
+    return [each for each in ways if each.available and compete(each, before[label])]
 
 
-def rest_of(offer: Offer, after: Offers) -> list[Offer]:
-    listed = [*after.values()]
-    return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
+def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:
+    """Return what the first of the ways costs that come after one that goes."""
+    return paid(template, ways[0], "the next way costs") if ways else "no way comes after it"
 
 
-def loses_machine(template: TemplateChange, offer: Offer) -> str:
-    return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
+def paid(template: TemplateChange, offer: Offer, who: str = "they cost") -> str:
+    """Return what a way to run costs, and what the loss of a Spot machine does."""
+    loses = f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
+    return facts(f"{who} {costs(offer, template.becomes)}", loses)

@@ -53,7 +53,6 @@ def test_a_list_is_told_by_its_items() -> None:  # N31
     (narrowed,) = found(old, replace(old, parameters=(replace(layers, max=400), words)), recent=(given,))
     assert "with `layers` above 400 (it was 512) are refused" in narrowed.sentence
     assert narrowed.instead.startswith("let scripts, sweeps and schedules give another value first")
-    assert "will be refused, used lately: `500,400`" in narrowed.details
     several = replace(TREES, type="list[int]", default=(100,))
     wider = only(replace(old, parameters=(TREES,)), replace(old, parameters=(several,)))
     assert "may give `trees` as list[int]: code that reads a whole number may fail" in wider.sentence

@@ -11,7 +11,6 @@ import pytest
 
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.template import Parameter, Template
-from slipway.model.facts import QuotaLine
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import PIPELINE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, USER_LABEL
 from slipway.reviewing.change.change import Files
@@ -31,7 +30,6 @@ from tests.slipway.reviewing.builders import (
     job,
     offer,
     pool,
-    quota,
     request,
     template,
     worker_pool,
@@ -58,7 +56,7 @@ def test_another_order_of_pools_is_none_of_capacity_types() -> None:
     cpu, night = (replace(offer(cluster=name), pools=("workers",)) for name in ("cpu", "night"))
     moved = only(replace(LORA, offers=(cpu, night)), replace(LORA, offers=(night, cpu)))
     assert moved.phrase == "Jobs of {it} try pool `night` before pool `cpu`"
-    assert (moved.field, moved.instead) == ("", "submit with `--pool cpu/workers`")
+    assert moved.field == ""
 
 
 def test_who_tried_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
@@ -97,25 +95,14 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     small, large = (replace(SPOT, when={"model": (word,)}) for word in ("2b", "27b"))
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
-    runs = "a usual run (model=2b) of up to 24 h costs $0.22/h on Spot, which may be taken away"
-    assert only(None, fine).sentence == f"`lora` may be submitted: {runs}"
+    runs = "a usual run (model=2b) costs $0.22/h on Spot"
+    assert only(None, fine).sentence == f"`lora` is new: {runs}"
     new = {consequence.kind: consequence for consequence in found(None, dead)}
-    assert new["template-added"].sentence == "`lora` may be submitted"
-    left = "Jobs of `lora` with its defaults can't run at all: quota: short by 1"
+    assert new["template-added"].sentence == "`lora` is new"
+    left = "Jobs of `lora` with its defaults can't run: quota: short by 1"
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
     assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
     assert "no-offer-left" not in {consequence.kind for consequence in found(dead, dead)}
-
-
-@pytest.mark.parametrize("state", ["unknown", "ok"])
-def test_a_way_whose_quota_can_not_be_read_is_not_told_as_one_that_has_some(state: str) -> None:  # N6
-    metric = "custom_model_training_preemptible_cpus"
-    drawn = quota(QuotaLine(f"{metric} offers", state, 0, {"lora spot": 4}, 4, None if state == "unknown" else 8))
-    shut = replace(SPOT, available=False)
-    for kind, before in (("offer-added", (POOL,)), ("offer-available", (POOL, shut))):
-        old, new = facts(replace(LORA, offers=before)), facts(LORA, quota=drawn)
-        told = {each.kind: each for each in templates(change(old, new, limits=UNREAD))}[kind].sentence
-        assert ("whether there is quota for it can't be told" in told) is (state == "unknown")
 
 
 @pytest.mark.parametrize(("file", "told"), [("pipelines/a.yaml", True), ("stacks/Pulumi.prod.yaml", False)])
@@ -156,13 +143,6 @@ def test_a_template_of_another_name_is_compared_with_its_former_self() -> None:
     # A copy of what stays is no other name of what goes.
     stays = (Edit("templates/evals.py"), Edit(STACK, "    - evals\n", "    - search\n"))
     assert told(beside=stays) == ["template-gone", "template-added"]
-
-
-def test_a_new_study_takes_a_round_of_trials_after_another() -> None:
-    file = (BASE / "templates/tune.py").read_text("utf-8").replace('"tune"', '"again"').replace("a tuning", "another")
-    listed = Edit(STACK, "    - tune\n", "    - tune\n    - again\n")
-    (told,) = play(Case("", (Edit("templates/again.py", "", file), listed))).consequences
-    assert "a usual run of up to 4 h costs" in told.sentence
 
 
 def test_a_template_on_machines_of_a_team_alone_is_told_with_that_team() -> None:
@@ -236,11 +216,11 @@ def test_a_way_that_nobody_could_take_is_newly_refused_to_nobody() -> None:  # N
     (gone,) = (
         part for part in found(template("lora", POOL, shut), template("lora", POOL)) if part.kind == "offer-gone"
     )
-    assert "`--capacity spot` is refused" not in gone.sentence
+    assert gone.sentence == "Jobs of `lora` are not offered Spot any more"
     (gone,) = (
         part for part in found(template("lora", POOL, SPOT), template("lora", POOL)) if part.kind == "offer-gone"
     )
-    assert "`--capacity spot` is refused" in gone.sentence
+    assert gone.sentence == "Jobs of `lora` can't use Spot any more: no way comes after it"
 
 
 def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -> None:  # N3
@@ -248,7 +228,7 @@ def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -
     small, large = (replace(POOL, when={"model": (word,)}) for word in ("2b", "27b"))
     unfit = replace(large, available=False, cluster="", pools=("",))
     fine, less = (replace(LORA, parameters=(model,), offers=(small, each)) for each in (large, unfit))
-    told = "can't use pool `cpu` any more, nor run at all: they fit no pool that they may use"
+    told = "can't use pool `cpu` any more, nor run now with the defaults: they fit no pool that they may use"
     assert only(fine, less).sentence == f"Jobs of `lora` (model=27b) {told}"
 
 
