@@ -107,7 +107,7 @@ CASES = (
     Case(
         "Another way to run, for which there is no quota yet",
         A100[:1],
-        (hurts("offer-added", "evals", "there is too little quota for it", "slipway quota --request"),),
+        (hurts("offer-added", "evals", "there is too little quota for it"),),
         may=("quota-short-at-most",),
         given=A100[1:],
         world=World(limits={"preemptible_nvidia_a100_gpus": 0}),
@@ -137,7 +137,7 @@ CASES = (
     Case(
         "The smaller case goes to Spot alone, for which there is no quota",
         (template("evals", _VARIANTS, _VARIANTS.replace("on-demand", "spot")),),
-        (stops("offer-gone", "evals on-demand (suite=full)", "nor run now", "Spot can't start"),),
+        (stops("offer-gone", "evals on-demand (suite=full)", "nor run now"),),
         given=(imports("evals", "Variant"), more("evals", _VARIANTS)),
         world=World(
             jobs=(Job("evals-full", "evals", capacity_type="on-demand", parameters={"suite": "full"}),),

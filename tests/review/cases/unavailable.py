@@ -95,7 +95,7 @@ CASES = (
         "Jobs on machines of their own share the quota of a pool that may take all of it",
         (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
         (
-            hurts("offer-unavailable", "lora spot", "preemptible_h100_gpus=1"),
+            hurts("offer-unavailable", "lora spot", "there is too little quota for it"),
             hurts("offer-unavailable", "lora flex-start", "the next way costs $12.68/h on demand"),
             hurts("machines-changed", "lora", "a3-highgpu-1g"),
         ),

@@ -37,7 +37,7 @@ from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of, users_of
 from slipway.reviewing.rules.table import RowName
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
-from slipway.reviewing.rules.templates.unavailable import closed, increase, why_not
+from slipway.reviewing.rules.templates.unavailable import closed, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid, patience
 from slipway.reviewing.rules.words import named
@@ -228,7 +228,6 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
         nowhere=nowhere,
         so=facts(shut, why_not(offer, template), next_way(template, later) if rest else ""),
         details=_shut(after, offer, template) if nowhere else (),
-        instead=increase(offer, template),
         grade=None if known and not shut else Grade.BLOCKING,
     )
 
@@ -254,7 +253,6 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
         could=could,
         nowhere=nowhere,
         so=facts(shut, next_way(template, rest)) if left and could else "",
-        details=_shut(after, offer, template) if nowhere else (),
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
@@ -304,8 +302,7 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     rivals = [each for each in after.values() if compete(each, offer) and each.available]
     added: dict[str, Any] = {"listed": offer.capacity_type not in had}
     if not offer.available:
-        values = {"so": why_not(offer, template), "instead": increase(offer, template), **added}
-        return _tells(template, "offer-added-unavailable", offer, **values)
+        return _tells(template, "offer-added-unavailable", offer, so=why_not(offer, template), **added)
     first = rivals[1:] and rivals[0] is offer and added["listed"]
     added["next"] = way(next((each for each in rivals if each.capacity_type in had), rivals[1])) if first else ""
     cluster = template.becomes.clusters.get(offer.cluster)

@@ -9,12 +9,10 @@ from slipway.google.catalog.lookup import takers_of, usual_offers
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.template import Offer
-from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.usual import misfits, reserved
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import TemplateChange
-from slipway.reviewing.rules.words import ask
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -25,27 +23,17 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not (template.is_new or runs) or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
-    why = {label: why_not(offer, template) for label, offer in offers_by_label(new).items() if offer in lost}
+    why = [*dict.fromkeys(why_not(offer, template) for offer in lost)]
     rests = any(each.dormant in template.becomes.dormant and not _barred_by(each, template) for each in lost)
-    details = [f"`{label}`: {reason}" for label, reason in why.items()]
     clusters = [(template.was.clusters.get(each.cluster), template.becomes.dormant.get(each.cluster)) for each in runs]
     announced = all(was and sleeps and was.season == sleeps.season for was, sleeps in clusters)
     yield template.tells(
         "no-offer-left",
         usual=at_all,
-        so=next(iter(why.values())) if len({*why.values()}) == 1 else "none of their ways to run can be had",
-        instead=next(filter(None, (increase(offer, template) for offer in lost)), ""),
-        details=[*details, *([] if template.is_new or at_all else [template.used.words()])],
+        so=why[0] if len(why) == 1 else "",
+        details=[*(why if why[1:] else ()), *([] if template.is_new or at_all else [template.used.words()])],
         grade=Grade.WARNING if rests and announced else None,
     )
-
-
-def increase(offer: Offer, template: TemplateChange) -> str:
-    """Return how to ask for the quota that an offer lacks."""
-    name = f"{template.new.name} {offer.label(template.new.kind)}"
-    lines = [line for line in template.change.after.quota.lines.values() if offer.lacks_quota and name in line.drawn]
-    lacking = (line for line in lines if line.limit is not None and 0 <= line.limit < line.drawn[name])
-    return join(ask(line.metric, line.drawn[name]) for line in lacking)
 
 
 def _barred_by(offer: Offer, template: TemplateChange) -> Sequence[str]:
