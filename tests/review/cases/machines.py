@@ -194,7 +194,7 @@ CASES = (
         (
             hurts("offer-order", "evals", "(suite=core, not of team vision) try machines on demand before Spot"),
             hurts("offer-order", "evals", "(team vision, suite=core) try machines on demand", "$0.25/h"),
-            hurts("offer-order", "evals", "(suite=full) try machines on demand", "$0.90/h"),
+            hurts("offer-order", "evals", "(suite=full, not of team vision) try machines on demand", "$0.90/h"),
         ),
         given=VISION_HAS_SMALL,
         may=("run-cost",),

@@ -56,7 +56,7 @@ CASES = (
         "A template leaves Spot for clusters that are all to come",
         (template("evals", '("spot", "on-demand")', '("pool",)'),),
         (
-            stops("no-offer-left", "evals", "none of their ways to run can be had", "until 2026-12-15"),
+            stops("no-offer-left", "evals", "until 2026-12-15"),
             hurts("offer-gone", "evals spot"),
             hurts("offer-gone", "evals on-demand"),
         ),

@@ -46,7 +46,7 @@ CASES = (
     Case(
         "Jobs wait longer for a pool whose season is to come",
         (template("lora", 'waits={"pool": 1800', 'waits={"pool": 3600'),),
-        (tells("fallback-wait", "lora", "for pool `h100` instead of 30 min, once it is there"),),
+        (tells("fallback-wait", "lora", "for pool `h100` 1 h instead of 30 min, once it is there"),),
         given=(h100("from: 2026-12-20"), template("lora", "waits={", 'waits={"pool": 1800, ')),
     ),
     Case(
@@ -56,7 +56,7 @@ CASES = (
             template("lora", '"spot": 1800, ', ""),
         ),
         (
-            hurts("fallback-wait", "lora", "wait without a limit for Spot instead of 30 min"),
+            hurts("fallback-wait", "lora", "wait for Spot until they start or fail instead of 30 min"),
             hurts("machines-changed", "lora"),
         ),
         given=(*WITH_BOTH, template("lora", 'waits={"flex-start"', 'waits={"spot": 1800, "flex-start"')),
@@ -67,7 +67,7 @@ CASES = (
     Case(
         "A wait is shortened that somebody's job lately took",
         (template("lora", '{"flex-start": 7200}', '{"flex-start": 600}'),),
-        (hurts("fallback-wait", "lora", "wait 10 min for flex-start instead of 2 h"),),
+        (hurts("fallback-wait", "lora", "wait for flex-start 10 min instead of 2 h"),),
         world=World(jobs=(Job("tune-9b", "lora", "ben", "flex-start", state="QUEUED", hours=1.2),)),
     ),
     Case(
@@ -110,7 +110,7 @@ CASES = (
             hurts(
                 "fallback-wait",
                 "lora pool h100",
-                "wait 15 min for pool `h100` instead of not at all",
+                "wait for pool `h100` 15 min instead of not at all",
             ),
         ),
         may=("run-cost",),
@@ -119,7 +119,7 @@ CASES = (
     Case(
         "The wait for flex-start is nobody's any more, so the service ends it",
         (template("lora", '    waits={"flex-start": 7200},\n', ""),),
-        (hurts("fallback-wait", "lora flex-start", "wait 24 h"),),
+        (hurts("fallback-wait", "lora flex-start", "wait for flex-start 24 h"),),
     ),
     Case(
         "Spot machines come first for code that keeps no checkpoints",
@@ -211,7 +211,7 @@ CASES = (
             hurts(
                 "fallback-wait",
                 "lora",
-                "wait not at all for pool `h100` instead of 1 h",
+                "wait for pool `h100` not at all instead of 1 h",
             ),
         ),
         given=(template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
@@ -222,7 +222,7 @@ CASES = (
     Case(
         "Everybody waits for a full pool that they left at once",
         (template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
-        (hurts("fallback-wait", "lora", "wait 1 h for pool `h100`", "instead of not at all"),),
+        (hurts("fallback-wait", "lora", "wait for pool `h100` 1 h", "instead of not at all"),),
         world=BUSY,
         never=("for ever", "as before"),
         accident="jobs that waited in their command for an hour, beside free machines",
@@ -283,9 +283,9 @@ CASES = (
             hurts(
                 "fallback-wait",
                 "spot",
-                "wait 10 min for Spot instead of without a limit",
+                "wait for Spot 10 min instead of until they start or fail",
             ),
-            hurts("fallback-wait", "flex-start", "wait 24 h for flex-start instead of 2 h"),
+            hurts("fallback-wait", "flex-start", "wait for flex-start 24 h instead of 2 h"),
         ),
         may=("fallback-wait",),
         never=("by flex-start, then",),
@@ -297,21 +297,21 @@ CASES = (
             template("lora", '("spot", "flex-start", "on-demand")', '("on-demand", "spot", "flex-start")'),
             template("lora", 'waits={"flex-start": 7200}', 'waits={"on-demand": 1800, "flex-start": 7200}'),
         ),
-        (hurts("fallback-wait", "lora", "wait 30 min for machines on demand instead of without a limit"),),
+        (hurts("fallback-wait", "lora", "wait for machines on demand 30 min instead of until they start or fail"),),
         may=("offer-order", "run-cost", "fallback-wait"),
         world=BUSY,
     ),
     Case(
         "A wait that is over before a machine usually comes",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 300, "flex-start": 7200}'),),
-        (hurts("fallback-wait", "lora", "wait 5 min for Spot"),),
+        (hurts("fallback-wait", "lora", "wait for Spot 5 min"),),
         world=BUSY,
         accident="jobs that left Spot before it could answer",
     ),
     Case(
         "A wait that is long enough for a machine to come",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 1800, "flex-start": 7200}'),),
-        (hurts("fallback-wait", "lora", "wait 30 min for Spot"),),
+        (hurts("fallback-wait", "lora", "wait for Spot 30 min"),),
         never=("five to ten",),
         world=BUSY,
     ),
@@ -410,14 +410,14 @@ CASES = (
     Case(
         "A wait is shorter, on whatever shape",
         (template("lora", '"flex-start": 7200', '"flex-start": 600'),),
-        (hurts("fallback-wait", "lora", "wait 10 min for flex-start instead of 2 h"),),
+        (hurts("fallback-wait", "lora", "wait for flex-start 10 min instead of 2 h"),),
         given=WITH_BOTH,
         never=("for flex-start with",),
     ),
     Case(
         "The service waits longer for flex-start's machines",
         (template("lora", "max_wait_s=3600", "max_wait_s=14400"),),
-        (hurts("fallback-wait", "lora", "wait 4 h for flex-start instead of 1 h", "scheduling.max_wait_s"),),
+        (hurts("fallback-wait", "lora", "wait for flex-start 4 h instead of 1 h", "scheduling.max_wait_s"),),
         given=(imports("lora", "Scheduling"), FLEX_WAITS),
         accident="a queue that held jobs for a week after nobody needed them",
     ),

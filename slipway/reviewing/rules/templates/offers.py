@@ -197,7 +197,7 @@ def _waits(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         if (not rest and offer.capacity_type != FLEX_START) or offer.kind == PIPELINE_JOB.name:
             continue
         # A full pool without a wait is left at once, where there is another way.
-        endless = "not at all" if offer.capacity_type == POOL and rest else "without a limit"
+        endless = "not at all" if offer.capacity_type == POOL and rest else "until they start or fail"
         words = [endless if seconds is None else exact_span(seconds) for seconds in waits[label]]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         edit = Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words)
