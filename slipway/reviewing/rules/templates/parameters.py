@@ -34,11 +34,14 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             used = template.used.giving(name, lambda value, usual=usual: value not in (None, usual))  # type: ignore[misc]
             yield _tells(template, row, name, other=other, default=not parameter.required, used=used)
     for name, parameter in after.items():
-        if was := before.get(name) or next((each for each in before.values() if renamed.get(each.name) == name), None):
+        was = before.get(name) or next((each for each in before.values() if renamed.get(each.name) == name), None)
+        if was:
             yield from _changed(template, was, parameter)
-        elif parameter.required:
-            yield _tells(template, "parameter-required", name, had="", used=template.used)
-        else:
+        if parameter.required and not (was and was.required):
+            had = was and (None, was.default)
+            used = template.used.giving(was.name, lambda value, had=had: value in had) if was else template.used  # type: ignore[misc]
+            yield _tells(template, "parameter-required", name, had=had, used=used)
+        elif not was:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
 
 
@@ -65,12 +68,13 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         used, grade = template.used if text or not wider else None, Grade.BLOCKING if text else None
         values = {"type": f"{new.type}{of}", "was": was.type, "words": was.kind.words}
         yield _tells(template, row, name, used=used, grade=grade, **values)
-    if new.required and not was.required:
-        used = template.used.giving(former, lambda value: value in (None, was.default))
-        yield _tells(template, "parameter-required", name, had=had, used=used)
-    elif was.required and not new.required:
+    if was.required and not new.required:
         yield _tells(template, "default-changed", name, has=has, had="", so="", grade=Grade.NOTE)
-    elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
+    elif (
+        not new.required
+        and was.default != new.default
+        and (was.type == new.type or render(was.default) != render(new.default))
+    ):
         grade, why = _follows(template, replace(new, name=former))
         used = template.used.giving(former, lambda value: value == was.default)
         edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
