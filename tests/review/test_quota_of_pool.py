@@ -32,8 +32,8 @@ def test_the_quota_of_a_pool_is_as_counted(low: int, more: int, limit: int, in_p
     made = low + held
     assert quota_in_words(change) == stands(made - limit, high - limit)
     for part in review(change).consequences:
-        if "`h100/workers` can't grow to its maximum: quota has" in part.sentence:
-            assert limit < high, part.sentence
+        if found := re.search(r"`h100/workers` can't grow beyond (\d+) of (\d+) machines", part.sentence):
+            assert [*map(int, found.groups())] == [min(limit, high), high] and limit < high, part.sentence
         if found := re.search(r"is short by (\d+) for what is made", part.sentence):
             assert int(found[1]) == (made - limit) * GPUS and low > limit, part.sentence
         if "beside an old one" in part.sentence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -218,6 +218,8 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
             grade = Grade.BLOCKING if strict > waits else Grade.WARNING
             growing = _growing(change.new, draw)
             how: dict[str, Any] = {"strict": strict, "waits": waits, "several": growing[1:]}
+            if len(growing) == 1 and len(draw.line.drawn) == 1:
+                how |= _in_machines(change.new, draw, growing[0])
             yield _of(draw, "quota-short-at-most", growing, grade=grade, **how)
 
 
@@ -227,6 +229,16 @@ def _growing(catalog: Catalog, draw: QuotaDraw) -> list[str]:
     places = [(name, catalog.clusters.get(name.partition("/")[0])) for name in drawn]
     pools = {name: cluster.pool(name.partition("/")[2]) for name, cluster in places if cluster}
     return [name for name, pool in pools.items() if pool and pool.autoscaled] or [*drawn]
+
+
+def _in_machines(catalog: Catalog, draw: QuotaDraw, name: str) -> Mapping[str, int | str]:
+    """Return how far a pool grows that alone draws on a line."""
+    cluster, _, of = name.partition("/")
+    pool = catalog.clusters[cluster].pool(of) if cluster in catalog.clusters else None
+    if not (pool and pool.max and draw.line.ceiling):
+        return {}
+    most = max((draw.most.room or 0) * pool.max // draw.line.ceiling, 0)
+    return {"most": f"{most:,}", "max": pool.max}
 
 
 def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str = "", **values: Any) -> Consequence:

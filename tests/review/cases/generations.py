@@ -54,7 +54,7 @@ CASES = (
             tells(
                 "generations-overlap",
                 "h100",
-                "the old one is paid too: $202.28/h now",
+                "the old one is paid too until `tune-27b-x1` (ada) has ended: $202.28/h now",
             ),
         ),
         may=ANEW,

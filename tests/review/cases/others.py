@@ -27,7 +27,7 @@ CASES = (
         "The H100 pool may grow to sixteen machines with quota for four",
         (stack(H100_ROW, "replicas: { min: 2, max: 16 } }"),),
         (
-            hurts("quota-short-at-most", "h100_gpus", "can't grow to its maximum"),
+            hurts("quota-short-at-most", "h100_gpus", "can't grow beyond 4 of 16 machines"),
             tells("most-cost", "stack", "a month more"),
         ),
         may=("cluster-new-generation", *MADE_ANEW),

@@ -153,7 +153,7 @@ CASES = (
         ),
         (
             stops("capacity-given-back", "h100/workers", "2 `a3-highgpu-8g`"),
-            hurts("generations-overlap", "h100", "the old one is paid too: $202.28/h"),
+            hurts("generations-overlap", "h100", "the old one is paid too until `tune-27b-x1` (ada) has ended"),
         ),
         may=(*ANEW, "offer-gone", "pool-unused", "idle-cost", "most-cost", "run-cost"),
         world=World(jobs=(LARGE,)),
@@ -272,7 +272,7 @@ CASES = (
             stops("capacity-given-back | pool-gone", "h100/workers", "2 `a3-highgpu-8g`"),
             hurts("cluster-new-generation", "h100", "machine"),
             hurts("offer-gone", "lora", "27b"),
-            stops("pool-unused", "h100/workers", "price unknown"),
+            stops("pool-unused", "h100/workers", "its price is not known"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
         ),
         may=(*ANEW, "run-cost", "idle-cost", "price-unknown", "quota-short-in-overlap"),

@@ -65,7 +65,7 @@ CASES = (
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
         (
             stops("quota-short-in-overlap", "h100", "the deployment is refused"),
-            hurts("quota-short-at-most", "h100", "can't grow to its maximum"),
+            hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines"),
             hurts("quota-short-at-most", "a3_cpus", "--request a3_cpus=1664 --contact EMAIL"),
         ),
         may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),

@@ -16,7 +16,7 @@ from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import has_tasks, machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price
-from slipway.reviewing.rules.words import machines
+from slipway.reviewing.rules.words import have_ended, machines
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -53,7 +53,8 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     # Without quota for the new one there are no two.
     if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade, held = None if cluster.retires or cluster.scarce else Grade.NOTE, cluster.read and dollars(paid)
-        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=paid, held=held)
+        until = have_ended(cluster.jobs) if cluster.jobs and cluster.retires else ""
+        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=paid, held=held, until=until)
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

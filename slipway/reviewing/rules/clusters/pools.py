@@ -137,7 +137,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         yield _of_pool(
             "pool-unused",
             place,
-            paid=dollars(paid),
+            paid="" if paid.unknown else dollars(paid),
             grade=Grade.BLOCKING if place in before and (gpus or paid.known >= DEAR) else None,
             cost=paid,
         )

@@ -76,7 +76,7 @@ AT_MOST, NOW, ALLOWED = "quota-short-at-most", "quota-short-now", "quota-short-a
 @pytest.mark.parametrize(
     ("before", "after", "world", "kind", "grade", "words"),
     [
-        (FITS, MORE, CROWDED, AT_MOST, WARNING, "can't grow to its maximum: quota has 24 H100 GPUs"),
+        (FITS, MORE, CROWDED, AT_MOST, WARNING, "can't grow beyond 3 of 6 machines: quota has 24 H100 GPUs"),
         (FITS, ASKS, {}, AT_MOST, WARNING, "48 are needed"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "ask Google for 48"),
         (quota(FITS, strict=True), replace(ASKS, strict=True), {}, AT_MOST, WARNING, "made once Google grants enough"),
@@ -188,7 +188,7 @@ def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
 def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() -> None:  # N2
     judged = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
     assert judged.subject == f"quota {GPUS} in us-east4"
-    assert "can't grow to its maximum: quota has 24 H100 GPUs in us-east4" in judged.sentence
+    assert "beyond 4 of 6 machines: quota has 24 H100 GPUs in us-east4" in judged.sentence
     assert judged.instead.startswith("ask Google for 40 (`CustomModelTrainingH100")
     now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
     assert "Quota for H100 GPUs in us-east4 is short by 8" in now.sentence
