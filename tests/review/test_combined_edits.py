@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from slipway.model.findings.finding import Grade
+from slipway.model.prices import dollars
 from slipway.reviewing.rules.quota import quota_in_words
 from tests.review.case import Case, Edit, Job, World, imports, more, stack, template
 from tests.review.edits import SEVERAL, WITH_BOTH
@@ -295,6 +296,14 @@ def test_sums_of_a_month_in_one_comment_are_the_same() -> None:
     costs = {part.kind: part.sentence for part in review.consequences}
     month = costs["cluster-created"].rpartition(", ")[2]
     assert f"costs {month} more with nothing running" in costs["idle-cost"]
+
+
+def test_the_amounts_beside_a_rise_have_seasons_to_come_as_the_table_has() -> None:
+    later = stack(CPU, f"{CPU}      from: 2026-12-20\n")
+    review = play(Case("a maximum is raised", (stack("min: 2, max: 4", "min: 2, max: 6"),), given=(later,)))
+    (rise,) = (part for part in review.consequences if part.kind == "most-cost")
+    most = review.money and review.money.most
+    assert most and [(edit.before, edit.after) for edit in rise.edits] == [(dollars(most.before), dollars(most.after))]
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,8 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
 
 def _shift(change: Change, kind: str, when: str) -> Iterator[Consequence]:
     idle, both = kind == "idle-cost", money(change)
-    times, amount = "", both.idle if idle else both.most
+    whole = both.idle if idle else both.most
+    times, amount = "", whole
     steep = idle and amount.steep and not change.first
     asks: float | None = None
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
@@ -180,7 +181,10 @@ def _shift(change: Change, kind: str, when: str) -> Iterator[Consequence]:
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         needs=f"above ${asks:,.0f} a month it needs an approval" if shuts and not refused else "",
-        edits=() if times else (Edit(when, dollars(amount.before), dollars(amount.after)),),
+        # The table has these amounts, which coming seasons may have grown.
+        edits=(Edit(when, dollars(whole.before), dollars(whole.after)),)
+        if whole.difference == amount.difference
+        else (),
         grade=Grade.BLOCKING if shuts else Grade.WARNING if steep else None,
         cost=None if times or least else Price(amount.difference),
     )
