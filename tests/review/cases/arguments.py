@@ -58,7 +58,7 @@ CASES = (
             template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--depth=9"'),
         ),
         (
-            hurts("arguments-changed", "lora", "with `--warmup=10`"),
+            hurts("arguments-changed", "lora", "with `--warmup=${warmup}`"),
             hurts("arguments-changed", "tune", "with `--depth=9`"),
             tells("parameter-added", "lora parameter warmup"),
         ),
@@ -231,7 +231,7 @@ CASES = (
         ),
         (
             tells("parameter-added", "lora parameter seed"),
-            hurts("arguments-changed", "lora", "--seed=0", "what the code makes of it"),
+            hurts("arguments-changed", "lora", "--seed=${seed}", "what the code makes of it"),
         ),
     ),
     Case(

@@ -214,7 +214,7 @@ def retiring(change: Change) -> Iterator[Consequence]:
         current = change.old.cluster_named(action.id)
         if action.overdue and not (current or (action.id in before and before[action.id].overdue)):
             field = key_of(action.cluster, "retireWithin")
-            yield by_row("cluster-overdue", subject, cluster=action.cluster, details=on_it, field=field)
+            yield by_row("cluster-overdue", subject, end=of.ends(action), details=on_it, field=field)
     for action in change.of(What.CLEAR):
         error = action.living.error if action.living else ""
         yield of_cluster("cleared-failed", action.cluster, id=action.id, error=error)

@@ -105,10 +105,11 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         filled = [replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True)]
         of_type = sides[0].capacity_type != sides[1].capacity_type
         given = {path: each for path, each, _ in _differences(template, sides[0], filled[1]) if _OTHERS.search(path)}
-        for path, was, becomes in _differences(template, *filled):
-            written, stay = given.get(path, was), becomes if isinstance(becomes, tuple) else ()
-            if isinstance(was, tuple) and isinstance(written, tuple) and len(was) == len(written):
-                written = tuple(text if text in stay else own for text, own in zip(was, written, strict=True))
+        asked = {path: each for path, _, each in _differences(template, filled[0], sides[1]) if _OTHERS.search(path)}
+        for path, was, now in _differences(template, *filled):
+            written, becomes = _written(was, given.get(path, was), now), now
+            if isinstance(now, tuple):
+                becomes = _written(now, asked.get(path, now), was)
             if of_type and path.endswith(("/reservation", "/strategy", "/slipway-capacity-type")):
                 continue  # The ways to run tell it.
             rule, named = rule_of(path, RULES)
@@ -205,6 +206,14 @@ def _values(old: Template, new: Template) -> tuple[Mapping[str, object], ...]:
     added = {name: value for name, value in after.items() if name not in known and value is not None}
     renamed = {name: placeholder(other) for name, other in called.items()}
     return {**gone, **renamed}, added
+
+
+def _written(leaf: Leaf | None, own: Leaf | None, other: Leaf | None) -> Leaf | None:
+    """Return a value as its file has it; of arguments those that the other side has as well, as these are compared."""
+    if not (isinstance(leaf, tuple) and isinstance(own, tuple) and len(leaf) == len(own)):
+        return own
+    stay = other if isinstance(other, tuple) else ()
+    return tuple(text if text in stay else written for text, written in zip(leaf, own, strict=True))
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
