@@ -7,7 +7,7 @@ import pytest
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
 from slipway.reviewing.rules.quota import quota_in_words
-from tests.review.case import Case, Edit, Job, World, imports, more, stack, template
+from tests.review.case import Case, Edit, Job, World, h100, imports, more, stack, template
 from tests.review.edits import SEVERAL, WITH_BOTH
 from tests.review.play import change_of, play
 
@@ -58,6 +58,22 @@ class Told(NamedTuple):
 
 
 CASES = (
+    Told(
+        "an idle limit is shorter beside a reservation that ends",
+        (stack("idleLimit: 2d", "idleLimit: 1d"),),
+        "season-changed",
+        Grade.WARNING,
+        ("jobs of `lora` (model=27b) have the reservation and Spot left",),
+        given=(stack(BOUGHT, f"{BOUGHT}, until: 2026-12-10"), h100("idleLimit: 2d")),
+    ),
+    Told(
+        "a run gets dearer than what is sent without a confirmation",
+        (template("evals", "n1-standard-8", "n1-standard-16"),),
+        "run-cost",
+        Grade.WARNING,
+        ("above $0.30/h submissions need a confirmation",),
+        given=(stack(WORKSPACE, f"{WORKSPACE}    confirmAbove: 0.3\n"),),
+    ),
     Told(
         "a reservation that ends by itself is left",
         LEAVES_IT,

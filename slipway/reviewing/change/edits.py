@@ -35,8 +35,8 @@ class Edit:
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
-PLACE, OWN = "place", "own place"
-"""Needs of a job that goes on from a checkpoint: a place that it finds again, or its own output."""
+PLACE, OWN, SAVING = "place", "own place", "saving"
+"""Needs of a job that goes on from a checkpoint: a place that it finds again, or its own output; a line that saves."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,15 @@ from itertools import permutations
 
 from slipway.authoring.stack.secrets import has_secret
 from slipway.base.formatting import counted
-from slipway.reviewing.change.edits import OWN, PLACE, Argument, Edit, JobFile
+from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _OWN = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b")
 _KEEPS = re.compile(rf"{_OWN.pattern}|gs://|/gcs/|/mnt/")
+_SAVES = re.compile(
+    r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
+    r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
+)
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=""")
 _NAMED = re.compile(r"""["']([\w-]+)["']""")
 _EACH = re.compile(r"""for (\w+) in [(\[]([^)\]]*)[)\]]:\s+\w+\.add_argument\(f["']--\{\1\}""")
@@ -75,7 +79,7 @@ def _lines(lines: list[str], beside: list[str]) -> str:
 
 
 def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[str]]:
-    """Return the places for checkpoints that files of jobs had, and have no more."""
+    """Return what checkpoints need that files of jobs had, and have no more: a place, or a line that saves."""
     kept = {file: (_keeps(before), _keeps(after)) for file, (before, after) in sides.items()}
     gone = {file: was - now - ({OWN} if PLACE in now else set()) for file, (was, now) in kept.items()}
     return {file: lost for file, lost in gone.items() if lost}
@@ -83,7 +87,7 @@ def forgetting(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, frozenset[s
 
 def _keeps(text: str) -> frozenset[str]:
     lines = [line[:_WIDEST].partition("#")[0] for line in text[:_MOST_READ].splitlines()]
-    needs = {PLACE: _KEEPS, OWN: _OWN}
+    needs = {PLACE: _KEEPS, OWN: _OWN, SAVING: _SAVES}
     return frozenset(what for what, pattern in needs.items() if any(map(pattern.search, lines)))
 
 

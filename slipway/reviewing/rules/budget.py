@@ -89,7 +89,7 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
     known = old.enforce and old.stack and before.known > old.stack * part
     if idle.known > limit * part and not known:
         share, grade = bounded(percent(float(idle.known) / limit), idle), Grade.WARNING if part < 1 else None
-        yield by_row("budget-share", Subject("budget", "share"), share=share, grade=grade)
+        yield by_row("budget-share", Subject("budget", "share"), share=share, over=part == 1, grade=grade)
 
 
 def _by_month(catalog: Catalog, now: datetime) -> Iterator[Price]:

@@ -26,12 +26,24 @@ from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unpriced
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEFAULT_SIZE, compete, cost, misfits, reservations, rounds, varies, whose
+from slipway.reviewing.change.usual import (
+    DEFAULT_SIZE,
+    Way,
+    compete,
+    cost,
+    misfits,
+    reservations,
+    rounds,
+    varies,
+    whose,
+)
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.templates.offers import kept
+from slipway.reviewing.rules.templates.usage import facts
+from slipway.reviewing.rules.templates.waits import left
 from slipway.reviewing.rules.words import jobs, named, owned
 
 
@@ -232,20 +244,21 @@ def _dated(change: Change) -> Iterator[Consequence]:
             told["over"] = new.over(change.now)
             bounds = [at for at in (new.begins, new.ends) if at]
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
-            every = ((name, each) for name, of in change.new.templates.items() for each in of.offers)
-            ways = [way for way in every if path in reservations([way[1]])]
-            alone = dict.fromkeys(name for name, offer in ways if less and _alone(name, offer, change))
-            told |= {"bounds": bounds, "templates": named(dict.fromkeys(f"`{name}`" for name, _ in ways))}
-            told["alone"] = named(map("`{}`".format, alone))
+            ways = [*_ways_beside(path, change.new)]
+            alone = dict.fromkeys(template.name for template, _, rest in ways if less and not rest)
+            told |= {"bounds": bounds, "templates": named(dict.fromkeys(f"`{way[0].name}`" for way in ways))}
+            told |= {"alone": named(map("`{}`".format, alone)), "left": left(ways) if less else ""}
             used = any(map(change.jobs_by_template.get, alone))
             grade = Grade.BLOCKING if used else Grade.WARNING if less and ways else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)
 
 
-def _alone(name: str, offer: Offer, change: Change) -> bool:
-    """Tell whether jobs of an offer on a reservation can go nowhere else."""
-    others = (each for each in change.new.templates[name].offers if each.capacity_type != offer.capacity_type)
-    return not any(each.available and compete(each, offer) for each in others)
+def _ways_beside(path: str, catalog: Catalog) -> Iterator[Way]:
+    """Yield the ways of a reservation."""
+    for template in catalog.templates.values():
+        others = [each for each in template.offers if each.available and each.capacity_type != RESERVATION]
+        there = (each for each in template.offers if path in reservations([each]))
+        yield from ((template, offer, [each for each in others if compete(each, offer)]) for offer in there)
 
 
 @dataclass(frozen=True)
@@ -281,12 +294,14 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         if changed:
             what, where, (was, now) = changed
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
+            limit = Decimal(str(new.confirm_above))
+            asks = was.hourly.known <= limit < now.hourly.known and say("asks-above", limit=dollars(Price(limit)))
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now, old, new),
                 who=f"{what} of {IT}{where}",
-                so="" if now.hourly.complete else unpriced(machines),
+                so=facts("" if now.hourly.complete else unpriced(machines), asks or ""),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )

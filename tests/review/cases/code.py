@@ -149,7 +149,7 @@ CASES = (
         (Edit("jobs/common/data.py", "SEED = 1", "SEED = 2"),),
         (
             hurts("code-changed", "digits", "Jobs of `digits` run other code, of", "jobs/common/data.py"),
-            hurts("code-changed", "tune", "run other code, of `jobs/common/data.py`"),
+            hurts("code-changed", "tune", "may run other code, of `jobs/common/data.py`"),
             tells("code-changed", "lora", "no code that they run names it"),
         ),
         given=(
@@ -273,7 +273,7 @@ CASES = (
     Case(
         "Checkpoints are written no more, and the template says that there are some",
         (Edit("jobs/digits/task.py", "        os.replace(new, kept)\n", ""),),
-        (hurts("code-changed", "digits"),),
+        (hurts("code-changed", "digits", "no line saves a checkpoint", "begins anew"),),
         given=SAVING,
         accident="a night's work lost with a machine, for fewer writes",
     ),

@@ -168,7 +168,7 @@ CASES = (
         stops(
             "requirements-changed",
             "lora",
-            "`https://us-python.pkg.dev/acme-ml/wheels/simple` instead of",
+            "take packages from `https://us-python.pkg.dev/acme-ml/wheels/simple` too",
         ),
     ),
     asks("The image has it too", "torch==2.4.1\n", "", stops("requirements-changed", "lora", "unless the image")),

@@ -100,7 +100,7 @@ CASES = (
         ),
         (
             hurts("cluster-team", "cluster h100", TEAM, "for team `vision` or `speech` may go there"),
-            hurts("cluster-team", "cluster h100 without --team", ADA, "without `--team`: only jobs"),
+            hurts("cluster-team", "cluster h100 without --team", ADA, "without naming a team (`--team`): only jobs"),
         ),
         given=(
             stack(

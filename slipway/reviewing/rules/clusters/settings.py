@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.base.formatting import join
@@ -25,6 +25,7 @@ from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, say
+from slipway.reviewing.rules.templates.waits import left
 from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
@@ -79,11 +80,12 @@ def _edited(old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]
         shorter = asleep and key == "until" and was and value and value < was
         loses = sooner or shorter
         ways = list(ways_without(change.new, new.name)) if loses else []
-        if value:
+        if isinstance(value, datetime):
             ways = [(*way[:2], [each for each in way[2] if not over(each, change.new, value)]) for way in ways]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
         lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
+        lost["left"] = left(ways)
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))

@@ -28,6 +28,7 @@ from slipway.reviewing.rules.resources.trainers import (
     domain_of,
     field_of,
     holding,
+    secrets_read,
     submitted,
     submitting_as,
 )
@@ -108,8 +109,9 @@ def _gone(member: AccessChange) -> Consequence:
     stay, needed = change.after.people, change.after.shared.get(member.member)
     others, theirs = holding(stay, member.member), {*submitted(change, change.before, member.member)}
     covering = [other for other in others if theirs.issubset(submitted(change, change.after, other))]
-    told: dict[str, Any] = {"nobody": not stay, "details": jobs(sent_by(member.member, change.jobs), change.now)}
-    told |= {"others": others, "field": field_of(change.before, change.after, member.member)}
+    told: dict[str, Any] = {"nobody": not stay, "here": needed is not None, "others": others}
+    told["details"] = jobs(sent_by(member.member, change.jobs), change.now)
+    told["field"] = field_of(change.before, change.after, member.member)
     told["deserted"] = deserted(change, member.member)
     # A group may not hold somebody who has used the right so far.
     lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
@@ -126,6 +128,8 @@ def _added(member: AccessChange) -> Consequence:
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
     common = ["the workspace's trainer"] * (member.member in change.after.submitters or not trainers)
     told: dict[str, Any] = {"crowd": who, "as_kind": "domain-access" if who else ""}
+    read = (secrets_read(change.new, account) for account in (*accounts, *(change.new.trainer for _ in common)))
+    told["read"] = named(f"`{name}`" for name in sorted(frozenset().union(*read)))
     told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)
     who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT

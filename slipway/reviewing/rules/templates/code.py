@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import CONSTRAINT, names_index
 from slipway.authoring.stack.secrets import looks_secret
@@ -102,10 +102,13 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Where its own place is gone, others may be those that it reads from.
     if row == "code-changed" and (PLACE in lost or (OWN in lost and template.new.checkpoints)):
         row = "code-begins-anew" if template.new.checkpoints else "code-keeps-nothing"
+    elif row == "code-changed" and lost and template.new.checkpoints:
+        row = "code-saves-nothing"
     return template.tells(
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
+        may=edited and starts.isdisjoint(edited) and not {*edited} <= known,
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
         edits=[edit for file in edited for edit in files.lines.get(file, ())],
@@ -171,6 +174,7 @@ def _installed(template: TemplateChange) -> Iterator[Consequence]:
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0],
             after=lines[1],
+            open=all("==" in before.get(name, "") and "==" not in after.get(name, "") for name in alike),
             field=sheets,
             edits=[Edit(f"in {sheets or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
         )
@@ -184,10 +188,11 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def _elsewhere(template: TemplateChange) -> Consequence:
-    sides = [indexes(side.requirements) for side in (template.old, template.new)]
-    before, after = (few(f"`{bare(index, longest=100)}`" for index in side) for side in sides)
-    fewer, field = {*sides[1]} < {*sides[0]}, _sheets(template)
-    return template.tells("requirements-index", part="index", field=field, before=before, after=after, fewer=fewer)
+    was, now = (indexes(side.requirements) for side in (template.old, template.new))
+    more = [index for index in now if index not in was] if {*was} < {*now} else []
+    told = [few(f"`{bare(index, longest=100)}`" for index in some) for some in (was, now, more)]
+    values: dict[str, Any] = dict(zip(("before", "after", "more"), told, strict=True), fewer={*now} < {*was})
+    return template.tells("requirements-index", part="index", field=_sheets(template), **values)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:

@@ -80,7 +80,7 @@ def image(difference: Difference) -> Effect:
     same = (copied or was == becomes) and not (moving or for_cpus) and (was_at == at or PREBUILT.fullmatch(sides[1]))
     old, new = map(_last if was_at == at else lambda side: f"`{bare(side, longest=100)}`", sides)
     row: RowName = "image-for-cpus" if for_cpus else "image-other"
-    return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, copied=copied)
+    return follows(row, grade=Grade.NOTE if same else None, new=new, old=old, copied=copied, moving=moving)
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -121,10 +121,9 @@ def arguments(difference: Difference) -> Effect:
     unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
     strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
     still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
-    unheard = {each.name for each in template.new.parameters} & {name for each in gone for name in names(each)} - {
-        *still
-    }
-    grade = Grade.BLOCKING if unheard and not after else Grade.NOTE if strange else None
+    unheard = {name for each in gone for name in names(each) if name not in still}
+    known = {each.name for each in template.new.parameters}
+    grade = Grade.BLOCKING if unheard & known and not after else Grade.NOTE if strange else None
     return follows("arguments-other", how=how, grade=grade, strange=strange)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from slipway.model.capacity import FLEX_START, SPOT
 from slipway.model.catalog.template import Offer
-from slipway.reviewing.change.usual import compete, costs
+from slipway.reviewing.change.usual import Way, compete, costs, way, whose
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
+from slipway.reviewing.rules.words import named
 
 Offers = Mapping[str, Offer]
 
@@ -32,6 +35,17 @@ def behind(label: str, before: Offers, after: Offers) -> list[Offer]:
 def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:
     """Return what the first of the ways costs that come after one that goes."""
     return paid(template, ways[0], "the next way costs") if ways else "no way comes after it"
+
+
+def left(ways: Iterable[Way]) -> str:
+    """Return ``jobs of `score` have Spot left``, for templates that lose one of several ways to run."""
+    by_rest: dict[str, dict[str, None]] = {}
+    for template, offer, rest in ways:
+        if rest:
+            jobs = f"`{template.name}`{whose([offer], template)}"
+            ways_left = named(dict.fromkeys(way(replace(each, shape="")) for each in rest))
+            by_rest.setdefault(ways_left, {})[jobs] = None
+    return facts(*(say("ways-left", jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
 
 
 def paid(template: TemplateChange, offer: Offer, who: str = "they cost") -> str:
