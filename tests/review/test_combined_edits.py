@@ -65,6 +65,7 @@ CASES = (
         Grade.WARNING,
         ("jobs of `lora` (model=27b) have the reservation and Spot left",),
         given=(stack(BOUGHT, f"{BOUGHT}, until: 2026-12-10"), h100("idleLimit: 2d")),
+        world=World(jobs=(MODEL_27B,)),
     ),
     Told(
         "a run gets dearer than what is sent without a confirmation",
