@@ -20,8 +20,9 @@ from slipway.reviewing.change.usual import misfits
 from slipway.reviewing.consequence import Consequence, spelt
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring
+from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring, still_retiring
 from slipway.reviewing.rules.clusters.jobs import unfinished
+from slipway.reviewing.rules.clusters.machines import standing_alternatives
 from slipway.reviewing.rules.clusters.settings import settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
@@ -164,7 +165,7 @@ def review(change: Change) -> Review:
         [short(warning, _LONGEST_STEP) for warning in preview.warnings] if preview else (), _MOST_QUOTED
     )
     stands = told(lambda change: [quota_in_words(change)], "quota")
-    standing = told(standing_violations)
+    standing = [line for look in (standing_violations, still_retiring, standing_alternatives) for line in told(look)]
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,

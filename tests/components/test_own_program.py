@@ -433,9 +433,9 @@ def test_a_template_that_no_catalog_lists_is_offered_to_nobody(
             slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, templates=[count]))
 
     declared(lambda: program(False), preview=True)
-    assert "count-words may be submitted" not in caplog.text
+    assert "count-words is new" not in caplog.text
     declared(lambda: program(True), preview=True)
-    assert "count-words may be submitted" in caplog.text
+    assert "count-words is new" in caplog.text
 
 
 # -- without a workspace --

@@ -23,7 +23,7 @@ from slipway.model.findings.grades import asks_above
 from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
-from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, unpriced
+from slipway.model.prices import UNKNOWN, Price, bounded, dearest, dollars, is_steep, unpriced
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
@@ -282,6 +282,12 @@ class _Run:
     def most(self) -> Decimal:
         return self.hourly.known * self.hours
 
+    @property
+    def most_in_words(self) -> str:
+        """Return `$61`: a catalog's prices have four digits, too few for the cents of many hours."""
+        words = f"${self.most:,.0f}" if self.most >= 10 else f"${self.most:,.2f}"
+        return bounded(words, Price(self.most, self.hourly.complete))
+
 
 def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     """Find changed costs. A typical run is by the first available way without parameters. Where its cost is unchanged,
@@ -311,8 +317,9 @@ def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
     """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
     sides = dict.fromkeys((cost(was.offer, old), cost(now.offer, new)))
     size = DEFAULT_SIZE * any(map(varies, (was.offer, now.offer)))
-    most = " → ".join(dollars(Price(run.most, run.hourly.complete), per="") for run in (was, now) if run.most)
-    return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}{size}"
+    sums = dict.fromkeys(run.most_in_words for run in (was, now) if run.most)
+    most = f", at most {' → '.join(sums)} a run" if now.most and was.most_in_words != now.most_in_words else ""
+    return f"costs {' → '.join(sides)}{most}{size}"
 
 
 def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:

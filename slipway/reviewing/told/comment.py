@@ -23,7 +23,7 @@ LIMIT = 65_000
 _LONGEST = 900
 _LONGEST_NAME = 200
 _MOST_TITLES, _MOST_ITEMS = 6, 15
-_HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
+_HEADS = ("stack", "concerned", "clusters, $ a month", "quota", "policy")
 _SINCE = (
     "this comes once it is merged and deployed, for jobs that are submitted then; no job that runs is changed or "
     "ended, unless a line says otherwise"

@@ -168,6 +168,7 @@ CASES = (
         (stack("region: us-east4", "region: us-west1"),),
         (
             tells("cluster-may-become", "h100", "us-west1"),
+            tells("bucket-created", "acme-work-us-west1", "jobs in us-west1"),
             hurts("bucket-left", "acme-work-us-east4", "stays in the cloud"),
         ),
         world=BUSY,

@@ -276,7 +276,7 @@ CASES = (
     Case(
         "A cluster that nobody used for six days is given up, as was announced",
         (QUIET,),
-        (tells("cluster-deleted", "h100", "without a job"),),
+        (tells("cluster-deleted", "h100", "had no job for its `idleLimit`"),),
         may=(*MONEY, *OFFERS),
         given=(h100("idleLimit: 6d"),),
         world=ago(4),

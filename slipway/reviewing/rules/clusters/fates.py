@@ -124,6 +124,7 @@ def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
         "unique": machines(held) if old and old.scarce else "",
         "adopted": new is None and cluster.name in change.new.clusters,
         "state": dormant.reason().state if dormant and not dormant.awaited else "",
+        "idle": dormant and dormant.why == "idle",
     }
 
 
@@ -198,6 +199,12 @@ def adoption(change: Change) -> Iterator[Consequence]:
         if old and old.adopted and not same:
             on_it = jobs(change.jobs_on(old.id), change.now)
             yield of_cluster("cluster-left", name, id=old.id, details=on_it, key="")
+
+
+def still_retiring(change: Change) -> Iterator[str]:
+    for action in of.staying(change).values():
+        if action.id in change.before.kept:
+            yield f"`{action.id}` {of.ends(action)}"
 
 
 def retiring(change: Change) -> Iterator[Consequence]:

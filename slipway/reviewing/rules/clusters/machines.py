@@ -16,6 +16,7 @@ from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import has_tasks, machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.words import have_ended, machines
 
 
@@ -93,6 +94,12 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         key=cluster.key if cluster.is_replaced else "alternatives",
         cost=dearer,
     )
+
+
+def standing_alternatives(change: Change) -> Iterator[str]:
+    for cluster in change.new.clusters.values():
+        if cluster.alternative:
+            yield say("stands-as-alternative", name=cluster.name, number=cluster.alternative, region=cluster.region)
 
 
 def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:

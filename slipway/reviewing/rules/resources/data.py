@@ -83,8 +83,11 @@ def _bound(name: str, change: Change) -> list[Bound]:
 
 
 def _unasked(change: Change) -> Iterator[Consequence]:
-    """Report work buckets that are left, and another key, where the engine was not asked."""
+    """Report work buckets of other regions, and another key, where the engine was not asked."""
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
+    for region, name in new.items():
+        if name not in old.values():
+            yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
             yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)

@@ -9,6 +9,7 @@ from typing import Any
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
+from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import usual_offers
@@ -110,6 +111,7 @@ def _gone(member: AccessChange) -> Consequence:
     others, theirs = holding(stay, member.member), {*submitted(change, change.before, member.member)}
     covering = [other for other in others if theirs.issubset(submitted(change, change.after, other))]
     told: dict[str, Any] = {"nobody": not stay, "here": needed is not None, "others": others}
+    told["needed"] = who_needs(needed, "`") if needed else ""
     told["details"] = jobs(sent_by(member.member, change.jobs), change.now)
     told["field"] = field_of(change.before, change.after, member.member)
     told["deserted"] = deserted(change, member.member)

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, plain
 from slipway.google.catalog.lookup import usual_offers
+from slipway.model.capacity import POOL
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Parameter, Template
@@ -101,6 +102,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         return None, ""
     # A price that is not known may be any.
     dearer = not now.price_per_hour.complete or former.price_per_hour.known < now.price_per_hour.known
+    dearer |= former.capacity_type == POOL != now.capacity_type  # A pool is paid anyway.
     case = whose([now], template.new) if any(each.team for each in template.new.offers) else ""
     return Grade.BLOCKING if dearer else None, f"a default run{case} takes {machines} instead of {was}"
 

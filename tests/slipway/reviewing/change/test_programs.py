@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.edits import OWN, PLACE
+from slipway.reviewing.change.edits import OWN, PLACE, SAVING
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
@@ -39,8 +39,13 @@ def test_comments_docstrings_and_form_are_no_other_code(before: str, after: str,
     [
         ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', {PLACE, OWN}),
         ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save(Path(args.output, "ckpt.pt"))', set()),
-        ('save("gs://acme/a.pt")', '# save("gs://acme/a.pt")', {PLACE}),
+        ('save("gs://acme/a.pt")', '# save("gs://acme/a.pt")', {PLACE, SAVING}),
         ('save("a.pt")', 'save("b.pt")', set()),
+        ("new.write_text(epoch)\nos.replace(new, kept)\ndone.write_text(loss)", "done.write_text(loss)", {SAVING}),
+        ("torch.save(state, kept)", "model.save_pretrained(kept)", set()),
+        ("os.replace(new, kept)", "new.replace(kept)", set()),
+        ("os.replace(new, kept)", 'name.replace("a", "b")', {SAVING}),
+        ("torch.save(state, kept)", "Trainer(callbacks=[ModelCheckpoint(every=9)])", set()),
     ],
 )
 def test_code_that_has_no_more_what_checkpoints_need(before: str, after: str, lost: set[str]) -> None:

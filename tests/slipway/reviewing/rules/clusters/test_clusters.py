@@ -26,6 +26,7 @@ from slipway.reviewing.review import review
 from slipway.reviewing.rules.clusters.cluster_change import costs
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import clusters, retiring
+from slipway.reviewing.rules.clusters.machines import standing_alternatives
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
@@ -206,6 +207,12 @@ def test_what_was_announced_is_no_news() -> None:  # N14
     edited = replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))
     (told,) = alternatives(change(before, facts(edited), clusters=[]))
     assert (told.kind, told.grade) == ("cluster-may-become", WARNING)
+
+
+def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
+    (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
+    assert line.startswith("`gpu` is there as its alternative 1 in us-east4, where results stay, and")
+    assert line.endswith("take that out of `alternatives` to have it made as asked for first")
 
 
 def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
