@@ -37,12 +37,11 @@ from slipway.reviewing.change.usual import (
     varies,
     whose,
 )
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.templates.offers import kept
-from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.templates.waits import left
 from slipway.reviewing.rules.words import jobs, named, owned
 
@@ -127,20 +126,20 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _highest(change: Change, *, most: bool) -> tuple[str, Amount]:
-    """Return the highest rise, or the least fall, as seasons begin and end; with a word where it does not last."""
+def _highest(change: Change, *, most: bool) -> tuple[bool, Amount]:
+    """Return the highest rise, or the least fall, as seasons begin and end; and whether it does not last."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     amounts = [_amount(change, most=most, at=at) for at in (change.now if most else None, *dates)]
     highest = max(amounts, key=lambda amount: (amount.more, amount.difference))
-    return "" if all(each.difference == highest.difference for each in amounts) else "at times", highest
+    return any(each.difference != highest.difference for each in amounts), highest
 
 
 def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
-    yield from _shift(change, "idle-cost", "with nothing running")
-    yield from _shift(change, "most-cost", "with every pool at its maximum")
+    yield from _shift(change, "idle-cost")
+    yield from _shift(change, "most-cost")
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _agents(change.old, change.new)
@@ -164,10 +163,10 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
     return dearest(sum((price(each, most=most) for each in side), Price()) for side in own), lacking
 
 
-def _shift(change: Change, kind: str, when: str) -> Iterator[Consequence]:
+def _shift(change: Change, kind: str) -> Iterator[Consequence]:
     idle, both = kind == "idle-cost", money(change)
-    whole = both.idle if idle else both.most
-    times, amount = "", whole
+    whole, when = both.idle if idle else both.most, say("stack-load", idle=idle)
+    times, amount = False, whole
     steep = idle and amount.steep and not change.first
     asks: float | None = None
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
@@ -186,13 +185,14 @@ def _shift(change: Change, kind: str, when: str) -> Iterator[Consequence]:
         "stack-cost",
         Subject("stack"),
         as_kind=kind,
-        when=f"{when} {times}".strip(),
+        when=when,
+        times=times,
         told=amount.told,
         bounded=amount.bounded,
         least=least,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        needs=f"above ${asks:,.0f} a month it needs an approval" if shuts and not refused else "",
+        asks=f"${asks:,.0f}" if shuts and not refused else "",
         # The table has these amounts, which coming seasons may have grown.
         edits=(Edit(when, dollars(whole.before), dollars(whole.after)),)
         if whole.difference == amount.difference
@@ -298,28 +298,28 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         differs = before != template and not misfits(template)
         changed = next(_changed(*divided(before, template)), None) if differs else None
         if changed:
-            what, where, (was, now) = changed
+            told, (was, now) = changed
             machines = map(MachineSpec.read, filter(None, now.offer.worker_pools))
             limit = Decimal(str(new.confirm_above))
-            asks = was.hourly.known <= limit < now.hourly.known and say("asks-above", limit=dollars(Price(limit)))
-            yield consequence(
+            yield by_row(
                 "run-cost",
                 Subject("template", name),
-                _costs(was, now, old, new),
-                who=f"{what} of {IT}{where}",
-                so=facts("" if now.hourly.complete else unpriced(machines), asks or ""),
+                **told,
+                **_costs(was, now, old, new),
+                unpriced="" if now.hourly.complete else unpriced(machines),
+                limit=was.hourly.known <= limit < now.hourly.known and dollars(Price(limit)),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
-                cost=float(now.hourly.known - was.hourly.known),
+                cost=Price(now.hourly.known - was.hourly.known),
             )
 
 
-def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
-    """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
+def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> dict[str, Any]:
+    """Return `$2.53/h on Spot → $0.77/h on Spot`, and what a run costs at most, `$61 → $18`."""
     sides = dict.fromkeys((cost(was.offer, old), cost(now.offer, new)))
     size = DEFAULT_SIZE * any(map(varies, (was.offer, now.offer)))
     sums = dict.fromkeys(run.most_in_words for run in (was, now) if run.most)
-    most = f", at most {' → '.join(sums)} a run" if now.most and was.most_in_words != now.most_in_words else ""
-    return f"costs {' → '.join(sides)}{most}{size}"
+    most = " → ".join(sums) if now.most and was.most_in_words != now.most_in_words else ""
+    return {"sides": " → ".join(sides), "most": most, "size": size}
 
 
 def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
@@ -331,7 +331,7 @@ def _is_steeper(was: _Run, now: _Run, unasked: float) -> bool:
     return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 
 
-def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Run, _Run]]]:
+def _changed(old: Template, new: Template) -> Iterator[tuple[dict[str, Any], tuple[_Run, _Run]]]:
     called = renames(old, new)
     usual = [[offer for offer in usual_offers(side, called=called) if offer.available] for side in (old, new)]
     pooled = all(side and side[0].capacity_type == POOL for side in usual)
@@ -340,13 +340,14 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Ru
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     first = [next(iter(side), None) for side in usual]
     apart = whose([first[1]], new) if first[1] and any(offer.team for offer in new.offers) else ""
-    where = f"{apart}{' on machines of its own' if pooled else ''}"
-    pairs = [("A default run", where, first[0], first[1])]
+    told: dict[str, Any] = {"default": True, "whose": apart, "own": pooled, "kind": ""}
+    pairs = [(told, first[0], first[1])]
     for former, latter in ((before[label], after[now]) for now, label in kept(before, after).items()):
         if first != [former, latter]:  # The default run is told first.
-            kind = f" as a {KINDS[latter.kind].words}" if latter.kind in KINDS and latter.kind != new.kind else ""
-            pairs.append(("A run", f"{whose([latter], new)}{kind}", former, latter))
-    for what, where, deployed, declared in pairs:
+            kind = KINDS[latter.kind].words if latter.kind in KINDS and latter.kind != new.kind else ""
+            told = {"default": False, "whose": whose([latter], new), "own": False, "kind": kind}
+            pairs.append((told, former, latter))
+    for told, deployed, declared in pairs:
         # Whether a reservation takes such a job is told of the offer.
         reserved = declared is not None and declared.capacity_type == RESERVATION
         if deployed and deployed.available and declared and declared.available and not reserved:
@@ -354,4 +355,4 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, str, tuple[_Ru
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most
             if (was.hourly != now.hourly and not learnt) or was.most != now.most:
-                yield what, where, (was, now)
+                yield told, (was, now)

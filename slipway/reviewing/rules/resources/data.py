@@ -21,7 +21,6 @@ from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG as CATALOG_TYPE
 from slipway.model.facts import WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.findings.kinds import KINDS
 from slipway.model.rules.rule import mapping
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
@@ -30,9 +29,9 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.resources import UNRULED, fate, of_fate, title, told_by, unguarded
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
-from slipway.reviewing.rules.table import by_row, follows
+from slipway.reviewing.rules.table import by_row, follows, say
 
-_UNREADABLE = "submitters can't read the results in it any more"
+_UNREAD = say("bucket-unread")
 _UNASKED = Unknown("nobody asked", "", "")
 
 
@@ -62,14 +61,13 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
 
 
 def _so(touched: Touched, role: str) -> str:
-    match touched.fate:
-        case Fate.DELETED | Fate.REPLACED if touched.destroyed:
-            return "everything in it goes with it" if touched.was.get("forceDestroy") else ""
-        case Fate.REPLACED if touched.becomes.get("name") in (touched.physical, None):
-            return "two of one name are refused, so the deployment would fail"
-        case Fate.FORGOTTEN if role == WORK:
-            return _UNREADABLE
-    return ""
+    both = touched.fate is Fate.REPLACED and not touched.destroyed
+    return say(
+        "bucket-end",
+        emptied=touched.destroyed and touched.was.get("forceDestroy"),
+        refused=both and touched.becomes.get("name") in (touched.physical, None),
+        unread=_UNREAD if touched.fate is Fate.FORGOTTEN and role == WORK else "",
+    )
 
 
 def _role(touched: Touched) -> str:
@@ -90,7 +88,7 @@ def _unasked(change: Change) -> Iterator[Consequence]:
             yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
-            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREADABLE)
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREAD)
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
     for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):
@@ -113,10 +111,9 @@ def _edited(
 def _let_go(touched: Touched) -> Iterator[tuple[str, Effect]]:
     if why := unguarded(touched):
         key = "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy"
-        grade, keep = KINDS["force-destroy"].usual, "keep it protected until the deployment that is to delete it"
-        if touched.fate is Fate.ADOPTED and _role(touched) == CATALOG:
-            grade, keep = Grade.NOTE, ""  # Every catalog's bucket is declared so; an adopted one is for the first time.
-        yield key, replace(follows("bucket-unprotected"), so=why, grade=grade, instead=keep)
+        # Every catalog's bucket is declared so; an adopted one is for the first time.
+        first = touched.fate is Fate.ADOPTED and _role(touched) == CATALOG
+        yield key, follows("bucket-unprotected", grade=Grade.NOTE if first else None, why=why, first=first)
 
 
 def _effects(touched: Touched, fields: Mapping[str, Rule]) -> Iterator[tuple[str, Effect]]:
@@ -170,7 +167,7 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
         of_fields = _effects(touched, ACCOUNT_FIELDS)
         effects = [(key, replace(effect, kind="resource-changed")) for key, effect in of_fields]
         runs, stops = submitting_as(change.after, address), any(effect.does == "is disabled" for _, effect in effects)
-        yield from _edited(touched, subject, effects, f"jobs of {runs} fail" if runs and stops else "")
+        yield from _edited(touched, subject, effects, say("account-end", runs=stops and runs))
 
 
 def _drift(touched: Touched) -> Iterator[Consequence]:

@@ -38,9 +38,8 @@ def exposure(change: Change) -> Iterator[Consequence]:
             yield from _wholesale(touched, on_form, change)
         elif opened := opening(touched):
             google, name = "authenticated" in opened.after.lower(), touched.type.rpartition(":")[2]
-            to = "anybody with a Google account" if google else "anybody on the internet"
             subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
-            yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
+            yield by_row("opened", subject, google=google, place=touched.physical, type=name, edits=edits)
         if touched.type.startswith(_DENYING):
             yield from _denied(touched, change)
         named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")

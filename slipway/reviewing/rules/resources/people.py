@@ -14,12 +14,13 @@ from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
+from slipway.model.facts import TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import CODE_LABEL
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import scripts, secret_in, timeout_of
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
@@ -33,10 +34,10 @@ from slipway.reviewing.rules.resources.trainers import (
     submitted,
     submitting_as,
 )
-from slipway.reviewing.rules.table import RowName, by_row
+from slipway.reviewing.rules.table import RowName, by_row, say
 from slipway.reviewing.rules.words import jobs, named, sent_by
 
-_EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
+_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -128,29 +129,30 @@ def _added(member: AccessChange) -> Consequence:
     strange = not who and domain and domains and not any(f".{domain}".endswith(f".{other}") for other in domains)
     trainers = {name: each for name, each in change.after.trainers.items() if member.member in each.submitters}
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
-    common = ["the workspace's trainer"] * (member.member in change.after.submitters or not trainers)
-    told: dict[str, Any] = {"crowd": who, "as_kind": "domain-access" if who else ""}
+    common = [called(TrainerFacts("", change.new.trainer))] * (member.member in change.after.submitters or not trainers)
+    told: dict[str, Any] = {"crowd": f"{who[:1].upper()}{who[1:]}", "as_kind": "domain-access" if who else ""}
     read = (secrets_read(change.new, account) for account in (*accounts, *(change.new.trainer for _ in common)))
     told["read"] = named(f"`{name}`" for name in sorted(frozenset().union(*read)))
     told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)
-    who = f"{who[0].upper()}{who[1:]}" if who else f"{IT}, of a domain new here," if strange else IT
     # As of one who submits already, that a trainer that was there opens to them.
     grade = Grade.BLOCKING if accounts else Grade.WARNING if strange else None
-    return by_row("submitter-added", Subject("member", member.member), who=who, grade=grade, **told)
+    return by_row("submitter-added", Subject("member", member.member), strange=strange, grade=grade, **told)
 
 
 def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
-    is_account, crowded = member.member.startswith("serviceAccount:"), crowd(member.member)
-    runs = submitting_as(member.change.after, member.account) if is_account else ""
+    runs = submitting_as(member.change.after, member.account) if member.member.startswith("serviceAccount:") else ""
     row, kind, grade, ends = _judged(member, runs)
     theirs = sent_by(member.member, member.change.jobs) if member.was and member.stays else ()
-    who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
-    if member.member.startswith(UNKNOWN):
-        who = f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
-    elif runs:
-        who = f"Jobs that run as `{member.account.partition('@')[0]}`"
+    who = say(
+        "access-of",
+        made=member.member.startswith(UNKNOWN) and member.member.removeprefix(UNKNOWN).strip(),
+        account=runs and member.account.partition("@")[0],
+        all=member.member == "allUsers",
+        google=member.member in _EVERYBODY,
+        crowd=crowd(member.member),
+    )
     return by_row(
         row,
         Subject("member", member.member),
@@ -181,7 +183,6 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None
     """Return a member's row, kind and grade where they are not the row's, and its end. `runs`: whose jobs run as it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
-        so = f"so {runs} may, by a job's code" if runs else ""
         shut = [grant.place for grant in member.gets if everybody and grant.place in unopened(change.preview)]
         if everybody and all(grant.place in (*change.new.buckets, *shut) for grant in member.gets):
             return "public-access-to-results", "", None, named(map("`{}`".format, shut))
@@ -189,7 +190,7 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None
         kind = "role-above-table" if not everybody and any(map(above, member.gets)) else crowded
         # Templates ask for the trainer's roles on the project.
         plain = kind == "access-added" and all(map(usual, member.gets))
-        return "access-added-by-grant", kind, Grade.NOTE if plain else None, so
+        return "access-added-by-grant", kind, Grade.NOTE if plain else None, ""
     if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
         return "submitter-crippled", "", None, ""
     accounts = (change.old.trainer, *change.old.trainers.values())

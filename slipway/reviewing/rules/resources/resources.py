@@ -32,17 +32,16 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.table import RowName, follows
+from slipway.reviewing.rules.table import RowName, follows, say
 
-GUARDS: Mapping[str, tuple[object, str]] = {
-    "deletionProtection": (True, "its protection from deletion is off"),
-    "deletionPolicy": ("PREVENT", "nothing prevents its deletion any more"),
-    "forceDestroy": (False, "nothing asks whether it is empty"),
-    "deleteContentsOnDestroy": (False, "nothing asks whether it is empty"),
+GUARDS: Mapping[str, object] = {
+    "deletionProtection": True,
+    "deletionPolicy": "PREVENT",
+    "forceDestroy": False,
+    "deleteContentsOnDestroy": False,
 }
-"""Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
+"""Inputs, of any type, that prevent a deletion, with the guarding value."""
 
-_OLD_STAYS = "is made anew; the old one stays, paid as before"
 UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
@@ -100,20 +99,20 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
     if so or edited or hidden:
         # The condition of a workload identity provider tells which repositories may deploy as the stack's identity.
         admits = any("attributeCondition" in each.path for each in edited)
-        guards = {path: value for path, (value, _) in GUARDS.items()}
-        mild = (_FOR_PEOPLE.match(each.path) or guards.get(each.path, UNKNOWN) == each.after for each in edited)
+        mild = (_FOR_PEOPLE.match(each.path) or GUARDS.get(each.path, UNKNOWN) == each.after for each in edited)
         worst = follows("edited-unprotected") if so else follows("edited-admitting") if admits else UNRULED
         worst = replace(worst, kind="resource-changed")
         worst = replace(worst, grade=Grade.NOTE) if not (so or secret) and all(mild) else worst
-        details = [f"`{path}`, whose value nobody sees" for path in hidden]
+        details = [say("value-unseen", path=path) for path in hidden]
         yield told_by(worst, subject, so, who=who, edits=edits_of(edited), details=details)
 
 
-def of_fate(what: str, fate: Fate) -> Effect:
-    """Return what a fate does to a subject of this word, a resource of a type without one by its title."""
+def of_fate(what: str, fate: Fate, *, stays: bool = False) -> Effect:
+    """Return what a fate does to a subject of this word, a resource of a type without one by its title. `stays`: beside
+    a new one."""
     if what in _COMMITTED and fate is Fate.CREATED:
         return follows("resource-committed")
-    row = follows(_FATES[fate], adopted=fate is Fate.ADOPTED)
+    row = follows(_FATES[fate], adopted=fate is Fate.ADOPTED, stays=stays)
     return replace(row, kind=_KINDS.get(what, {}).get(fate, row.kind))
 
 
@@ -125,19 +124,18 @@ def fate(
     `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = of_fate(subject.name if subject.what == "resource" else subject.what, touched.fate)
-    guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
-    if touched.fate is Fate.REPLACED and not touched.destroyed:
-        row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
-    if announced:
-        row = replace(row, so="as was announced, since nothing needs it any more", instead="", grade=Grade.NOTE)
-    elif touched.destroyed and (guarded or (touched.old and touched.old.protected)):
-        row = replace(row, so="it is protected from that, so the deployment would fail", instead="")
-    elif so:
-        row = replace(row, so=so)
+    stays = touched.fate is Fate.REPLACED and not touched.destroyed
+    row = of_fate(subject.name if subject.what == "resource" else subject.what, touched.fate, stays=stays)
+    guarded = any(value is not False and touched.was.get(key) == value for key, value in GUARDS.items())
+    guarded = touched.destroyed and (guarded or bool(touched.old and touched.old.protected))
+    if announced or (stays and not so):
+        row = replace(row, grade=Grade.NOTE if announced else Grade.WARNING)
+    if announced or guarded:
+        row = replace(row, instead="")
+    so = say("resource-end", announced=announced, guarded=guarded, so=so)
     tops = {top(path) for path in touched.replaces}
     because = [each for each in differences(touched.was, touched.becomes) if top(each.path) in tops]
-    yield told_by(row, subject, edits=edits_of(because), **parts)
+    yield told_by(row, subject, so, edits=edits_of(because), **parts)
 
 
 def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:
@@ -156,14 +154,12 @@ def title(touched: Touched) -> str:
 
 def unguarded(touched: Touched) -> str:
     """Return what prevents a deletion no longer; empty where nothing did, or still does."""
-    if touched.old and touched.new and touched.old.protected and not touched.new.protected:
-        return "the program no longer protects it"
-    if touched.old and touched.new and touched.old.retained and not touched.new.retained:
-        return "the program no longer keeps it when it leaves the stack"
-    for key, (value, why) in GUARDS.items():
+    old, new = touched.old, touched.new
+    lost: dict[str, object] = {"protected": old and new and old.protected and not new.protected}
+    lost["retained"] = old and new and old.retained and not new.retained
+    for key, value in GUARDS.items():
         was, becomes = touched.was.get(key), touched.becomes.get(key)
         # `forceDestroy` and its like are off by default.
         guarded = was == value or (was is None and value is False)
-        if guarded and becomes != value and not (becomes is None and value in (False, None)):
-            return why
-    return ""
+        lost[key] = guarded and becomes != value and not (becomes is None and value in (False, None))
+    return say("protection-lost", **lost)

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from slipway.base.formatting import short
 from slipway.deploying.engine.grants import Grant
+from slipway.reviewing.rules.table import say
 
 _ROWS: Mapping[str, Mapping[str, str]] = {
     row["role"]: row for row in json.loads(Path(__file__).with_name("roles.json").read_text("utf-8"))
 }
 """By a role, less `roles/`: what it is of, in a grant's own word, empty for a project, and what it allows. `{}` is
-replaced by that one resource, or every such of the project."""
-_ANY_OTHER = {"of": "", "allows": "do what `{role}` allows on {}"}
+replaced by that one resource, or every such of the project. The row of no role is any other's."""
 _GROWING = (
     ("storage.objectCreator", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
     ("storage.objectViewer", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
@@ -38,7 +38,7 @@ _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secret
 
 def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> str:
     """Return `read every object of bucket `results``; by CAN_NOT, `read any object of bucket `results``."""
-    row = _ROWS.get(grant.role.removeprefix("roles/"), _ANY_OTHER)
+    row = _ROWS.get(grant.role.removeprefix("roles/"), _ROWS[""])
     of_all = row["of"] and grant.what in ("", "folder", "organisation")
     on = f"{words['every']} {row['of']} of {grant.on}" if of_all else grant.on
     phrase = row["allows"].format(on, role=grant.role, **words)
@@ -59,13 +59,12 @@ def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> Iterator[str]:
     for grant in gets:
         if grant not in fewer:
             before = next((lost for lost in loses if (lost.role, lost.on) == (grant.role, grant.on)), None)
-            ends = f", without condition `{short(before.condition)}` now" if before else ""
-            yield f"may {allowed(grant)}{ends}"
-    yield from (f"may only {allowed(grant)}" for grant in fewer)
+            yield say("right-gained", right=allowed(grant), condition=before and short(before.condition))
+    yield from (say("right-narrowed", right=allowed(grant)) for grant in fewer)
     for lost in loses:
         rest = (*gets, *(grant for grant in loses if grant is not lost))
         if not any(covers(other, lost) for other in rest) and not any(covers(lost, grant) for grant in fewer):
-            yield f"can no longer {allowed(lost, CAN_NOT)}"
+            yield say("right-lost", right=allowed(lost, CAN_NOT))
 
 
 def above(grant: Grant) -> bool:

@@ -17,7 +17,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.words import named
 
 
@@ -37,9 +37,8 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 yield by_row("trainer-account-changed", subject, edits=edits, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
-            runs = _runs(trainer, change.new)
             values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
-            values["who"] = f"Jobs of {_names(runs)}" if runs else "Templates that choose it"
+            values["runs"] = _names(_runs(trainer, change.new))
             values["details"] = (f"account `{trainer.account}`", *map("`{}`".format, trainer.submitters))
             yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
@@ -89,10 +88,8 @@ def deserted(change: Change, member: str) -> str:
 
 def submitting_as(facts: Facts, account: str) -> str:
     """Return those whose jobs run as an account; empty for an account that no job runs as."""
-    if account == facts.catalog.trainer:
-        return "every submitter of the workspace"
     theirs = [name for name, template in facts.catalog.templates.items() if account in _accounts(template)]
-    return f"whoever submits {_names(theirs)}" if theirs else ""
+    return say("submitters-as", all=account == facts.catalog.trainer, templates=_names(theirs))
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
@@ -101,7 +98,7 @@ def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
 
 
 def called(trainer: TrainerFacts) -> str:
-    return f"trainer `{trainer.name}`" if trainer.name else "the workspace's trainer"
+    return say("trainer-name", name=trainer.name)
 
 
 def field_of(facts: Facts, other: Facts, member: str) -> str:
