@@ -54,7 +54,7 @@ def teams(change: Change) -> Iterator[Consequence]:
         came = [owner for owner in has if owner not in had and {*fresh} & {*change.new.teams[owner].submitters}]
         stayed = [each for each in had if each in change.new.teams and each in (has or had)]
         if fresh and stayed and (came or not has):
-            words = {"owner": (came or had)[0], "had": _called(stayed), "joined": _called(came) or "everybody"}
+            words = {"owner": (came or had)[0], "had": _called(stayed), "joined": _called(came)}
             yield by_row("cluster-team-shared", Subject("cluster", cluster), details=map("`{}`".format, fresh), **words)
         ways = _kept_off(change.after, cluster)
         may = {(each, way[0].name) for way in ways for each in submitters_of(change.after, account_of(way[1]))}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import exact_span, few, join, last_part, percent
@@ -111,12 +112,11 @@ def arguments(difference: Difference) -> Effect:
         of = join(f"`{name}`" for each in together for name in names(each))
         row: RowName = "arguments-shared" if together else "arguments-results"
         return follows(row, flags=_flags(lost), new=_values(together), of=of)
+    words: dict[str, Any] = {"new": _values(new), "gone": _values(gone), "flags": _flags(gone)}
     if not gone and not new:
         flags = [*map(flag, after)]
         named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
-        how = "with their arguments in another order"
-        return follows("arguments-other", how=how, strange=named, grade=Grade.NOTE if named else None)
-    how = f"with {_values(new)}{f' instead of {_values(gone)}' if gone else ''}" if new else f"without {_flags(gone)}"
+        return follows("arguments-other", order=True, strange=named, grade=Grade.NOTE if named else None, **words)
     # What the code is known not to read has a row of its own, or does nothing.
     unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
     strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
@@ -124,7 +124,7 @@ def arguments(difference: Difference) -> Effect:
     unheard = {name for each in gone for name in names(each) if name not in still}
     known = {each.name for each in template.new.parameters}
     grade = Grade.BLOCKING if unheard & known and not after else Grade.NOTE if strange else None
-    return follows("arguments-other", how=how, grade=grade, strange=strange)
+    return follows("arguments-other", order=False, grade=grade, strange=strange, **words)
 
 
 def _flags(arguments: Iterable[str]) -> str:
@@ -167,7 +167,7 @@ def account(difference: Difference) -> Effect:
     addresses = [address_of(str(leaf or ""), catalog) for leaf, catalog in leaves]
     was, becomes = map(trainer_of, (change.before, change.after), addresses)
     old, new = (
-        called(trainer) if trainer else f"account {shown(name)}" if name else "an account of Google's"
+        called(trainer) if trainer else name and f"account {shown(name)}"
         for trainer, name in zip((was, becomes), addresses, strict=True)
     )
     more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])

@@ -33,12 +33,12 @@ from slipway.reviewing.change.usual import (
     whole_way,
     whose,
 )
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import submitters_of, users_of
-from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import closed, why_not
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid, patience
 from slipway.reviewing.rules.words import named
 
@@ -56,8 +56,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     for words, some in _opened(was, becomes, old).items():
         offer = max(some, key=lambda each: _is_dearer(each, old))
         grade = Grade.WARNING if _is_dearer(offer, old) else None
-        so = f"one way costs {costs(offer, template.becomes)}"
-        yield _tells(template, "case-allowed", offer, part=f"case {words}", grade=grade, so=so)
+        price = costs(offer, template.becomes)
+        yield _tells(template, "case-allowed", offer, part=f"case {words}", grade=grade, costs=price)
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
     after = {label: each for label, each in after.items() if served(each, old) or not each.available}
@@ -124,9 +124,8 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
 def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) -> Consequence:
     """Return a row's consequence for the jobs of an offer."""
     case = whose([offer], template.new) or whose([offer], template.old)
-    jobs = f"{f'Usual jobs of {IT}' if values.get('sized') else JOBS}{case}"
     part = offer.label(template.new.kind, with_cluster=True)
-    return template.tells(row, **{"part": part, "jobs": jobs, "way": way(offer), **values})
+    return template.tells(row, **{"part": part, "case": case, "way": way(offer), **values})
 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
@@ -197,7 +196,7 @@ def _waits(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         if (not rest and offer.capacity_type != FLEX_START) or offer.kind == PIPELINE_JOB.name:
             continue
         # A full pool without a wait is left at once, where there is another way.
-        endless = "not at all" if offer.capacity_type == POOL and rest else "until they start or fail"
+        endless = say("wait-endless", leaves=offer.capacity_type == POOL and rest)
         words = [endless if seconds is None else exact_span(seconds) for seconds in waits[label]]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         edit = Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words)
@@ -264,7 +263,7 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
 def _shut_out(template: TemplateChange, offer: Offer, left: list[Offer]) -> str:
     """Return who can't submit jobs any more as all that is left to them is other teams'."""
     shut = [f"`{member}`" for member in _losing(template, offer, left)] if left else []
-    return f"{named(shut)} can't submit `{template.new.name}`{whose([offer], template.new)} any more" if shut else ""
+    return say("offer-shut", who=named(shut), template=template.new.name, case=whose([offer], template.new))
 
 
 def _losing(template: TemplateChange, offer: Offer, left: Iterable[Offer]) -> list[str]:

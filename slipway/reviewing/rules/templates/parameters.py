@@ -19,7 +19,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import machines_of, whose
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.offers import refused
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -104,7 +104,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     dearer = not now.price_per_hour.complete or former.price_per_hour.known < now.price_per_hour.known
     dearer |= former.capacity_type == POOL != now.capacity_type  # A pool is paid anyway.
     case = whose([now], template.new) if any(each.team for each in template.new.offers) else ""
-    return Grade.BLOCKING if dearer else None, f"a default run{case} takes {machines} instead of {was}"
+    return Grade.BLOCKING if dearer else None, say("default-run", case=case, machines=machines, was=was)
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -135,11 +135,11 @@ def _limits(template: TemplateChange, old: Parameter, new: Parameter) -> tuple[l
     elif lost:
         narrowed.append(join(lost, "or"))
     if old.choices and not new.choices:
-        widened.append(f"of {new.bounds or 'any value'}, not only its choices")
+        widened.append(say("choices-opened", bounds=new.bounds))
     elif old.choices and more:
         widened.append(join(more, "or"))
     if new.command != old.command:
-        narrowed.append("that needs a shell, as with `&&`," if new.command else "that names a parameter, as `{lr}`,")
+        narrowed.append(say("command-form", command=new.command))
     return narrowed, widened
 
 

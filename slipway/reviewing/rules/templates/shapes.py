@@ -10,7 +10,8 @@ from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
 from slipway.reviewing.change.usual import compete, whose
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, is_case
+from slipway.reviewing.rules.table import say
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts, is_case
 from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid
 
 ShapeChange = tuple[Consequence, tuple[str, ...]]
@@ -28,7 +29,7 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
             told = template.tells(
                 "shape-added",
                 part=f"shape {offers[0].shape}{whose(offers, template.new)}",
-                jobs=f"{JOBS}{whose(offers, template.new)}",
+                case=whose(offers, template.new),
                 shape=offers[0].shape,
                 so=facts(paid(template, replace(offers[0], shape="")), less),
                 grade=Grade.WARNING if less else None,
@@ -48,7 +49,7 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
         told = template.tells(
             "shape-gone",
             part=f"shape {shape}{whose([first], template.old)}",
-            jobs=f"{JOBS}{whose([first], template.old)}",
+            case=whose([first], template.old),
             shape=shape,
             could=could,
             so=next_way(template, behind(labels[0], before, after)) if could else "",
@@ -74,9 +75,7 @@ def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:
 def less_memory(offer: Offer, earlier: list[Offer]) -> str:
     """Return that the GPUs of an offer have less memory than those of all before it, or that it alone has none."""
     memory, least = _gpu_memory(offer), min(map(_gpu_memory, earlier))
-    if least and not memory:
-        return "code that needs a GPU fails there"
-    return f"code that fills {least} GB on each GPU fails on {memory} GB" if 0 < memory < least else ""
+    return say("gpus-smaller", memory=memory, least=least) if memory < least else ""
 
 
 def _gpu_memory(offer: Offer) -> int:

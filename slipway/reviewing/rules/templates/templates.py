@@ -18,7 +18,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import account_of, costs, is_dear, scripts, secrets_of, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
-from slipway.reviewing.rules.table import RowName
+from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.code import arguments, code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import offers, refused, shrunk
@@ -60,10 +60,11 @@ def templates(change: Change) -> Iterator[Consequence]:
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    priced = can and not template.change.first
-    run = f"a usual run{whose(can, template.new)} costs {costs(can[0], template.becomes)}" if priced else ""
+    price = costs(can[0], template.becomes) if can and not template.change.first else ""
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can)) else None
-    yield template.tells("template-added", so=facts(*brings, run), grade=grade)
+    yield template.tells(
+        "template-added", brings=facts(*brings), case=whose(can, template.new), costs=price, grade=grade
+    )
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -73,15 +74,15 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     others = [each for each in (*template.was.templates.values(), *catalog.templates.values()) if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
     theirs = [offer for each in others for offer in each.offers]
-    for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):
-        yield f"it runs as `{account}`"
-    for secret in sorted({*secrets_of(new.offers)} - {*secrets_of(theirs)}):
-        yield f"it reads secret `{secret}`, as no other template does"
     asked = {index for each in others for index in indexes(each.requirements)}
-    for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
-        yield f"it installs what is published at `{index}`, as no other template does"
-    if any(offer.spec.get("enableWebAccess") for offer in new.offers):
-        yield "it opens a shell in the browser"
+    brought = {
+        "account": {*map(account_of, new.offers)} - common - {*map(account_of, theirs)},
+        "secret": {*secrets_of(new.offers)} - {*secrets_of(theirs)},
+        "index": {*indexes(new.requirements)} - asked - {*indexes(())},
+        "shell": {"shell" for offer in new.offers if offer.spec.get("enableWebAccess")},
+    }
+    for what, some in brought.items():
+        yield from (say("template-brings", **{**dict.fromkeys(brought, ""), what: each}) for each in sorted(some))
 
 
 def _declared(template: Template) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.usual import misfits, reserved
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
 
@@ -48,20 +49,20 @@ def closed(offer: Offer, template: TemplateChange) -> str:
 
 
 def why_not(offer: Offer, template: TemplateChange) -> str:
-    catalog = template.becomes
-    if owners := _barred_by(offer, template):
-        return f"cluster `{offer.cluster or offer.dormant}` takes jobs of team {join(map('`{}`'.format, owners))} alone"
-    if cluster := catalog.dormant.get(offer.dormant):
+    cluster, held = template.becomes.dormant.get(offer.dormant), reserved(offer, template.becomes)
+    return say(
+        "offer-unavailable-why",
+        on=offer.cluster or offer.dormant,
+        owners=join(map("`{}`".format, _barred_by(offer, template))),
+        cluster=cluster and cluster.name,
         # Until the deployment it lives, and no date has passed.
-        idle = "is deleted, as it had no job for its `idleLimit`"
-        return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
-    if offer.lacks_quota:
-        return offer.why or "there is too little quota for it"
-    if why := closed(offer, template):
-        return why
-    if offer.capacity_type == RESERVATION:
-        held = reserved(offer, catalog)
-        return "it lacks what a usual job takes" if held else "the stack lists no such reservation"
-    unfit = offer.capacity_type == POOL and not offer.cluster
-    shape = "with these machines " * bool(offer.shape)
-    return f"{shape}they fit no pool that they may use" if unfit else "it is not available"
+        idle=cluster and cluster.why == "idle",
+        state=cluster and cluster.reason().state,
+        lacks=offer.lacks_quota,
+        why=offer.why,
+        closed=closed(offer, template),
+        held=held,
+        reservation=offer.capacity_type == RESERVATION,
+        unfit=offer.capacity_type == POOL and not offer.cluster,
+        shape=offer.shape,
+    )

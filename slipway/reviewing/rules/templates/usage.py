@@ -21,7 +21,7 @@ from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.table import ROWS, RowName, by_row, phrase, usual_grade
+from slipway.reviewing.rules.table import ROWS, RowName, by_row, phrase, say, usual_grade
 
 JOBS = f"Jobs of {IT}"
 
@@ -42,16 +42,13 @@ class Usage:
 
     def words(self, did: str = "used it") -> str:
         """Return `3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; unknown use is told."""
-        if self.unread is not None:
-            return f"not known: who {did} in the last {DAYS} days"
-        if not self.jobs:
-            return f"nobody {did} in the last {DAYS} days"
         # One submission may have sent several jobs, each for its next offer.
         sent = {job.request_id or job.name: job.user or "somebody" for job in self.jobs}
         people = Counter(sent.values())
         whom = few((f"{who} {count}" for who, count in people.most_common()), most=4)
-        by, each = (next(iter(people)), "") if len(people) == 1 else (f"{len(people)} people", f" ({whom})")
-        return f"{counted(len(sent), 'submission')} by {by} {did} in the last {DAYS} days{each}"
+        values = {"by": next(iter(people), ""), "several": len(people) > 1, "people": len(people)}
+        values |= {"sent": sent and counted(len(sent), "submission"), "unread": self.unread is not None}
+        return say("template-used", did=did, days=DAYS, whom=whom, **values)
 
 
 @dataclass(frozen=True)
@@ -78,11 +75,10 @@ class TemplateChange:
         return Usage(tuple(jobs.get(self.new.name, ())), recent if isinstance(recent, Unknown) else None)
 
     @property
-    def again(self) -> str:
-        """The end of a job of the template that is started again, as far as its file says: code belies a new word."""
+    def goes_on(self) -> bool:
+        """Tell whether a job that is started again goes on, as far as its file says: code belies a new word."""
         new_word = self.is_new or not self.old.checkpoints
-        goes_on = self.new.checkpoints and not (new_word and self.keeps_nothing)
-        return "goes on from its checkpoint" if goes_on else "starts from the beginning"
+        return bool(self.new.checkpoints) and not (new_word and self.keeps_nothing)
 
     @cached_property
     def code(self) -> tuple[JobFile, ...]:

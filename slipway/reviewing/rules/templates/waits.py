@@ -34,7 +34,7 @@ def behind(label: str, before: Offers, after: Offers) -> list[Offer]:
 
 def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:
     """Return what the first of the ways costs that come after one that goes."""
-    return paid(template, ways[0], "the next way costs") if ways else "no way comes after it"
+    return paid(template, next(iter(ways), None), follows=True)
 
 
 def left(ways: Iterable[Way]) -> str:
@@ -48,7 +48,7 @@ def left(ways: Iterable[Way]) -> str:
     return facts(*(say("ways-left", jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
 
 
-def paid(template: TemplateChange, offer: Offer, who: str = "they cost") -> str:
+def paid(template: TemplateChange, offer: Offer | None, *, follows: bool = False) -> str:
     """Return what a way to run costs, and what the loss of a Spot machine does."""
-    loses = f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
-    return facts(f"{who} {costs(offer, template.becomes)}", loses)
+    price, spot = offer and costs(offer, template.becomes), offer and offer.capacity_type == SPOT
+    return say("way-costs", follows=follows, costs=price, spot=spot, goes_on=template.goes_on)
