@@ -131,7 +131,7 @@ def _added(member: AccessChange) -> Consequence:
     accounts = [each.account for name, each in trainers.items() if name in change.before.trainers]
     common = [called(TrainerFacts("", change.new.trainer))] * (member.member in change.after.submitters or not trainers)
     told: dict[str, Any] = {"crowd": f"{who[:1].upper()}{who[1:]}", "as_kind": "domain-access" if who else ""}
-    read = (secrets_read(change.new, account) for account in (*accounts, *(change.new.trainer for _ in common)))
+    read = (secrets_read(change.old, account) for account in (*accounts, *(change.new.trainer for _ in common)))
     told["read"] = named(f"`{name}`" for name in sorted(frozenset().union(*read)))
     told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)

@@ -125,7 +125,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     part = called(new).replace("`", "")  # Frozen: approvals know it.
     keys = [f"slipway:trainers.{each.name}.submitters" if each.name else "" for each in (old, new)]
     values: dict[str, Any] = {"trainer": called(new), "account": new.account}
-    values |= {"read": _names(sorted(secrets_read(change.new, new.account)))}
+    values |= {"read": _names(sorted(secrets_read(change.old, new.account)))}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject, field = Subject("member", member, part), keys[1] or field_of(change.after, change.before, member)

@@ -88,8 +88,7 @@ def _lost(template: TemplateChange) -> set[str]:
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
     starts, known = {file for _, file, _ in started(template.new)}, _named(template, edited)
-    beside = tuple(f"jobs/{root}/" for root in template.new.shared or () if known)
-    idle = [file for file in edited if _TESTS.search(file) or (file.startswith(beside) and file.endswith(".py"))]
+    idle = [file for file in edited if _TESTS.search(file) or (known and file.endswith(".py") and file in files.lines)]
     used = [file for file in edited if file not in idle or file in {*starts, *known}]
     row: RowName = "code-changed" if used or not edited else "code-tests"
     edited = used or edited
@@ -191,7 +190,10 @@ def _elsewhere(template: TemplateChange) -> Consequence:
     was, now = (indexes(side.requirements) for side in (template.old, template.new))
     more = [index for index in now if index not in was] if {*was} < {*now} else []
     told = [few(f"`{bare(index, longest=100)}`" for index in some) for some in (was, now, more)]
-    values: dict[str, Any] = dict(zip(("before", "after", "more"), told, strict=True), fewer={*now} < {*was})
+    values: dict[str, Any] = dict(
+        zip(("before", "after", "more"), told, strict=True), fewer={*now} < {*was}, extra=now[1:]
+    )
+    values["private"] = any("-python.pkg.dev/" in each for each in {*now} - {*was})
     return template.tells("requirements-index", part="index", field=_sheets(template), **values)
 
 
