@@ -22,9 +22,8 @@ from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import Machine, all_accelerators, rows
-from slipway.reviewing.rules.table import say
 
-TRAINER, WORK_BUCKET, CATALOG_BUCKET, CODE = say("shared-values").split("; ")
+TRAINER, WORK_BUCKET = "the trainer", "the work bucket"
 _FORMS = ("containerSpec", "pythonPackageSpec")
 _FOLDER = (f"--code={placeholder(PACKAGE)}", "--path=PYTHONPATH")
 """The launcher's usual arguments for a folder of `--code`, of which `code_flag` tells."""
@@ -99,7 +98,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
             leaves |= {**_pool(pool, start), f"{start}place": str(index)}
     template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
     package = template.package if template else ""
-    words = {**dict.fromkeys((placeholder(PACKAGE), package), CODE), **shared(catalog)}
+    words = {**dict.fromkeys((placeholder(PACKAGE), package), "the template's code"), **shared(catalog)}
     words.pop("", None)
     for path, leaf in leaves.items():
         if path.endswith("WaitTimeMs"):
@@ -124,7 +123,7 @@ def shared(catalog: Catalog) -> Mapping[str, str]:
         **{account: trainer(name) for name, account in catalog.trainers.items()},
         catalog.trainer: TRAINER,
         catalog.work_bucket: WORK_BUCKET,
-        catalog.catalog_bucket: CATALOG_BUCKET,
+        catalog.catalog_bucket: "the catalog bucket",
     }
 
 
