@@ -319,14 +319,6 @@ def bound(value: Any, home: str, field: str = "") -> Iterator[tuple[str, str]]:
             yield from bound(item, home, field)
 
 
-def tie_of(template: Template, home: str) -> str:
-    """Return the first field by which a template's jobs on machines of their own name something of the region `home`;
-    empty where some of them name nothing there."""
-    own = [offer.request for offer in template.offers if offer.capacity_type != POOL]
-    fields = [next((field for field, _ in bound(request, home)), "") for request in own]
-    return fields[0] if fields and all(fields) else ""
-
-
 def regions_of(template: Template, home: str) -> tuple[str, ...]:
     """Return the regions besides `home` where some of a template's jobs can run: these name nothing of `home`, and
     their accelerators are there."""

@@ -31,7 +31,6 @@ from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows, say
 
-_UNREAD = say("bucket-unread")
 _UNASKED = Unknown("nobody asked", "", "")
 
 
@@ -62,12 +61,15 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
 
 def _so(touched: Touched, role: str) -> str:
     both = touched.fate is Fate.REPLACED and not touched.destroyed
-    return say(
-        "bucket-end",
+    return _end(
         emptied=touched.destroyed and touched.was.get("forceDestroy"),
         refused=both and touched.becomes.get("name") in (touched.physical, None),
-        unread=_UNREAD if touched.fate is Fate.FORGOTTEN and role == WORK else "",
+        unread=touched.fate is Fate.FORGOTTEN and role == WORK,
     )
+
+
+def _end(*, emptied: object = False, refused: bool = False, unread: bool = False) -> str:
+    return say("bucket-end", emptied=emptied, refused=refused, unread=unread)
 
 
 def _role(touched: Touched) -> str:
@@ -88,7 +90,7 @@ def _unasked(change: Change) -> Iterator[Consequence]:
             yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for name in old.values():
         if name not in (*new.values(), *change.after.kept):
-            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _UNREAD)
+            yield told_by(of_fate("bucket", Fate.FORGOTTEN), Subject("bucket", name), _end(unread=True))
     before, after = ({"defaultKmsKeyName": facts.kms_key or ""} for facts in (change.before, change.after))
     for name in (name for name in change.new.buckets if name in {*change.old.buckets} - change.after.adopted):
         for effect in BUCKET_FIELDS["encryption"](before, after):

@@ -190,9 +190,8 @@ def _elsewhere(template: TemplateChange) -> Consequence:
     was, now = (indexes(side.requirements) for side in (template.old, template.new))
     more = [index for index in now if index not in was] if {*was} < {*now} else []
     told = [few(f"`{bare(index, longest=100)}`" for index in some) for some in (was, now, more)]
-    values: dict[str, Any] = dict(
-        zip(("before", "after", "more"), told, strict=True), fewer={*now} < {*was}, extra=now[1:]
-    )
+    values: dict[str, Any] = dict(zip(("before", "after", "more"), told, strict=True))
+    values |= {"fewer": {*now} < {*was}, "extra": now[1:]}
     values["private"] = any("-python.pkg.dev/" in each for each in {*now} - {*was})
     return template.tells("requirements-index", part="index", field=_sheets(template), **values)
 

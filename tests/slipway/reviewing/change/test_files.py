@@ -126,7 +126,7 @@ def test_the_source_of_a_copy_stays_as_it_is(tmp_path: Path, listed: str) -> Non
 def test_imports_are_read_where_code_may_lose_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str, read: bool
 ) -> None:
-    """Of a project with hundreds of files each would be parsed for an edit of the stack file."""
+    """An edit of the stack file would parse each of the hundreds of files that a project may have."""
     base, head = tmp_path / "base", tmp_path / "head"
     for side in (base, head):
         (side / "jobs/a").mkdir(parents=True)
