@@ -47,6 +47,7 @@ def pool(**fields: Any) -> dict[str, Any]:
 
 
 A100 = "workers: { machine: a2-highgpu-8g, replicas: { min: 2, max: 6 } }"
+LARGE_DISKS = "workers: { machine: a3-highgpu-8g, disk: { sizeGb: 1000 }, replicas: { min: 2, max: 4 } }"
 VISION_CLUSTER = """    vision:
       id: team-b-cpu
       pools:
@@ -294,6 +295,19 @@ CASES = (
         ),
         world=BUSY,
         accident="a fallback that came up and that nobody could use",
+    ),
+    Case(
+        "Larger disks fit what a cluster may become, and not the one that runs",
+        (template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),),
+        (
+            hurts("offer-unavailable", "lora pool h100", "they fit no pool"),
+            stops("pool-unused", "h100/workers"),
+            tells("machines-changed", "lora", "1000 GB"),
+        ),
+        may=("run-cost",),
+        given=(h100(f"alternatives: [{{ pools: {{ {LARGE_DISKS} }} }}]"),),
+        world=BUSY,
+        accident="a pool that was paid for nobody",
     ),
     Case(
         "An alternative that no job asks for, beside a pipeline whose tasks take any machine",

@@ -1,7 +1,7 @@
 """Edits of a cluster that make another one beside it."""
 
 from tests.review.case import BUSY, ENCRYPTED, LARGE, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
-from tests.review.edits import ALLOW, ANEW, H100, LABELS, LIST, POLICY, TRAINING_NETWORK
+from tests.review.edits import ALLOW, ANEW, H100, LABELS, LIST, MONEY, OFFERS, POLICY, TRAINING_NETWORK
 
 PEERED = """      pscInterface:
         networkAttachment: train
@@ -161,6 +161,24 @@ CASES = (
         ),
         world=World(jobs=(LARGE,), made_as={"h100": 1}),
         given=(LIST, ALLOW),
+    ),
+    Case(
+        "H100 whose alternative stands are to be as they were asked for, and not another number of them",
+        (stack("      alternatives: [{ pools: { workers: { machine: a3-highgpu-8g, replicas: 1 } } }]\n", ""),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "Edits of `alternatives` make a second"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100"),
+        ),
+        may=(*ANEW, *MONEY, *OFFERS),
+        world=World(made_as={"h100": 1}),
+        given=(
+            stack(
+                "      labels: { team: platform, cost-center: research }\n",
+                "      alternatives: [{ pools: { workers: { machine: a3-highgpu-8g, replicas: 1 } } }]\n"
+                "      labels: { team: platform, cost-center: research }\n",
+            ),
+        ),
     ),
     Case(
         "H100 that came from another region are gone: they are made again as asked for first",

@@ -176,11 +176,15 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "Notices of jobs go to another room",
-        (stack("notify: slack-ml\n", "notify: slack-all\n"),),
-        (hurts("jobs-told", "workspace notify", "slack-all", "nobody is told where"),),
-        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
-        accident="alerts that went on in a room that nobody read",
+        "Notices of jobs go by another version of their secret",
+        (stack("slack-ml/versions/3", "slack-ml/versions/4"),),
+        (hurts("jobs-told", "workspace notify", "another version of secret `slack-ml`", "nobody is told where"),),
+        given=(
+            stack(
+                "    trainer: trainer\n",
+                "    trainer: trainer\n    notify: projects/acme-ml/secrets/slack-ml/versions/3\n",
+            ),
+        ),
     ),
     Case(
         "A chat room is told of all jobs",

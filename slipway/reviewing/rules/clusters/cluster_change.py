@@ -59,9 +59,13 @@ class ClusterChange:
 
     @property
     def key(self) -> str:
-        """The place of the first edit, below the cluster's entry. An alternative alone brings another region along."""
-        key = next((edit.key for edit in self.edits), "")
-        return "alternatives" if key == "region" else key
+        """The place of the first edit, below the cluster's entry."""
+        return "alternatives" if self.reordered else next((edit.key for edit in self.edits), "")
+
+    @property
+    def reordered(self) -> bool:
+        """Tell whether another one of its alternatives stands: no value of its entry needs to differ."""
+        return bool(self.old and self.new and self.old.alternative != self.new.alternative)
 
     @property
     def stays(self) -> bool:

@@ -105,13 +105,14 @@ def _kind(cluster: ClusterChange, group: str) -> str:
 
 def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    brief = [str(_brief(edit)) for edit in cluster.edits]
+    brief = [str(_brief(edit)) for edit in cluster.edits if edit.key == "region" or not cluster.reordered]
+    keys = ["alternatives"] if cluster.reordered else [edit.key.rpartition(".")[2] for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     held = cluster.held or (old.minimum_machines if old and new is None else ())
     return {
         "costs": of.costs(new) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
-        "keys": named(dict.fromkeys(f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits)),
+        "keys": named(dict.fromkeys(f"`{key}`" for key in keys)),
         "wasted": _wasted(cluster),
         "held": cluster.name in held_up(change),
         "end": _end(cluster, change),

@@ -171,8 +171,8 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
     """Return the pools that no template fits."""
-    # Offers on a dormant cluster name no pools, and use it when it is there.
-    awaited = {offer.dormant for offer in catalog.offers}
+    # Offers on a dormant cluster name no pools, and use it when it is there; so do those on a living one's alternative.
+    awaited = {offer.dormant for offer in catalog.offers} - catalog.clusters.keys()
     others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
     pools = {place: pool for place, pool in _pools(catalog).items() if place[0] not in others}
     templates = catalog.templates.values()

@@ -49,6 +49,7 @@ def people(change: Change) -> Iterator[Consequence]:
             row = row_of(f"workspace/{key}", was or None, now or None)
             secret = secret_in(str(now or was)) or now or was
             values: dict[str, Any] = {"secret": f"`{secret}`", "own": scripts(change.old)}
+            values["other"] = len({str(side).partition("/versions/")[0] for side in (was, now)}) > 1
             brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
             values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
             yield by_row(row, Subject("workspace", key), grade=Grade.BLOCKING if values["details"] else None, **values)
