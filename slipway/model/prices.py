@@ -149,9 +149,10 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
         return UNKNOWN
     per_gb = cell("disks", spec.disk.type, region)
     if per_gb is None:
-        return Price(machine_price, complete=False, at_most=at_most)
+        return Price(machine_price.quantize(_LEAST), complete=False, at_most=at_most)
     disk_price = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    return Price(machine_price + disk_price, complete=not _attached(spec), at_most=at_most)
+    # As catalogs keep it, so that sums are the same wherever they are made.
+    return Price((machine_price + disk_price).quantize(_LEAST), complete=not _attached(spec), at_most=at_most)
 
 
 def _attached(spec: MachineSpec) -> str:
