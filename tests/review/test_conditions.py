@@ -223,7 +223,7 @@ GROUPS = (
         policy,
         {
             "policy-weaker": lambda was, now: was != now and was is not None,
-            "policy-added": lambda was, now: was != now and now is not None,
+            "policy-added": lambda was, now: was != now and now is not None and (was, now) != ("mandatory", "advisory"),
         },
     ),
     Group(

@@ -26,7 +26,7 @@ from slipway.model.catalog.renaming import as_called, other_names
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile
-from slipway.reviewing.change.usual import fits_reservation
+from slipway.reviewing.change.usual import fits_reservation, usual_values
 
 Thing = TypeVar("Thing")
 Key = TypeVar("Key")
@@ -326,7 +326,7 @@ def _comparable(facts: Facts, own: Catalog, other: Catalog, new: Catalog, now: d
     def judged(offer: Offer, template: Template) -> Offer:
         owners, teams = catalog.owners(offer.cluster), takers_of(catalog, template, offer)
         barred = owners and not teams & {*owners} and facts.people
-        shut = barred or not fits_reservation(offer, template, catalog.reservations, now)
+        shut = barred or not fits_reservation(offer, catalog.reservations, usual_values(template), now)
         return replace(offer, available=False) if shut else offer
 
     templates = {

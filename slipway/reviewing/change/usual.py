@@ -208,14 +208,14 @@ def reservations(offers: Iterable[Offer]) -> frozenset[str]:
 
 
 def fits_reservation(
-    offer: Offer, template: Template, listed: Mapping[str, Reservation], now: datetime | None = None, end: str = ""
+    offer: Offer, listed: Mapping[str, Reservation], values: Mapping[str, Any], now: datetime | None = None
 ) -> bool:
-    """Tell whether an offer's reservation has machines for a usual submission, or one of `end`, now or at its dates."""
+    """Tell whether an offer's reservation has machines for a submission of these parameters, now or at its dates."""
     from slipway.model.rules.table import check
 
     if offer.capacity_type != RESERVATION:
         return True
-    request = fill(offer.request, usual_values(template, end))
+    request = fill(offer.request, values)
     breaches = check(offer.kind, offer.capacity_type, request, reserved=listed, now=now)
     # What sending fills in may be anything yet.
     return all("${" in breach.text for breach in breaches)

@@ -84,22 +84,30 @@ def _in_words(limits: Mapping[str, float]) -> str:
 
 def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Consequence]:
     """Find pools that newly take an enforced budget by themselves in one of the next months, or nearly take it."""
-    before, idle = (dearest(_by_month(of, change.now)) for of in (change.old, change.new))
+    before = dearest(_by_month(change.old, change.now).values())
+    months = _by_month(change.new, change.now)
+    idle = dearest(months.values())
     part = 1 if idle.known > limit else WARNS_AT
     known = old.enforce and old.stack and before.known > old.stack * part
     if idle.known > limit * part and not known:
-        share, grade = bounded(percent(float(idle.known) / limit), idle), Grade.WARNING if part < 1 else None
-        yield by_row("budget-share", Subject("budget", "share"), share=share, over=part == 1, grade=grade)
+        # What is nearly taken is not all of it yet.
+        taken = float(idle.known) / limit if part == 1 else min(float(idle.known) / limit, 0.99)
+        share, grade = bounded(percent(taken), idle), Grade.WARNING if part < 1 else None
+        month = next(month for month, price in months.items() if price.known == idle.known)
+        yield by_row("budget-share", Subject("budget", "share"), share=share, month=month, over=part == 1, grade=grade)
 
 
-def _by_month(catalog: Catalog, now: datetime) -> Iterator[Price]:
-    """Yield the USD that idle clusters cost in each of the next months, unless they are given up by then."""
+def _by_month(catalog: Catalog, now: datetime) -> Mapping[str, Price]:
+    """Return the USD that idle clusters cost in each of the next months, unless they are given up by then."""
+    own = [each for each in catalog.expected if not each.adopted]
+    months: dict[str, Price] = {}
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     for _ in range(_MONTHS):
         end = (month + timedelta(31)).replace(day=1)
-        own = (each for each in catalog.expected if not each.adopted)
-        yield sum((price(each) * _hours(each.season, month, end, now) for each in own), Price())
+        paid = (price(each) * _hours(each.season, month, end, now) for each in own)
+        months[f"{month:%B %Y}"] = sum(paid, Price())
         month = end
+    return months
 
 
 def _hours(season: Season, start: datetime, end: datetime, now: datetime) -> Decimal:

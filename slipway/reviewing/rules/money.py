@@ -80,9 +80,9 @@ class Amount:
 
     @property
     def months(self) -> tuple[Decimal, Decimal]:
-        """USD a month of both sides, which differ by `monthly`."""
-        before = Decimal(round(self.before.known * HOURS_OF_A_MONTH))
-        return before, before + self.monthly
+        """Whole USD a month of both sides, as `slipway check` has them."""
+        before, after = (Decimal(round(price.known * HOURS_OF_A_MONTH)) for price in (self.before, self.after))
+        return before, after
 
     @property
     def steep(self) -> bool:
@@ -186,10 +186,11 @@ def _shift(change: Change, kind: str) -> Iterator[Consequence]:
         Subject("stack"),
         as_kind=kind,
         when=when,
-        times=times,
+        times=times and amount.difference > 0,
         told=amount.told,
         bounded=amount.bounded,
         least=least,
+        down=least or (times and amount.difference < 0),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         asks=f"${asks:,.0f}" if shuts and not refused else "",
@@ -247,7 +248,7 @@ def _dated(change: Change) -> Iterator[Consequence]:
             ways = [*_ways_beside(path, change.new)]
             alone = dict.fromkeys(template.name for template, _, rest in ways if less and not rest)
             told |= {"bounds": bounds, "templates": named(dict.fromkeys(f"`{way[0].name}`" for way in ways))}
-            told |= {"alone": named(map("`{}`".format, alone)), "left": left(ways) if less else ""}
+            told |= {"alone": named(map("`{}`".format, alone)), "left": left(ways, change.new) if less else ""}
             used = any(map(change.jobs_by_template.get, alone))
             grade = Grade.BLOCKING if used else Grade.WARNING if less and ways else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)

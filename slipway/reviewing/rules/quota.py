@@ -217,8 +217,8 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
             waits = strict and bool(draw.asked)
             grade = Grade.BLOCKING if strict > waits else Grade.WARNING
             growing = _growing(change.new, draw)
-            how: dict[str, Any] = {"strict": strict, "waits": waits, "several": growing[1:]}
-            if len(growing) == 1 and len(draw.line.drawn) == 1:
+            how: dict[str, Any] = {"strict": strict, "waits": waits, "several": growing[1:], "most": "", "max": ""}
+            if len(draw.line.drawn) == 1:
                 how |= _in_machines(change.new, draw, growing[0])
             yield _of(draw, "quota-short-at-most", growing, grade=grade, **how)
 

@@ -42,9 +42,10 @@ def teams(change: Change) -> Iterator[Consequence]:
                 {team for _, offer, _ in ways_without(side, cluster) for team in teams_of(side, offer)}
                 for side in (change.old, change.new)
             )
-            owners, without = {*(change.new.owners(cluster) or old)}, {*(new and old)} - {*new}
+            owners, hit = {*(change.new.owners(cluster) or old)}, {*(new and old)} - {*new}
+            hit &= sent & change.new.teams.keys()
             words: dict[str, Any] = {"before": before, "after": after, "cluster": cluster}
-            words["grade"] = Grade.NOTE if len(sending & owners) == 1 and not without & sent else None
+            words["grade"] = Grade.NOTE if len(sending & owners) == 1 and not hit else None
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
     for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):

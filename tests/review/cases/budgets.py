@@ -85,7 +85,7 @@ CASES = (
             stops(
                 "budget-share",
                 "budget share",
-                "190 % of the budget of a month",
+                "190 % of the stack's budget in December 2026",
             ),
         ),
         accident="a limit that stopped everybody in the middle of a month",

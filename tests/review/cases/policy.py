@@ -149,7 +149,7 @@ CASES = (
             stack("      regions: [us-central1]\n      reviewedCodeOnly", "      reviewedCodeOnly"),
             stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      regions: [us-central1]\n"),
         ),
-        (stops("policy-weaker", "regions", "`mandatory.regions` is dropped"),),
+        (stops("policy-weaker", "regions", "`mandatory.regions` only advises"),),
     ),
     Case(
         "A rule is loosened together with what it would have told",
@@ -160,7 +160,7 @@ CASES = (
         (
             hurts("policy-weaker", "longestTimeout", "template lora", "7 days"),
             hurts("policy-weaker", "longestTimeout"),
-            hurts("timeout-changed", "lora", "is paid for that long"),
+            hurts("timeout-changed", "lora", "may hold its machines that long"),
         ),
         may=("run-cost",),
         world=World(jobs=(LARGE,)),

@@ -237,7 +237,7 @@ CASES = (
             tells(
                 "capacity-raised",
                 "cpu/workers",
-                "always keeps more",
+                "higher minimum",
                 "used or not",
             ),
         ),

@@ -97,6 +97,13 @@ CASES = (
         accident="a pool that was let grow before its quota",
     ),
     Case(
+        "The one of a cluster's pools that grows may grow beyond the quota that both draw",
+        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 60 }"),),
+        (hurts("quota-short-at-most", "quota", "`cpu/workers` can't grow to its maximum", "488 are needed"),),
+        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
+        world=World(limits={"cpus": 300}),
+    ),
+    Case(
         "Both generations do not fit, where a rule of the stack keeps each old one until the new one is there",
         (stack(LABELS, "labels: { team: platform }"),),
         (stops("quota-short-in-overlap", GPUS, "ask Google for 32"),),

@@ -335,7 +335,7 @@ CASES = (
     Case(
         "A template may run four times as long",
         (template("evals", "timeout_s=7200", "timeout_s=28_800"),),
-        (hurts("timeout-changed", "evals", "8 h instead of 2 h", "paid for that long"),),
+        (hurts("timeout-changed", "evals", "8 h instead of 2 h", "may hold its machines that long"),),
     ),
     Case(
         "One template's jobs are not tried again, another's start again together",

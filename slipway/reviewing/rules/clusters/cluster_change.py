@@ -60,7 +60,9 @@ class ClusterChange:
     @property
     def key(self) -> str:
         """The place of the first edit, below the cluster's entry."""
-        return "alternatives" if self.reordered else next((edit.key for edit in self.edits), "")
+        keys = [edit.key for edit in self.edits]
+        # Of several dates any may be the cause.
+        return "alternatives" if self.reordered else "" if keys[1:] and {*keys} <= {*DATED} else next(iter(keys), "")
 
     @property
     def reordered(self) -> bool:

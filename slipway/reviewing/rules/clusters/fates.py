@@ -212,7 +212,8 @@ def retiring(change: Change) -> Iterator[Consequence]:
     """Find remaining clusters that were never on offer, nor kept before, as an unfinished deployment made them, or its
     catalog is lost; and those that are overdue now."""
     before = change.before.kept
-    known = {*change.retiring, *(cluster.id for cluster in change.old.clusters.values())}
+    old = (*change.old.clusters.values(), *change.old.dormant.values())
+    known = {*change.retiring, *(cluster.id for cluster in old)}
     for action in of.staying(change).values() if not change.unknown else ():
         subject = Subject("cluster", action.id)
         on_it = [f"`{job.display_name}`" for job in action.jobs]

@@ -29,7 +29,8 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
     for cluster in listed:
         if cluster.new and cluster.is_replaced:
             yield from _anew(cluster, cluster.new, change)
-        yield from _alternatives(cluster, change)
+        if cluster.new:
+            yield from alternatives(cluster, change)
         wanted = cluster.new.minimum_machines if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
         # Neither a new name nor a season hands scarce machines on.
         for other, old in going:
@@ -58,18 +59,19 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
         yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=paid, held=held, until=until)
 
 
-def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
+def alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     """Tell of another list of alternatives, of which a cluster may be made, now or later."""
-    new, was = cluster.new, cluster.old or cluster.dormant_before
+    new, was = cluster.new or cluster.dormant_after, cluster.old or cluster.dormant_before
     before = was.alternatives if was else ()
     if new is None or new.alternative or (cluster.new_in_cloud and not cluster.stays):
         return
-    if not new.alternatives:
-        if before:
-            yield of_cluster("alternatives-gone", cluster.name, key="alternatives")
-        return
     # Those that were listed before are news only where machines that live are given up for them.
     fresh = [other for other in new.alternatives if not any(alike([other], [each]) for each in before)]
+    if len(new.alternatives) < len(before) and not (fresh or (new.alternatives and cluster.is_replaced)):
+        yield of_cluster("alternatives-gone", cluster.name, key="alternatives", left=new.alternatives)
+        return
+    if not new.alternatives:
+        return
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
     asked = {kind for offer in change.new.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
@@ -83,7 +85,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     regions = join(dict.fromkeys(other.region for other in listed if other.region), "or")
     lost, dearer = cluster.is_replaced and cluster.held, Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)
-    warns = lost or (not again and (not cluster.stays or lacking or far or (not before and dearer.known > 0)))
+    stays = cluster.stays or cluster.new is None
+    warns = lost or (not again and (not stays or lacking or far or (not before and dearer.known > 0)))
     yield of_cluster(
         "cluster-may-become",
         cluster.name,

@@ -37,20 +37,22 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         for pool in old.pools:
             after = new.pool(renamed.get(pool.name, pool.name))
             place = cluster.name, (after or pool).name
+            told = [*_most(place, pool, after, change)] if after else []
             # A cluster that is lost already has nothing to give back.
             if cluster.held and after:
-                yield from _given_back(place, pool, after, cluster)
+                told = [*_given_back(place, pool, after, cluster), *told]
             elif cluster.held:
-                yield _gone(place, pool, cluster, unused=place in idle)
-            if after:
-                yield from _most(place, pool, after, change)
+                told = [_gone(place, pool, cluster, unused=place in idle)]
+            field = key_of(cluster.name, "alternatives") if cluster.reordered else ""
+            yield from (replace(each, field=field or each.field) for each in told)
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
 
-def _of_pool(row: RowName, place: _Place, *, key: str = "", part: str = "", **values: Any) -> Consequence:
+def _of_pool(row: RowName, place: _Place, *, key: str | None = "", part: str = "", **values: Any) -> Consequence:
+    """Return a row's consequence for a pool. `key`, below its entry, caused it; None for no edit of the pool."""
     cluster, pool = place
-    field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
+    field = "" if key is None else key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
 
 
@@ -140,6 +142,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             paid="" if paid.unknown else dollars(paid),
             grade=Grade.BLOCKING if place in before and (gpus or paid.known >= DEAR) else None,
             cost=paid,
+            key=None if pool == before.get(place) else "",
         )
 
 
@@ -165,7 +168,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             most=join(map(str, counts), "or"),
             min=pool.min,
             edits=_both(was, pool) if was.min != pool.min else (),
-            key=_size(pool, "min") if pool.min < was.min else "",
+            key=_size(pool, "min") if pool.min < was.min else None,
         )
 
 

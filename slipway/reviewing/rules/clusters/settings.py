@@ -21,8 +21,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, over, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT, of_cluster, price
-from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT, ClusterChange, of_cluster, price
+from slipway.reviewing.rules.clusters.machines import alike, alternatives
 from slipway.reviewing.rules.declared import compare, row_of
 from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.waits import left
@@ -47,6 +47,9 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield of_cluster("season-to-come", name, details=of.pools_of(new), key="from", **told)
         else:
             yield from _edited(old, new, change)
+            if isinstance(old, DormantCluster) and isinstance(new, DormantCluster):
+                sleeps = ClusterChange(name, None, None, read=False, dormant_before=old, dormant_after=new)
+                yield from alternatives(sleeps, change)
             # No other rule tells the edits of a cluster that comes or goes by its dates.
             if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
                 dearer = of.costs(new) if price(old) != price(new) else ""
@@ -85,7 +88,7 @@ def _edited(old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
         lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
-        lost["left"] = left(ways)
+        lost["left"] = left(ways, change.new)
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))
@@ -138,10 +141,11 @@ def season_quota(change: Change) -> tuple[Mapping[str, Readiness], ...]:
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Yield edits that make another cluster of it, or allow another one in its place."""
+    """Yield edits that make another cluster of it, or allow another one in its place and no other rule tells that."""
     was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from of.edits(was, becomes)
-    if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
+    asleep = isinstance(old, DormantCluster) and isinstance(new, DormantCluster)
+    if was.region != becomes.region or not (asleep or alike(becomes.alternatives, was.alternatives)):
         sides = ([(pool, each.region) for each in side.alternatives for pool in each.pools] for side in (old, new))
         words = ([f"{machines_in_words(pool)}{region and f' in {region}'}" for pool, region in side] for side in sides)
         yield Edit("alternatives", *map("; ".join, words))

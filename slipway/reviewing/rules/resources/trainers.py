@@ -61,10 +61,10 @@ def submitters_of(facts: Facts, account: str) -> Collection[str]:
 def users_of(facts: Facts, template: Template, offer: Offer) -> Collection[str]:
     """Return the members who may send jobs by an offer: of a team's cluster, and of its machines, those of the team."""
     may, teams = submitters_of(facts, account_of(offer)), teams_of(facts.catalog, offer)
-    owners = facts.catalog.owners(offer.cluster or offer.dormant) or teams
-    if not offer.team and (owners == teams or (len(teams) == 1 and teams[0] in owners)):
+    owners = facts.catalog.owners(offer.cluster or offer.dormant)
+    if not offer.team and (not owners or (len(teams) == 1 and teams[0] in owners)):
         return may
-    some = takers_of(facts.catalog, template, offer) & {*owners}
+    some = takers_of(facts.catalog, template, offer) & {*(owners or teams)}
     return [member for member in may if some & {*groups_of(facts.catalog, [member])}]
 
 

@@ -4,7 +4,7 @@ arguments, the metric of a study, and the place of checkpoints; its requirements
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -154,28 +154,31 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells(row, part=part, file=module, names=names, roles=roles)
 
 
-def _sheets(template: TemplateChange) -> str:
-    """Return the touched files of requirements."""
-    return ", ".join(file for file in _touched(template)[0] if file.endswith(".txt"))
+def _sheets(template: TemplateChange, names: Collection[str] = ()) -> str:
+    """Return the touched files of requirements: those of packages, where their edited lines name these."""
+    sheets = [file for file in _touched(template)[0] if file.endswith(".txt")]
+    lines = {sheet: package(" ".join(map(str, template.change.files.lines.get(sheet, ())))) for sheet in sheets}
+    theirs = [sheet for sheet in sheets if any(name in lines[sheet] for name in names)]
+    return ", ".join(theirs or sheets)
 
 
 def _installed(template: TemplateChange) -> Iterator[Consequence]:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
-    sheets = _sheets(template)
     shown = [{name: _shown(line) for name, line in side.items()} for side in sides]
     for row in sorted({*moves.values()}, key=[*ROWS].index):
         alike = [name for name in names if moves[name] == row]
         lines = [few(f"`{side[name]}`" for name in alike if name in side) for side in shown]
+        places = [f"in {_sheets(template, [name]) or _REQUIREMENTS}" for name in alike]
         yield template.tells(
             row,
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0],
             after=lines[1],
             open=all("==" in before.get(name, "") and "==" not in after.get(name, "") for name in alike),
-            field=sheets,
-            edits=[Edit(f"in {sheets or _REQUIREMENTS}", *(side.get(name, "") for side in shown)) for name in alike],
+            field=_sheets(template, alike),
+            edits=[Edit(at, *(side.get(name, "") for side in shown)) for at, name in zip(places, alike, strict=True)],
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, product
 from typing import Any
@@ -28,6 +28,7 @@ from slipway.reviewing.change.usual import (
     reservations,
     reserved,
     served,
+    usual_values,
     varies,
     way,
     whole_way,
@@ -85,7 +86,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     stay = chain.from_iterable(_kept(template, label, old, before[label], after) for label, old in same.items())
     # Jobs that can run nowhere have their other ways in the details, and are told once.
     yield from {part.who if part.details else part.key: part for part in reversed([*stay])}.values()
-    yield from _waits(template, {label: before[label] for label in same}, after)
+    yield from _waits(template, same, before, after)
 
 
 def _refused_by_default(template: TemplateChange, shut: Iterable[Offer], was: Offers) -> Iterator[Consequence]:
@@ -109,15 +110,18 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
         for offer in (each for each in template.new.offers if listed in reserved(each, template.becomes)):
             had = path in reservations(each for each in template.old.offers if compete(each, offer))
             open_ = offer.available or listed.closed(template.change.now)
+            sizes = {end: usual_values(template.new, end) for end in ("", "max", "min")}
+            # Lately some were as large as that.
+            lately = [job for job in template.used.jobs if job.capacity_type == RESERVATION]
+            sizes |= {job.name: {**sizes[""], **(job.parameters or {})} for job in lately}
             fits = {
-                end: [fits_reservation(offer, template.new, side, end=end) for side in (was, becomes)]
-                for end in ("", "max", "min")
+                end: [fits_reservation(offer, side, values) for side in (was, becomes)] for end, values in sizes.items()
             }
-            hit = [end for end in ("", "max") if fits[end] == [True, False]]
+            hit = [end for end in fits if fits[end] == [True, False] and end != "min"]
             if had and open_ and hit:
-                part = f"{offer.label(template.new.kind)} of {hit[-1]}"
+                part = f"{offer.label(template.new.kind)} of more"
                 told: dict[str, Any] = {"name": last_part(path), "holds": counted(listed.machines, "machine")}
-                grade = Grade.BLOCKING if "" in hit else None
+                grade = None if hit == ["max"] else Grade.BLOCKING
                 yield _tells(template, "offer-short", offer, part=part, some=fits["min"][1], grade=grade, **told)
 
 
@@ -182,9 +186,9 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         yield _tells(template, "offer-available", offer, way=alone)
 
 
-def _waits(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
+def _waits(template: TemplateChange, same: Iterable[str], before: Offers, after: Offers) -> Iterator[Consequence]:
     """Find other waits; that of a capacity type is one for all shapes."""
-    waits = {label: (patience(was), patience(after[label])) for label, was in before.items()}
+    waits = {label: (patience(before[label]), patience(after[label])) for label in same}
     changed = {
         (*_place(after[label]), after[label].cluster, waits[label]): label
         for label in reversed(waits)
@@ -196,8 +200,9 @@ def _waits(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         if (not rest and offer.capacity_type != FLEX_START) or offer.kind == PIPELINE_JOB.name:
             continue
         # A full pool without a wait is left at once, where there is another way.
-        endless = say("wait-endless", leaves=offer.capacity_type == POOL and rest)
-        words = [endless if seconds is None else exact_span(seconds) for seconds in waits[label]]
+        leaves = [offer.capacity_type == POOL and some for some in (behind(label, before, before), rest)]
+        endless = [say("wait-endless", leaves=some) for some in leaves]
+        words = [text if end is None else exact_span(end) for end, text in zip(waits[label], endless, strict=True)]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         edit = Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words)
         told: dict[str, Any] = {"before": words[0], "now": words[1], "later": offer.dormant, "key": key}
@@ -215,7 +220,7 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
     nowhere, shut = _can_run_nowhere(offer, template), _shut_out(template, was, rest)
     later, without = behind(label, after, after), closed(offer, template)
     used = template.used.having(lambda job: _sent_for(job, was, template.was)).jobs
-    spare = offer.capacity_type == POOL and rest and (later or not used)
+    spare, pooled = offer.capacity_type == POOL and rest and (later or not used), _pooled(offer, rest, later)
     known = (not nowhere and (offer.lacks_quota or without)) or offer.dormant or offer.barred or spare
     yield _tells(
         template,
@@ -225,7 +230,7 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
         sized=_sized(offer) and not without,
         place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
-        so=facts(shut, why_not(offer, template), next_way(template, later) if rest else ""),
+        so=facts(shut, why_not(offer, template), next_way(template, later) if rest and not pooled else ""),
         details=_shut(after, offer, template) if nowhere else (),
         grade=None if known and not shut else Grade.BLOCKING,
     )
@@ -240,8 +245,8 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
     shut, rest = _shut_out(template, offer, left), behind(label, before, after)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     # Jobs that no pool before it had room for took it, and there were none.
-    sooner = any(each.cluster for each in left if each not in rest)
-    spare = offer.capacity_type == POOL and not (used.jobs or shut) and sooner
+    pooled = _pooled(offer, left, rest)
+    spare = pooled and not (used.jobs or shut)
     # Whoever took the last way had found the others full, or had asked for it.
     took = used.jobs and left and not rest and not _stays(offer, rivals)
     return _tells(
@@ -251,7 +256,7 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
         way=way(replace(offer, shape=_last_shape(offer, after))),
         could=could,
         nowhere=nowhere,
-        so=facts(shut, next_way(template, rest)) if left and could else "",
+        so=facts(shut, "" if pooled else next_way(template, rest)) if left and could else "",
         used=used,
         listed={each.capacity_type for each in before.values() if compete(each, offer)}
         != {each.capacity_type for each in rivals},
@@ -288,6 +293,11 @@ def _sized(offer: Offer) -> bool:
 def _shut(after: Offers, offer: Offer, template: TemplateChange) -> Iterator[str]:
     rivals = (each for each in after.values() if compete(each, offer) and each is not offer)
     return (f"{way(each)} can't start: {why_not(each, template)}" for each in rivals)
+
+
+def _pooled(offer: Offer, left: Iterable[Offer], later: Collection[Offer]) -> bool:
+    """Tell whether a pool goes and another one is left before the ways that come later."""
+    return offer.capacity_type == POOL and any(each.cluster for each in left if each not in later)
 
 
 def _stays(offer: Offer, rest: Iterable[Offer]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, plain
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import POOL
+from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Parameter, Template
@@ -100,8 +100,9 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     former, now = pairs[0][1], pairs[2][1]
     if was in (alone, machines):
         return None, ""
-    # A price that is not known may be any.
-    dearer = not now.price_per_hour.complete or former.price_per_hour.known < now.price_per_hour.known
+    # A price that is not known may be any; that of a reservation is a fee for all of its machines.
+    dearer = former.capacity_type != RESERVATION and former.price_per_hour.known < now.price_per_hour.known
+    dearer |= not (now.price_per_hour.complete or now.capacity_type == POOL)
     dearer |= former.capacity_type == POOL != now.capacity_type  # A pool is paid anyway.
     case = whose([now], template.new) if any(each.team for each in template.new.offers) else ""
     return Grade.BLOCKING if dearer else None, say("default-run", case=case, machines=machines, was=was)

@@ -159,7 +159,9 @@ def _told(
     ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
-    subject, edits = Subject("template", template.new.name, part), (Edit(part, a, b),) if rule.what != "idle" else ()
+    moved = any(was.capacity_type != now.capacity_type for was, now in map(both.__getitem__, at))
+    edit = Edit(part.removesuffix(some) if moved else part, a, b)
+    subject, edits = Subject("template", template.new.name, part), (edit,) if rule.what != "idle" else ()
     theirs = f" in role{'s' * bool(roles[1:])} {join(roles)}" if part_of and rule.what == "machines" else ""
     says = replace(says, kind=rule.kind, does=f"{says.does}{theirs}")
     return told_by(says, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from slipway.model.capacity import FLEX_START, SPOT
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
-from slipway.reviewing.change.usual import Way, compete, costs, way, whose
+from slipway.reviewing.change.usual import Way, compete, costs, whole_way, whose
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import named
@@ -37,18 +38,18 @@ def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:
     return paid(template, next(iter(ways), None), follows=True)
 
 
-def left(ways: Iterable[Way]) -> str:
+def left(ways: Iterable[Way], catalog: Catalog) -> str:
     """Return ``jobs of `score` have Spot left``, for templates that lose one of several ways to run."""
     by_rest: dict[str, dict[str, None]] = {}
     for template, offer, rest in ways:
         if rest:
             jobs = f"`{template.name}`{whose([offer], template)}"
-            ways_left = named(dict.fromkeys(way(replace(each, shape="")) for each in rest))
+            ways_left = named(dict.fromkeys(whole_way(replace(each, shape=""), catalog) for each in rest))
             by_rest.setdefault(ways_left, {})[jobs] = None
     return facts(*(say("ways-left", jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
 
 
 def paid(template: TemplateChange, offer: Offer | None, *, follows: bool = False) -> str:
-    """Return what a way to run costs, and what the loss of a Spot machine does."""
+    """Return what a way to run costs, and what the loss of a Spot machine does where no checkpoint is kept."""
     price, spot = offer and costs(offer, template.becomes), offer and offer.capacity_type == SPOT
-    return say("way-costs", follows=follows, costs=price, spot=spot, goes_on=template.goes_on)
+    return say("way-costs", follows=follows, costs=price, anew=spot and not template.goes_on)

@@ -22,7 +22,7 @@ def test_idle_pools_with_a_part_of_no_known_price_cost_at_least_their_sum() -> N
     pools = facts(cluster("t4", pool(price=Price(Decimal(1), complete=False))))
     over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
     (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
-    assert "106 % and more of the budget" in share.does
+    assert "106 % and more of the stack's budget" in share.does
 
 
 def test_a_budget_that_is_to_suffice_is_that_of_a_month_with_all_of_a_season() -> None:
@@ -32,4 +32,4 @@ def test_a_budget_that_is_to_suffice_is_that_of_a_month_with_all_of_a_season() -
     pools = facts(paid, dormant={"next": next_})
     over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
     (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
-    assert "319 % of the budget" in share.does
+    assert "319 % of the stack's budget" in share.does

@@ -138,11 +138,11 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
 @pytest.mark.parametrize(
     ("was", "becomes", "asks", "says"),
     [
-        (None, (5, 9), "idle-cost", "$73,737 a month more with nothing running at times"),
-        (None, (5, None), "idle-cost", "with nothing running at times"),
+        (None, (5, 9), "idle-cost", "costs $73,737 a month more with nothing running at times"),
+        (None, (5, None), "idle-cost", "at times"),
         ((5, 9), (5, 10), "idle-cost", "at times"),
         ((5, 9), (4, 10), "idle-cost", "at times"),
-        ((5, 9), (4, 9), "most-cost", "with every pool at its maximum at times"),
+        ((5, 9), (4, 9), "most-cost", "at times"),
         ((5, 9), (6, 9), "idle-cost", ""),
     ],
     ids=("new", "endless", "longer", "both", "earlier", "later"),
