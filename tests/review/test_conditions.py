@@ -222,7 +222,9 @@ GROUPS = (
         lambda was, now: change(level(was), level(now)),
         policy,
         {
-            "policy-weaker": lambda was, now: was != now and was is not None,
+            "policy-weaker": lambda was, now: (
+                was != now and was is not None and (was, now) != ("advisory", "mandatory")
+            ),
             "policy-added": lambda was, now: was != now and now is not None and (was, now) != ("mandatory", "advisory"),
         },
     ),

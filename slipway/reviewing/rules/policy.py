@@ -139,11 +139,12 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
     """Find rules that have become stricter or milder, each level by itself. `let_in`: by level and rule, what breaks it
     as it was, and not any more."""
     rules = [(level, key) for level in LEVELS for key in {**before.get(level, {}), **after.get(level, {})}]
-    sides = {(level, key): [_setting(side, level, key) for side in (before, after)] for level, key in rules}
-    refused = {key: was for (level, key), (was, now) in sides.items() if level == MANDATORY and now is None}
-    for (level, key), (was, now) in sides.items():
-        only_advises = key in refused and sides.get((ADVISORY, key)) == [None, refused[key]]
-        if was == now or (only_advises and level == ADVISORY):
+    for level, key in rules:
+        was, now = (_setting(side, level, key) for side in (before, after))
+        former, present = ([_setting(side, each, key) for each in LEVELS] for side in (before, after))
+        # A rule that moves to the other level is told once.
+        moves = former == present[::-1] and None in former
+        if was == now or (moves and level == ADVISORY):
             continue
         stricter = was is None
         if not (stricter or now is None):
@@ -154,11 +155,13 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
         shown = [_shown(was), _shown(now)]
         told = {name: short(side, _LONGEST) or "nothing" for name, side in zip(("was", "now"), shown, strict=True)}
         words: dict[str, Any] = {"key": key, "level": level, "text": text, **told}
-        words |= {"new": was is None, "gone": now is None, "advises": only_advises}
+        words |= {"new": was is None, "gone": now is None, "moves": moves}
         words["details"] = [say("policy-as-it-was", lets=lets)] if lets else ()
         grade = (Grade.WARNING if lets else Grade.NOTE) if level == ADVISORY else None
         row: RowName = _STRICTER if stricter else "policy-weaker"
-        yield by_row(row, Subject("policy", key, level), edits=(Edit(key, *shown),), grade=grade, **words)
+        yield by_row(
+            row, Subject("policy", key, level), edits=(Edit(key, *shown),) if not moves else (), grade=grade, **words
+        )
 
 
 def _setting(policy: _Rules, level: str, key: str) -> Any:
