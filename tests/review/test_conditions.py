@@ -222,10 +222,8 @@ GROUPS = (
         lambda was, now: change(level(was), level(now)),
         policy,
         {
-            "policy-weaker": lambda was, now: (
-                was != now and was is not None and (was, now) != ("advisory", "mandatory")
-            ),
-            "policy-added": lambda was, now: was != now and now is not None and (was, now) != ("mandatory", "advisory"),
+            "policy-weaker": lambda was, now: was not in (now, None) and now != "mandatory",
+            "policy-added": lambda was, now: now not in (was, None) and was != "mandatory",
         },
     ),
     Group(

@@ -159,9 +159,8 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
         words["details"] = [say("policy-as-it-was", lets=lets)] if lets else ()
         grade = (Grade.WARNING if lets else Grade.NOTE) if level == ADVISORY else None
         row: RowName = _STRICTER if stricter else "policy-weaker"
-        yield by_row(
-            row, Subject("policy", key, level), edits=(Edit(key, *shown),) if not moves else (), grade=grade, **words
-        )
+        edits = () if moves else (Edit(key, *shown),)
+        yield by_row(row, Subject("policy", key, level), edits=edits, grade=grade, **words)
 
 
 def _setting(policy: _Rules, level: str, key: str) -> Any:
