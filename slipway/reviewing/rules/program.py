@@ -93,9 +93,10 @@ def used_later(change: Change) -> Iterator[Consequence]:
     for edit in (edit for edit in edits if not edit.key.startswith(whole)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
-            made, held = match["pool"], match["held"]
-            of = Subject("cluster", match["name"], "initial") if made else Subject("reservation", held)
-            yield by_row("used-later", of, key=edit.key, made=made, edits=(edit,))
+            held = match["held"]
+            of = Subject("reservation", held) if held else Subject("cluster", match["name"], "initial")
+            sides: dict[str, str] = {"before": edit.before or "no", "after": edit.after or "no"}
+            yield by_row("used-later", of, key=edit.key, held=held, edits=(edit,), **sides)
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:

@@ -169,7 +169,7 @@ CASES = (
             tells("reservation-dates", "spare", "listed no more"),
         ),
         given=(stack(BOUGHT, f"{BOUGHT}{SPARE} }}\n"),),
-        never=("counts for jobs to come",),
+        never=("by the stack file",),
     ),
     Case(
         "A season began today, as was announced",

@@ -87,7 +87,7 @@ CASES = (
     Case(
         "A reservation has one machine, where it had two",
         (stack("machines: 2 }", "machines: 1 }"),),
-        (tells("used-later", "bought", "2 → 1", "counts for jobs to come"),),
+        (tells("used-later", "bought", "2 → 1", "holds 1 instead of 2 machines"),),
         never=("are refused:",),
     ),
 )
