@@ -95,8 +95,8 @@ def used_later(change: Change) -> Iterator[Consequence]:
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):
             held = match["held"]
             of = Subject("reservation", held) if held else Subject("cluster", match["name"], "initial")
-            sides: dict[str, str] = {"before": edit.before or "no", "after": edit.after or "no"}
-            yield by_row("used-later", of, key=edit.key, held=held, edits=(edit,), **sides)
+            before, after = edit.before or "no", edit.after or "no"
+            yield by_row("used-later", of, key=edit.key, held=held, before=before, after=after, edits=(edit,))
 
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str) -> bool:
