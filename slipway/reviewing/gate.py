@@ -23,6 +23,8 @@ from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.redaction import hidden
 
+_RETIRED = {"cluster-retires": "cluster-deleted"}
+"""A cluster that is given up goes at once once its jobs have ended; what ends jobs is `jobs-cancelled`."""
 _TOLERANCE = Decimal(1)
 """USD an hour by which a deployment may cost more than approved: prices and rounding move."""
 
@@ -72,17 +74,19 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what goes beyond the approval: a blocking consequence of a subject that had none, a subject that is hit
-    harder, USD an hour beyond the tolerance. A retiring cluster's number of jobs, which moves all the time, is none."""
+    """Yield what goes beyond the approval: a blocking consequence of a subject that had none, or a milder one, and USD
+    an hour beyond the tolerance. What moves all the time is none: the jobs of a retiring cluster, and whether it has
+    any."""
     before = {review.stack: review for review in approved}
     for review in now:
         told = before.get(review.stack, Review(review.stack))
-        graded = grouped(told.consequences, lambda part: part.key)
-        for part in review.consequences:
+        graded = grouped(told.consequences, lambda part: (_RETIRED.get(part.kind, part.kind), part.subject))
+        for part in (part for part in review.consequences if part.grade is Grade.BLOCKING):
+            kind = _RETIRED.get(part.kind, part.kind)
             # A comment that hides people's addresses has several equal subjects: each stands for one.
-            known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
+            known = graded.get((kind, part.subject)) or graded.get((kind, hidden(part.subject)))
             was = known.pop(0).grade if known else None
-            if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
+            if was is not Grade.BLOCKING:
                 approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
                 yield _consequence(review, part, f" ({approval})")
         yield from _dearer(review, told)

@@ -309,7 +309,8 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
                 **_costs(was, now, old, new),
                 unpriced="" if now.hourly.complete else unpriced(machines),
                 limit=was.hourly.known <= limit < now.hourly.known and dollars(Price(limit)),
-                grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
+                # A price that is not known may be any.
+                grade=None if now.hourly.unknown or _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=Price(now.hourly.known - was.hourly.known),
             )
 

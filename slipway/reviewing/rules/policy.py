@@ -164,9 +164,9 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
 
 
 def _setting(policy: _Rules, level: str, key: str) -> Any:
-    """Return a rule's setting at a level; None where it is not set, or switched off."""
+    """Return a rule's setting at a level, a list in one order; None where it is not set, or switched off."""
     setting = policy.get(level, {}).get(key)
-    return None if setting is False else setting
+    return None if setting is False else sorted({*setting}) if isinstance(setting, list) else setting
 
 
 def _shown(setting: Any) -> str:

@@ -41,6 +41,8 @@ class Card:
     room: int = LONGEST
     #: The other templates of which it tells all the same.
     others: tuple[str, ...] = ()
+    #: The cards of stacks that its line has as one, and whose other words differ.
+    apart: tuple[Card, ...] = ()
 
     @property
     def lead(self) -> Consequence:
@@ -97,6 +99,13 @@ class Card:
         cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
         whole = (cut for cut in cuts if cut.count("(") == cut.count(")"))
         return next((cut for cut in whole if _words(f"{cut}{also}") <= self.room), self.lead.phrase)
+
+    @property
+    def words(self) -> tuple[object, ...]:
+        """All that it tells, without the places in a stack's file."""
+        return tuple(
+            (each.key, each.grade, each.sentence, each.instead, each.edits, each.details) for each in self.parts
+        )
 
     @property
     def more(self) -> bool:
@@ -189,7 +198,7 @@ class Lines:
     @cached_property
     def cards(self) -> tuple[Card, ...]:
         """The cards, the worst first: one for each cluster and template, and one for each other section."""
-        cards = (card for line in (*self.opened, *self.folded) for card in line.cards)
+        cards = (each for line in (*self.opened, *self.folded) for card in line.cards for each in card.apart or [card])
         by_place = grouped(cards, lambda card: (card.title, card.stacks, card.on_main)).values()
         whole = (replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in by_place)
         return tuple(
@@ -238,8 +247,11 @@ def _of_stacks(reviews: Sequence[Review]) -> Iterator[Card]:
     pairs = [(review.stack, card) for review in reviews for card in _cards(review)]
     alike = grouped(pairs, lambda pair: (*pair[1].lead.key, pair[1].grade, pair[1].on_main, pair[1].phrase))
     for some in alike.values():
-        stacks = tuple(stack for stack, _ in some) if len(some) < len(reviews) else ()
-        yield replace(some[0][1], stacks=stacks)
+        stacks = tuple(stack for stack, _ in some)
+        words = grouped(some, lambda pair: pair[1].words).values() if len(some) > 1 else ()
+        apart = (replace(each[0][1], stacks=tuple(stack for stack, _ in each)) for each in words)
+        every = len(some) == len(reviews)
+        yield replace(some[0][1], stacks=() if every else stacks, apart=tuple(apart) if len(words) > 1 else ())
 
 
 def _alike(cards: Iterable[Card]) -> Iterator[Line]:

@@ -46,7 +46,8 @@ def _clauses(alike: Sequence[Line], room: int, money: str) -> str:
     lead, grade = alike[0].card.lead, alike[0].card.grade
     if lead.refuses or lead.of.failed:
         return alike[0].clause
-    for most in (2, 1):
+    # What happens to another stack is not said of this one.
+    for most in (2, 1) if len({line.card.stacks for line in alike[:2]}) == 1 else (1,):
         clauses = [line.clause for line in alike[:most]]
         if others := alike[most:]:
             more, notes = len(others), [part for line in alike for card in line.cards for part in card.parts]

@@ -70,8 +70,20 @@ BLIND = replace(DELETES, incomplete=("jobs can't be read",))
         (replace(DELETES, consequences=(MILDER,)), DELETES, []),
         (BLIND, DELETES, ["Incomplete: jobs can't be read"]),
         (BLIND, BLIND, []),
+        (DELETES, replace(DELETES, consequences=(one("cluster-retires"),)), []),
+        (replace(DELETES, consequences=(MILDER,)), replace(DELETES, consequences=(one(grade=Grade.NOTE),)), []),
     ],
-    ids=["the same", "a subject more", "one that blocks nothing", "graver", "milder", "less known", "as little known"],
+    ids=[
+        "the same",
+        "a subject more",
+        "one that blocks nothing",
+        "graver",
+        "milder",
+        "less known",
+        "as little known",
+        "whose jobs have ended",
+        "a change that warns",
+    ],
 )
 def test_what_is_worse_than_what_was_approved(now: Review, approved: Review, shut: list[str]) -> None:
     assert [consequence.sentence for consequence in worse([now], [approved])] == shut

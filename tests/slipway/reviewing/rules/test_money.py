@@ -186,6 +186,12 @@ def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown:
     assert f"| {shown}, up to " in comment([Review("prod", money=amounts, quoted=("x",))])
 
 
+def test_a_run_whose_price_nobody_knows_any_more_is_a_warning() -> None:
+    """It may be any: one of an A100 at $2.34/h became one of eight H200."""
+    unpriced = template("lora", offer("on-demand", price_per_hour=UNKNOWN))
+    assert said(change(facts(template("lora", on_demand("1"))), facts(unpriced)))["run-cost"].grade is Grade.WARNING
+
+
 @pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, 1, Grade.NOTE), (2, 9, Grade.WARNING)])
 def test_a_run_that_anybody_may_submit_unasked_is_no_warning(deployed: float, declared: float, grade: Grade) -> None:
     """Harm is judged as deployed: no change makes itself harmless."""

@@ -98,3 +98,8 @@ def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> No
         for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
             refused = wrong({kind: word}) is not None
             assert refused is (grade < usual and is_announced(kind, grade))
+
+
+def test_a_list_in_another_order_is_the_same_rule() -> None:
+    sides = (replace(facts(), policy={MANDATORY: {"labels": some}}) for some in (["team", "cost"], ["cost", "team"]))
+    assert not [part for part in policy(change(*sides)) if part.kind != "policy-violated"]

@@ -88,6 +88,22 @@ def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
     ]
 
 
+def test_stacks_that_are_hit_alike_by_other_jobs_have_a_line_and_a_card_each() -> None:
+    """A comment had the jobs of the first stack for all."""
+    dev, prod = (replace(SLOWER, details=(f"`{name}` (ada)",)) for name in ("digits", "lora-27b"))
+    lines = arranged([Review("dev", (dev,)), of(prod)])
+    assert [line.told for line in lines.opened] == ["Jobs of `lora` are ended after 1 h"]
+    assert [(card.stacks, card.lead.details) for card in lines.cards] == [
+        (("dev",), ("`digits` (ada)",)),
+        (("prod",), ("`lora-27b` (ada)",)),
+    ]
+
+
+def test_a_headline_tells_of_one_stack_or_of_all() -> None:
+    dev, prod = Review("dev", (gone("a"),)), of(replace(gone("b"), does="are refused from now on"))
+    assert headline([dev, prod]) == "⛔ dev: Submissions of `a` are refused · 1 more to approve"
+
+
 def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
     grave = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(9)]
     rule = consequence("policy-weaker", Subject("policy", "regions"), "only warns", who="A rule", grade=Grade.NOTE)
