@@ -73,6 +73,11 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
                 yield _consequence(review, part)
 
 
+def _approved(part: Consequence) -> tuple[str, str]:
+    """Return the kind and the subject by which an approval has it."""
+    return _RETIRED.get(part.kind, part.kind), part.subject
+
+
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what goes beyond the approval: a blocking consequence of a subject that had none, or a milder one, and USD
     an hour beyond the tolerance. What moves all the time is none: the jobs of a retiring cluster, and whether it has
@@ -80,11 +85,11 @@ def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObs
     before = {review.stack: review for review in approved}
     for review in now:
         told = before.get(review.stack, Review(review.stack))
-        graded = grouped(told.consequences, lambda part: (_RETIRED.get(part.kind, part.kind), part.subject))
+        graded = grouped(told.consequences, _approved)
         for part in (part for part in review.consequences if part.grade is Grade.BLOCKING):
-            kind = _RETIRED.get(part.kind, part.kind)
+            kind, subject = _approved(part)
             # A comment that hides people's addresses has several equal subjects: each stands for one.
-            known = graded.get((kind, part.subject)) or graded.get((kind, hidden(part.subject)))
+            known = graded.get((kind, subject)) or graded.get((kind, hidden(subject)))
             was = known.pop(0).grade if known else None
             if was is not Grade.BLOCKING:
                 approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
