@@ -75,7 +75,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         gone = [label for label in gone if before[label].capacity_type != POOL]
     # A capacity type that goes with all its shapes goes once.
     once = {
-        (*_place(before[each]), before[each].cluster, _last_shape(before[each], after)): each for each in gone[::-1]
+        (*_place(before[each]), before[each].cluster, _stays(before[each], after) and before[each].shape): each
+        for each in gone[::-1]
     }
     yield from (_gone(template, label, before, after) for label in reversed(once.values()))
     # What no quota makes available changes nothing.
@@ -167,9 +168,9 @@ def _place(offer: Offer) -> tuple[object, ...]:
     return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind, repr(offer.when)
 
 
-def _last_shape(offer: Offer, after: Offers) -> str:
-    """Return an offer's shape; empty where its capacity type is left on none."""
-    return offer.shape if _stays(offer, (each for each in after.values() if compete(each, offer))) else ""
+def _stays(offer: Offer, after: Offers) -> bool:
+    """Tell whether a way of an offer's capacity type is left to its jobs."""
+    return any(compete(each, offer) and each.capacity_type == offer.capacity_type for each in after.values())
 
 
 def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
@@ -212,7 +213,8 @@ def _waits(template: TemplateChange, same: Iterable[str], before: Offers, after:
 
 def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers) -> Iterator[Consequence]:
     offer = after[label]
-    rest = [each for each in after.values() if compete(each, offer) and each.available]
+    rivals = [each for each in after.values() if compete(each, offer)]
+    rest = [each for each in rivals if each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         return
     if offer.barred and not any(each.available for each in template.new.offers):
@@ -227,11 +229,14 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
         "offer-unavailable",
         offer,
         way=way(was),
-        sized=_sized(offer) and not without,
+        # Smaller jobs may take it.
+        sized=varies(offer) and (offer.lacks_quota or offer.capacity_type == RESERVATION) and not without,
         place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
         so=facts(shut, why_not(offer, template), next_way(template, later) if rest and not pooled else ""),
-        details=_shut(after, offer, template) if nowhere else (),
+        details=(
+            f"{way(each)} can't start: {why_not(each, template)}" for each in rivals if nowhere and each is not offer
+        ),
         grade=None if known and not shut else Grade.BLOCKING,
     )
 
@@ -248,12 +253,13 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
     pooled = _pooled(offer, left, rest)
     spare = pooled and not (used.jobs or shut)
     # Whoever took the last way had found the others full, or had asked for it.
-    took = used.jobs and left and not rest and not _stays(offer, rivals)
+    stays = _stays(offer, after)
+    took = used.jobs and left and not rest and not stays
     return _tells(
         template,
         "offer-gone",
         offer,
-        way=way(replace(offer, shape=_last_shape(offer, after))),
+        way=way(offer if stays else replace(offer, shape="")),
         could=could,
         nowhere=nowhere,
         so=facts(shut, "" if pooled else next_way(template, rest)) if left and could else "",
@@ -285,42 +291,28 @@ def _can_run_nowhere(offer: Offer, template: TemplateChange) -> bool:
     return bool(can) and not any(compete(each, offer) for each in can)
 
 
-def _sized(offer: Offer) -> bool:
-    """Tell whether smaller jobs may take an offer for which usual ones are too large."""
-    return varies(offer) and (offer.lacks_quota or offer.capacity_type == RESERVATION)
-
-
-def _shut(after: Offers, offer: Offer, template: TemplateChange) -> Iterator[str]:
-    rivals = (each for each in after.values() if compete(each, offer) and each is not offer)
-    return (f"{way(each)} can't start: {why_not(each, template)}" for each in rivals)
-
-
 def _pooled(offer: Offer, left: Iterable[Offer], later: Collection[Offer]) -> bool:
     """Tell whether a pool goes and another one is left before the ways that come later."""
     return offer.capacity_type == POOL and any(each.cluster for each in left if each not in later)
-
-
-def _stays(offer: Offer, rest: Iterable[Offer]) -> bool:
-    """Tell whether a way of an offer's capacity type is left."""
-    return any(each.capacity_type == offer.capacity_type for each in rest)
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
     had = {each.capacity_type for each in before.values() if compete(each, offer)}
     rivals = [each for each in after.values() if compete(each, offer) and each.available]
-    added: dict[str, Any] = {"listed": offer.capacity_type not in had}
+    listed = offer.capacity_type not in had
     if not offer.available:
-        return _tells(template, "offer-added-unavailable", offer, so=why_not(offer, template), **added)
-    first = rivals[1:] and rivals[0] is offer and added["listed"]
-    added["next"] = way(next((each for each in rivals if each.capacity_type in had), rivals[1])) if first else ""
+        return _tells(template, "offer-added-unavailable", offer, so=why_not(offer, template), listed=listed)
+    first = rivals[1:] and rivals[0] is offer and listed
+    following = way(next((each for each in rivals if each.capacity_type in had), rivals[1])) if first else ""
     cluster = template.becomes.clusters.get(offer.cluster)
     others = (each for each in template.becomes.templates.values() if each.name != template.new.name)
     theirs = (each for other in others for each in other.offers if each.available and each.cluster == offer.cluster)
     shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
     free = cluster and not cluster.adopted and not shared
     grade = Grade.WARNING if _is_dearer(offer, template.old) or (first and not free) else None
-    return _tells(template, "offer-added", offer, so=paid(template, offer), grade=grade, **added)
+    so = paid(template, offer)
+    return _tells(template, "offer-added", offer, next=following, so=so, listed=listed, grade=grade)
 
 
 def _is_dearer(offer: Offer, old: Template) -> bool:
