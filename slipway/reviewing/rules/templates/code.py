@@ -107,7 +107,7 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
         row,
         part="code",
         files=few(map("`{}`".format, edited)),
-        may=edited and starts.isdisjoint(edited) and not {*edited} <= known,
+        may=starts.isdisjoint(edited) and not {*edited} <= known,
         elsewhere=PLACE not in lost,
         gone=bool(edited) and files.removed.issuperset(edited),
         edits=[edit for file in edited for edit in files.lines.get(file, ())],
@@ -215,7 +215,7 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
         each.version for each in new.specifier if each.operator in ("==", "===") and not each.version.endswith(".*")
     ]
     other_indexes = {*indexes(template.new.requirements)} - {*indexes(())}
-    if before != after and any("+" in version for version in versions) and not other_indexes:
+    if any("+" in version for version in versions) and not other_indexes:
         return "requirement-unread"
     if not before:
         return "requirement-new"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from slipway.model.capacity import SPOT
-from slipway.model.catalog.placeholders import DOLLAR, OUTPUT, names, placeholder
+from slipway.model.catalog.placeholders import DOLLAR, names, placeholder
 from slipway.model.catalog.template import Offer
 from slipway.reviewing.rules.templates.leaves import Leaf
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -53,4 +53,4 @@ def in_bucket(value: str) -> bool:
 
 
 def is_result(name: str) -> bool:
-    return name == OUTPUT or bool(_RESULTS.search(name))
+    return bool(_RESULTS.search(name))

@@ -230,7 +230,7 @@ def timeout(difference: Difference) -> Effect:
         grade=Grade.BLOCKING if longer or not known else Grade.WARNING,
         details=jobs(longer, now, exact_span),
         ends=f"{exact_span(new)} instead of {exact_span(old)}" if old else exact_span(new),
-        longer=owned(longer, "") if longer else "",
+        longer=owned(longer, ""),
         known=known,
         trials=trials,
     )

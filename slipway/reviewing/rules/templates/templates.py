@@ -43,8 +43,7 @@ def templates(change: Change) -> Iterator[Consequence]:
         if alike and old == template:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
-        sides = old or nothing, template
-        pair = TemplateChange(change, *divided(*sides), is_new=old is None)
+        pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
         parts = (
             (_added, arguments)
             if pair.is_new
@@ -95,13 +94,13 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
     change = template.change
     for path, before, after in compare(_declared(template.old), _declared(template.new)):
         rule, _ = rule_of(path, RULES)
-        row = rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__)
+        row = cast("RowName", rule.told(before, after, {"keeps_nothing": template.keeps_nothing, "": True}.__getitem__))
         # Otherwise it is reported for the stack.
-        if isinstance(row, str) and (path != "codeFlag" or change.before.code == change.after.code):
+        if path != "codeFlag" or change.before.code == change.after.code:
             refuses = path == "codeFlag" and after is None
             used = template.used.having(lambda job: CODE_LABEL in job.labels) if refuses else None
             own = scripts(change.old) and not scripts(change.new)
-            yield template.tells(cast("RowName", row), part=rule.what, used=used, own=own)
+            yield template.tells(row, part=rule.what, used=used, own=own)
 
 
 def _regions(template: TemplateChange) -> Iterator[Consequence]:
