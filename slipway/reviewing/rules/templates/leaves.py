@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from slipway.authoring.stack.secrets import paired
@@ -23,7 +23,7 @@ from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import Machine, all_accelerators, rows
 
-TRAINER, WORK_BUCKET = "the trainer", "the work bucket"
+TRAINER = "the trainer"
 _FORMS = ("containerSpec", "pythonPackageSpec")
 _FOLDER = (f"--code={placeholder(PACKAGE)}", "--path=PYTHONPATH")
 """The launcher's usual arguments for a folder of `--code`, of which `code_flag` tells."""
@@ -122,7 +122,7 @@ def shared(catalog: Catalog) -> Mapping[str, str]:
     return {
         **{account: trainer(name) for name, account in catalog.trainers.items()},
         catalog.trainer: TRAINER,
-        catalog.work_bucket: WORK_BUCKET,
+        catalog.work_bucket: "the work bucket",
         catalog.catalog_bucket: "the catalog bucket",
     }
 
@@ -141,7 +141,7 @@ def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
     if isinstance(leaf, tuple):
         return tuple(str(_in_words(text, words)) for text in leaf)
     if isinstance(leaf, Machines):
-        return Machines(*(str(_in_words(text, words)) for text in astuple(leaf)))
+        return leaf
     if leaf in words:
         return words[leaf]
     for name, word in words.items() if "${" in leaf or "gs://" in leaf else ():
