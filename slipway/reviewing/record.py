@@ -70,5 +70,5 @@ def unpacked(packed: bytes, name: str) -> Record:
 def name_of(tree: str, folder: str) -> str:
     """Return the name of the artifact and of its one file: each of several projects in a repository has its own. It
     can stand in an address as it is."""
-    named = quote(folder.removeprefix("./").strip("/"), safe="").replace("%", "~")
-    return f"slipway-review-{tree}.json" if named in ("", ".") else f"slipway-review-{tree}-{named}.json"
+    named = quote(folder, safe="").replace("%", "~")
+    return f"slipway-review-{tree}-{named}.json" if folder else f"slipway-review-{tree}.json"

@@ -96,6 +96,7 @@ def command(
     from slipway.reviewing.told.redaction import hidden, redacted
     from slipway.using.context import Clock
 
+    folder = "" if folder in (".", "./") else folder.removeprefix("./").strip("/")
     now = Clock().now()  # The same for all, so that equal findings are told alike.
     touched = files_of(files, head, folder)
     reviews = _reviews(sources, touched, now, live=not no_live)

@@ -56,7 +56,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         return NO_FILES
     touched, removed = set(), set()
     for status, paths in _listed(text_of(file)):
-        seen = [seen_from(folder.strip("/").removeprefix("./"), path) for path in paths if path]
+        seen = [seen_from(folder, path) for path in paths if path]
         touched |= {*seen[status.startswith("C") :]}
         if status.startswith(("D", "R")) and seen:
             removed.add(seen[0])

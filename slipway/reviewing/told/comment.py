@@ -46,8 +46,7 @@ class Place:
 
 def mark(folder: str) -> str:
     """Return the mark of a comment: each of several projects in a repository has its own."""
-    place = quote(folder.removeprefix("./").strip("/"), safe="/ ")
-    return f"{_MARKED} of {place} -->" if place not in ("", ".") else MARKER
+    return f"{_MARKED} of {quote(folder, safe='/ ')} -->" if folder else MARKER
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
@@ -216,7 +215,7 @@ def _cell(words: str, *, strong: bool) -> str:
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
     words = [_SINCE] if any(review.consequences and not review.refused for review in reviews) else []
-    words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
+    words += [f"of the project in {code(place.folder)}"] if place.folder else []
     words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
     if place.tree and not any(review.refused for review in reviews):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")

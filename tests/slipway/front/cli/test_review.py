@@ -59,6 +59,13 @@ def test_markdown_is_a_comment_and_json_a_source_too(review: Review, tmp_path: P
     assert review("local.json", EDIT, "--output", "json").json["kind"] == "reviews"
 
 
+@pytest.mark.parametrize(
+    ("folder", "mark"), [("./ml/a b/", "of ml/a b -->"), ("ml/a b", "of ml/a b -->"), ("./", "-->"), (".", "-->")]
+)
+def test_a_folder_may_be_typed_in_several_ways(review: Review, folder: str, mark: str) -> None:
+    assert review(EDIT, "--output", "markdown", "--folder", folder).out.startswith(f"<!-- slipway-review {mark}\n")
+
+
 def test_the_gate_is_shut_and_a_deployment_by_itself_does_what_was_announced(review: Review) -> None:
     """Who approved is GitHub's to say: tests/ci/test_gate.py."""
     shut = review(EDIT, "--gate")
