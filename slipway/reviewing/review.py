@@ -155,28 +155,24 @@ def review(change: Change) -> Review:
         ),
         key=lambda part: (order.index(part.section), -part.grade, -part.cost),
     )
-    preview, published, new = change.preview, change.published, change.new
-    same = published is not None and not new.dirty and bool(new.commit) and published.under_way == new.commit
-    begun = replacing(published) if published and same else None
-    missing = (preview.why,) if preview and preview.why else ()
+    preview, published, new = change.preview or Preview(), change.published, change.new
+    begun = replacing(published) if published and published.under_way == new.commit and not new.dirty else None
     amounts = told(lambda change: [money(change)], "amounts") if Side.AFTER not in change.unknown else ()
     # The program's warnings may say anything: they are cut, and few.
-    quoted = first_lines(
-        [short(warning, _LONGEST_STEP) for warning in preview.warnings] if preview else (), _MOST_QUOTED
-    )
+    quoted = first_lines((short(warning, _LONGEST_STEP) for warning in preview.warnings), _MOST_QUOTED)
     stands = told(lambda change: [quota_in_words(change)], "quota")
     standing = [line for look in (standing_violations, still_retiring, standing_alternatives) for line in told(look)]
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,
-        consequences=tuple(spelt(part, change.new.origin) for part in consequences),
-        incomplete=(*missing, *change.unread, *unable),
-        undeployed=bool(preview and preview.refused),
+        consequences=tuple(spelt(part, new.origin) for part in consequences),
+        incomplete=(*filter(None, (preview.why,)), *change.unread, *unable),
+        undeployed=preview.refused,
         money=next(iter(amounts), None),
         quota=next(iter(stands), ""),
         policy=policy_in_words(change),
         standing=(*(cut_short if begun is not None else ()), *standing),
-        plan=tuple(planned(preview)) if preview else (),
+        plan=tuple(planned(preview)),
         notes=change.notes,
         quoted=tuple(quoted),
         addresses=tuple(sorted(change.files.addresses))[:_MOST_ADDRESSES],

@@ -181,9 +181,6 @@ class Change:
     def of(self, *what: What) -> tuple[Action, ...]:
         return tuple(action for action in self.actions if action.what in what)
 
-    def ids(self, *what: What) -> frozenset[str]:
-        return frozenset(action.id for action in self.of(*what))
-
     @cached_property
     def touched(self) -> tuple[Touched, ...]:
         return touched(self.preview) if self.preview else ()

@@ -158,8 +158,6 @@ def _reviewed(preview: Preview) -> tuple[str, tuple[str, ...]]:
 def _compared(preview: Preview, others: Iterable[str]) -> Preview:
     """Return the preview without the clusters that stacks which are not compared begin or cease to declare: those are
     neither the reviewed stack's nor anybody's mistake. What else the engine does to a cluster stays."""
-    if not others:
-        return preview
     was, becomes = (
         _clusters(facts.by_stack(side), others) for side in (events.deployed(preview), events.declared(preview))
     )

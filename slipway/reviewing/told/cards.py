@@ -74,20 +74,18 @@ class Card:
         """The parts as bad as the first one, then what that comes to, then others, as there is room; and those of which
         it tells more than the lead's phrase, or else the lead."""
         lead, also, told = self.lead, "", list[Consequence]()
-        for part in (part for part in self.parts if part.phrase != lead.phrase):
+        for part in (part for part in self.parts if part.phrase != lead.phrase and part.grade > Grade.NOTE):
             same = part.called == lead.called
             again = ("it" if part.who == IT else "they") if same and part.who == lead.who in _OF_ITSELF else part.who
             # Other cases of a template that are hit alike are named together.
             cases = dict.fromkeys(each.who for each in self.parts if same and each.does == part.does == lead.does)
             who = [one if one.startswith(_NAMES) else f"{one[:1].lower()}{one[1:]}" for one in [*cases][1:] or [again]]
             # Of a cluster's pool the line may have what becomes of the cluster.
+            known = f"{'' if cases else lead.phrase}{lead.end}{also}"
             more = f"{several(who)} {part.does}".strip()
             more = more if same else named(more, f"`{part.called}`")
             before = lead.phrase if part.grade is lead.grade else self._begun(also)
-            others = not (same or lead.subject.cluster)
-            if part.grade is Grade.NOTE or others or part.does in f"{'' if cases else lead.phrase}{lead.end}{also}":
-                continue
-            if _words(f"{before}{also} {more}") <= self.room:
+            if part.does not in known and _words(f"{before}{also} {more}") <= self.room:
                 also = f"{also}; {more}"
                 told.append(part)
         begun = self._begun(also)

@@ -83,7 +83,10 @@ def _opened(reviews: Sequence[Review], lines: Lines, table: str) -> list[str]:
     title = headline(reviews, lines)
     # Of a title of two things each line names the one that it goes on from.
     two = any(line.clause in title and line.card.stacks == lines.opened[0].card.stacks for line in lines.opened[1:2])
-    items = [_below_title(line, two) if at <= two else _item(line, line.told) for at, line in enumerate(lines.opened)]
+    items = [
+        _below_title(line, two) if at <= two else _item(line.told, line.sign, line.field)
+        for at, line in enumerate(lines.opened)
+    ]
     parts = [f"### {text(short(title, _LONGEST))}", table, "\n".join(f"- {item}" for item in items if item)]
     gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
     # What a refused deployment would bring is read as that.
@@ -106,7 +109,7 @@ def _forms(reviews: Sequence[Review], lines: Lines, table: str) -> Iterator[list
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 12, 4, 0):
         yield [_folded_cards(lines, details, table), *beside, *no_plan]
-    others = [_item(line, line.told) for line in lines.folded if line.card.opens]
+    others = [_item(line.told, line.sign, line.field) for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
     yield ["\n".join(f"- {item}" for item in first_lines(others, _MOST_ITEMS)), no_cards, *no_plan]
 
@@ -122,12 +125,7 @@ def _folded_cards(lines: Lines, details: int, table: str) -> str:
     if not cards:
         return ""
     some = ", ".join(first_lines(dict.fromkeys(short(card.title, _LONGEST_NAME) for card in cards), _MOST_TITLES))
-    shown, length = [table] if table else [], 0
-    for card in cards:
-        shown.append(_card(card, details))
-        length += len(shown[-1])
-        if length > LIMIT:  # A shorter form is taken, whatever follows.
-            break
+    shown = [*filter(None, [table]), *(_card(card, details) for card in cards)]
     more = [line for line in lines.folded if line.card.opens]
     counts = ((len(more), "more to look at"), (len(lines.folded) - len(more), "more for information"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
@@ -149,14 +147,13 @@ def _below_title(line: Line, beside: bool) -> str:
     """Return the line without its clause, with the sign and the key of what is left of it."""
     lead, parts, told = line.card.lead, line.card.line[1], line.below_title
     names = line.names if beside and told and lead.subject.name and line.names not in told else ""
-    return _item(line, told, SIGNS[parts[0].grade], names, keys_of(parts) if told else line.field)
+    return _item(told, SIGNS[parts[0].grade], keys_of(parts), names)
 
 
-def _item(line: Line, told: str, sign: str = "", names: str = "", key: str | None = None) -> str:
-    key = line.field if key is None else key
+def _item(told: str, sign: str, key: str, names: str = "") -> str:
     field = code(short(key, _LONGEST_NAME)) if key else _shown(names)
     where = f" ({field})" if told and field else f"caused by {field}" * bool(field)
-    return f"{sign or line.sign} {_shown(told)}{where}" if told or field else ""
+    return f"{sign} {_shown(told)}{where}" if told or field else ""
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:

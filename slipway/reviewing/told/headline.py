@@ -32,8 +32,7 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else lines.opened[0].sign
     whose = "" if len(reviews) > 1 and not first.stacks else f"{few(first.stacks) or reviews[0].stack}: "
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
-    bare = first.lead.of.shown is Shown.IN_TABLE or first.lead.refuses or first.lead.of.failed
-    money = "" if bare else _money(reviews, first)
+    money = "" if first.lead.of.shown is Shown.IN_TABLE else _money(reviews, first)
     every = (*lines.opened, *lines.folded)
     alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
     alike = [line for line in alike if line.card is first or not line.card.lead.in_table]
@@ -109,7 +108,7 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
         heading = [f"{title}  {first[2 + len(title) :]}"] if first.startswith(f"  {title} ") else [title, first]
         text += [*heading, *others]
     if review.standing:
-        text += ["not caused by this change", *(f"  {line}" for line in review.standing)]
+        text += [ON_MAIN, *(f"  {line}" for line in review.standing)]
     if review.quoted:
         text += ["the program warns, in its own words", *(f"  {line}" for line in review.quoted)]
     return "\n".join(text).replace("`", "")
