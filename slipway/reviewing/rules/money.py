@@ -43,7 +43,7 @@ from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.waits import left
-from slipway.reviewing.rules.words import jobs, named, owned
+from slipway.reviewing.rules.words import jobs, owned, quoted
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -247,8 +247,8 @@ def _dated(change: Change) -> Iterator[Consequence]:
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
             ways = [*_ways_beside(path, change.new)]
             alone = dict.fromkeys(template.name for template, _, rest in ways if less and not rest)
-            told |= {"bounds": bounds, "templates": named(dict.fromkeys(f"`{way[0].name}`" for way in ways))}
-            told |= {"alone": named(map("`{}`".format, alone)), "left": left(ways, change.new) if less else ""}
+            told |= {"bounds": bounds, "templates": quoted(dict.fromkeys(way[0].name for way in ways))}
+            told |= {"alone": quoted(alone), "left": left(ways, change.new) if less else ""}
             used = any(map(change.jobs_by_template.get, alone))
             grade = Grade.BLOCKING if used else Grade.WARNING if less and ways else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.google.catalog.lookup import groups_of, teams_of
@@ -15,7 +15,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.words import named, quoted
 
 
 def teams(change: Change) -> Iterator[Consequence]:
@@ -70,10 +70,9 @@ def teams(change: Change) -> Iterator[Consequence]:
                 yield from _closed(change, cluster, ways, some, plain=plain)
 
 
-def _called(teams: Iterable[str]) -> str:
+def _called(teams: Sequence[str]) -> str:
     """Return ``team `vision` ``, or ``teams `vision` and `speech` ``; empty for none."""
-    some = [f"`{team}`" for team in teams]
-    return f"team{'s' * (len(some) > 1)} {named(some)}" if some else ""
+    return f"team{'s' * (len(teams) > 1)} {quoted(teams)}" if teams else ""
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
@@ -90,8 +89,8 @@ def _closed(
     shut = [way for way in ways if way[0].name in every]
     words: dict[str, Any] = {"plain": plain, "waits": ways[0][1].dormant}
     words |= {
-        "team": named((f"`{each}`" for each in change.new.owners(cluster)), "or"),
-        "shut": named(f"`{name}`" for name in every),
+        "team": quoted(change.new.owners(cluster), "or"),
+        "shut": quoted(every),
     }
     words["sessions"] = takes_sessions_alone(shut, change.new)
     grade = Grade.BLOCKING if words["sessions"] else None
@@ -99,7 +98,7 @@ def _closed(
     words["who"] = named(people)
     yield by_row("cluster-team-closed", subject, details=people, grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
-        if shut_out := named(f"`{member}`" for member in members if (member, template.name) in lost):
+        if shut_out := quoted(member for member in members if (member, template.name) in lost):
             case, told = whose([offer], template).lstrip(), TemplateChange(change, template, template)
             words["part"] = f"cluster {cluster} {case}{' without --team' * plain}".strip()
             used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]

@@ -60,6 +60,10 @@ def named(words: Iterable[str], last: str = "and") -> str:
     return join([*listed[:MOST_NAMED], f"{more} more"] if more > 1 else listed, last)
 
 
+def quoted(names: Iterable[str], last: str = "and") -> str:
+    return named((f"`{name}`" for name in names), last)
+
+
 def in_words(metric: str) -> str:
     return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
 

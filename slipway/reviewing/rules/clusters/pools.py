@@ -21,7 +21,7 @@ from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_la
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import machines, named, owned
+from slipway.reviewing.rules.words import machines, owned, quoted
 
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
@@ -49,11 +49,11 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
     yield from _minimum_below_default(change)
 
 
-def _of_pool(row: RowName, place: _Place, *, key: str | None = "", part: str = "", **values: Any) -> Consequence:
+def _of_pool(row: RowName, place: _Place, *, key: str | None = "", **values: Any) -> Consequence:
     """Return a row's consequence for a pool. `key`, below its entry, caused it; None for no edit of the pool."""
     cluster, pool = place
-    field = "" if key is None else key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
-    return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
+    field = "" if key is None else key_of(cluster, f"pools.{pool}.{key}")
+    return by_row(row, Subject("pool", "/".join(place)), field=field, **values)
 
 
 def _lost(pool: Pool, cluster: ClusterChange) -> int:
@@ -115,7 +115,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         place,
         grade=Grade.BLOCKING if refused else None,
         job=owned(refused),
-        templates=named(map("`{}`".format, hit)),
+        templates=quoted(hit),
         most=new.max,
         old=old.max,
         edits=_both(old, new),
@@ -164,7 +164,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         yield _of_pool(
             "minimum-below-default",
             place,
-            templates=named(map("`{}`".format, needs_of)),
+            templates=quoted(needs_of),
             most=join(map(str, counts), "or"),
             min=pool.min,
             edits=_both(was, pool) if was.min != pool.min else (),

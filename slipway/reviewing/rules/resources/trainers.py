@@ -18,7 +18,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.words import quoted
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -31,14 +31,14 @@ def trainers(change: Change) -> Iterator[Consequence]:
         if old and new:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 edits = (Edit("account", old.account, new.account),)
-                runs, subject = _runs(new, change.new), Subject("trainer", name)
+                runs, subject = _templates_of(new.account, change.new), Subject("trainer", name)
                 values: dict[str, Any] = {"trainer": called(old), "name": name, "account": new.account, "runs": runs}
                 values |= {"details": map("`{}`".format, runs), "grade": None if runs else Grade.NOTE}
                 yield by_row("trainer-account-changed", subject, edits=edits, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
-            values = {"trainer": called(trainer), "name": name, "members": _names(trainer.submitters)}
-            values["runs"] = _names(_runs(trainer, change.new))
+            values = {"trainer": called(trainer), "name": name, "members": quoted(trainer.submitters)}
+            values["runs"] = quoted(_templates_of(trainer.account, change.new))
             values["details"] = (f"account `{trainer.account}`", *map("`{}`".format, trainer.submitters))
             yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
@@ -83,13 +83,13 @@ def deserted(change: Change, member: str) -> str:
     nobody can."""
     robots = () if member.startswith(robot := "serviceAccount:") else robot
     theirs = submitted(change, change.before, member)
-    return _names([name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))])
+    return quoted(name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name)))
 
 
 def submitting_as(facts: Facts, account: str) -> str:
     """Return those whose jobs run as an account; empty for an account that no job runs as."""
-    theirs = [name for name, template in facts.catalog.templates.items() if account in _accounts(template)]
-    return say("submitters-as", all=account == facts.catalog.trainer, templates=_names(theirs))
+    theirs = quoted(_templates_of(account, facts.catalog))
+    return say("submitters-as", all=account == facts.catalog.trainer, templates=theirs)
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
@@ -116,8 +116,8 @@ def _accounts(template: Template) -> frozenset[str]:
     return frozenset(map(account_of, template.offers))
 
 
-def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
-    return [name for name, template in catalog.templates.items() if trainer.account in _accounts(template)]
+def _templates_of(account: str, catalog: Catalog) -> list[str]:
+    return [name for name, template in catalog.templates.items() if account in _accounts(template)]
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
@@ -125,7 +125,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     part = called(new).replace("`", "")  # Frozen: approvals know it.
     keys = [f"slipway:trainers.{each.name}.submitters" if each.name else "" for each in (old, new)]
     values: dict[str, Any] = {"trainer": called(new), "account": new.account}
-    values |= {"read": _names(sorted(secrets_read(change.old, new.account)))}
+    values |= {"read": quoted(sorted(secrets_read(change.old, new.account)))}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject, field = Subject("member", member, part), keys[1] or field_of(change.after, change.before, member)
@@ -133,9 +133,9 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     for member in old.submitters:
         if member in stay and member not in new.submitters:
             others, theirs = holding(new.submitters, member), submitted(change, change.before, member)
-            runs = sorted({*_runs(new, change.new)}.intersection(theirs))
+            runs = sorted({*_templates_of(new.account, change.new)}.intersection(theirs))
             subject, field = Subject("member", member, part), keys[0] or field_of(change.before, change.after, member)
-            values |= {"templates": _names(runs), "deserted": deserted(change, member), "others": others}
+            values |= {"templates": quoted(runs), "deserted": deserted(change, member), "others": others}
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
             yield by_row("trainer-access-gone", subject, field=field, grade=grade, **values)
 
@@ -150,10 +150,6 @@ def secrets_read(catalog: Catalog, account: str) -> frozenset[str]:
     offers = catalog.offers_as(account)
     told = [secret_in(catalog.notify) or catalog.notify] if offers and catalog.notify else []
     return frozenset((*secrets_of(offers), *told))
-
-
-def _names(words: Collection[str]) -> str:
-    return named(map("`{}`".format, words))
 
 
 def domain_of(member: str) -> str:
