@@ -113,11 +113,7 @@ class Money:
 
 @once
 def money(change: Change) -> Money:
-    beside = (
-        cluster.held_price
-        for cluster in cluster_changes(change)
-        if cluster.old and cluster.retires and not (cluster.stays or cluster.in_place)
-    )
+    beside = (cluster.held_price for cluster in cluster_changes(change) if cluster.retires and not cluster.in_place)
     return Money(_amount(change, most=False), _amount(change, most=True), sum(beside, Price()))
 
 

@@ -235,7 +235,7 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw, name: str) -> Mapping[str, i
     """Return how far a pool grows that alone draws on a line."""
     cluster, _, of = name.partition("/")
     pool = catalog.clusters[cluster].pool(of) if cluster in catalog.clusters else None
-    if not (pool and pool.max and draw.line.ceiling):
+    if pool is None:
         return {}
     most = max((draw.most.room or 0) * pool.max // draw.line.ceiling, 0)
     return {"most": f"{most:,}", "max": pool.max}

@@ -167,7 +167,7 @@ def held_up(change: Change) -> frozenset[str]:
     """Return the names of clusters that a deployment fails to make beside the old ones, as they lack quota. Of several
     that share too little some may be made, and so may an alternative."""
     lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
-    made = [made_of(change, line) for line in lines if line.short and not line.of_offers]
+    made = [made_of(change, line) for line in lines if line.short]
     alone = [some[0] for some in made if len(some) == 1 and some[0].is_replaced and not some[0].in_place]
     return frozenset(each.name for each in alone if each.new and not each.new.alternatives)
 

@@ -79,7 +79,7 @@ def _destruction(
     if declared and gone:
         field, itself, anew = next(iter(gone.replaces), ""), Subject("cluster", name), gone.fate is not Fate.DELETED
         yield by_row("deleted-declared", itself, details=_causes(gone), field=field, scarce=scarce, anew=anew)
-    elif retired and not declared:
+    elif retired:
         yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
     elif gone and was is None:
         yield by_row("deleted-unknown", itself, scarce=scarce, grade=Grade.WARNING if there and not scarce else None)

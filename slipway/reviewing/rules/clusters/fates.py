@@ -60,7 +60,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
             )
         yield from _needed(cluster, change)
         busy = cluster.jobs and cluster.retires
-        if busy and not (cluster.stays or cluster.in_place or cluster.name in held_up(change)):
+        if busy and not (cluster.in_place or cluster.name in held_up(change)):
             on_it = jobs(cluster.jobs, change.now)
             yield of_cluster("jobs-finish-on-old", cluster.name, details=on_it, failed=cluster.failed)
     yield from new_machines(listed, change)

@@ -77,10 +77,10 @@ def _revoked(change: Change) -> Iterator[Consequence]:
             yield from _shut_out(account, grant.what, grant.place, right, change)
     for step in change.touched:
         on = form(step.type)
-        if on and on.whole == "Binding" and step.new and not step.old:
-            role, (where, name) = step.new.inputs.get("role"), place(on, step.new.inputs)
+        if on and on.whole == "Binding" and not step.old:
+            role, (where, name) = step.becomes.get("role"), place(on, step.becomes)
             members = {grant.member.removeprefix("serviceAccount:") for grant in grants(step, step.new)}
-            usual = role and on.what in _NEEDS and role == _NEEDS[on.what].get("role")
+            usual = role == _NEEDS.get(on.what, {}).get("role", "")
             for account in sorted({job.service_account for job in change.jobs} - members) if usual else ():
                 right = say("role-unbound", role=role, where=where, account=account)
                 yield from _shut_out(account, on.what, name, right, change)

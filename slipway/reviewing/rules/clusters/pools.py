@@ -154,10 +154,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
             was, pool = old_pools.get(place), pools.get(place)
-            lacks = was and pool and place in before and needs - pool.min > max(before[place] - was.min, 0)
+            if was is None or pool is None or place not in before:
+                continue
+            lacks = needs - pool.min > max(before[place] - was.min, 0)
             sooner = {case_in_words(each.when): each for each in reversed(usual_offers(template)) if each.available}
             first = any(offer.cluster == place[0] for offer in sooner.values())
-            if was and pool and lacks and first and needs <= pool.max:
+            if lacks and first and needs <= pool.max:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
