@@ -10,8 +10,9 @@ from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.reviewing.change.change import Change, grouped
 from slipway.reviewing.rules.resources.roles import above
-from slipway.reviewing.rules.resources.trainers import acting
+from slipway.reviewing.rules.resources.trainers import acting, submitting_as
 
+EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
 _ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{suffix}" for suffix in ("Viewer", "Creator", "User"))})
 
@@ -31,6 +32,11 @@ class AccessChange:
     @property
     def account(self) -> str:
         return self.member.partition(":")[2]
+
+    @property
+    def runs(self) -> str:
+        """Whose jobs run as it; empty for people, and for an account of no jobs."""
+        return submitting_as(self.change.after, self.account) if self.member.startswith("serviceAccount:") else ""
 
     @property
     def begins(self) -> bool:

@@ -15,7 +15,6 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.deploying.engine.preview import EngineStep
 from slipway.deploying.engine.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.google.live import Unknown
-from slipway.google.permissions import Bound
 from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG as CATALOG_TYPE
@@ -26,27 +25,28 @@ from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.resources.access import EVERYBODY
 from slipway.reviewing.rules.resources.resources import UNRULED, fate, of_fate, title, told_by, unguarded
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows, say
-
-_UNASKED = Unknown("nobody asked", "", "")
 
 
 def buckets(change: Change) -> Iterator[Consequence]:
     for touched in change.touched:
         if touched.type == BUCKET:
             yield from _fate(touched, change)
-            for bound in _bound(touched.physical, change) if touched.fate is Fate.ADOPTED else ():
-                if bound.member in ("allUsers", "allAuthenticatedUsers"):
-                    subject = Subject("bucket", touched.physical, bound.member)
-                    yield by_row("bucket-open", subject, name=subject.name, member=bound.member, role=bound.role)
+            name = touched.physical
+            policy = change.policies.get(name, frozenset())
+            for bound in () if isinstance(policy, Unknown) else sorted(policy):
+                if bound.member in EVERYBODY:
+                    subject = Subject("bucket", name, bound.member)
+                    yield by_row("bucket-open", subject, name=name, member=bound.member, role=bound.role)
             if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
                 effects = (*_let_go(touched), *_effects(touched, BUCKET_FIELDS))
-                yield from _edited(touched, Subject("bucket", touched.physical), effects)
+                yield from _edited(touched, Subject("bucket", name), effects)
             elif touched.fate is Fate.REPLACED:
-                yield from _edited(touched, Subject("bucket", touched.physical), _let_go(touched))
+                yield from _edited(touched, Subject("bucket", name), _let_go(touched))
     if change.preview is None:
         yield from _unasked(change)
 
@@ -56,16 +56,13 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
     field = f"slipway:workspace.{role}Bucket" if at_home and not announced else ""
-    yield from fate(touched, Subject("bucket", name), _so(touched, role), field=field, announced=announced)
-
-
-def _so(touched: Touched, role: str) -> str:
     both = touched.fate is Fate.REPLACED and not touched.destroyed
-    return _end(
+    so = _end(
         emptied=touched.destroyed and touched.was.get("forceDestroy"),
-        refused=both and touched.becomes.get("name") in (touched.physical, None),
+        refused=both and touched.becomes.get("name") in (name, None),
         unread=touched.fate is Fate.FORGOTTEN and role == WORK,
     )
+    yield from fate(touched, Subject("bucket", name), so, field=field, announced=announced)
 
 
 def _end(*, emptied: object = False, refused: bool = False, unread: bool = False) -> str:
@@ -75,11 +72,6 @@ def _end(*, emptied: object = False, refused: bool = False, unread: bool = False
 def _role(touched: Touched) -> str:
     role = re.split("[.@]", touched.name)[0]
     return role if touched.parent == WORKSPACE and role in (CATALOG, WORK) else ""
-
-
-def _bound(name: str, change: Change) -> list[Bound]:
-    policy = change.policies.get(name, _UNASKED)
-    return [] if isinstance(policy, Unknown) else sorted(policy)
 
 
 def _unasked(change: Change) -> Iterator[Consequence]:

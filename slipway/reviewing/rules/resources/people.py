@@ -22,7 +22,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import scripts, secret_in, timeout_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import row_of
-from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, usual
+from slipway.reviewing.rules.resources.access import EVERYBODY, TO_SUBMIT, AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, covers, rights
 from slipway.reviewing.rules.resources.trainers import (
     called,
@@ -32,12 +32,9 @@ from slipway.reviewing.rules.resources.trainers import (
     holding,
     secrets_read,
     submitted,
-    submitting_as,
 )
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import jobs, named, sent_by
-
-_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
+from slipway.reviewing.rules.words import jobs, named, quoted, sent_by
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -45,8 +42,9 @@ def people(change: Change) -> Iterator[Consequence]:
     # Where no template allowed code, nobody loses it.
     code = change.before.code and (change.after.code or any(each.takes_code for each in change.old.templates.values()))
     for key, (was, now) in {"code": (code, change.after.code), **switches}.items():
-        if (was or False) != (now or False):
-            row = row_of(f"workspace/{key}", was or None, now or None)
+        was, now = was or None, now or None
+        if was != now:
+            row = row_of(f"workspace/{key}", was, now)
             secret = secret_in(str(now or was)) or now or was
             values: dict[str, Any] = {"secret": f"`{secret}`", "own": scripts(change.old)}
             values["other"] = len({str(side).partition("/versions/")[0] for side in (was, now)}) > 1
@@ -133,7 +131,7 @@ def _added(member: AccessChange) -> Consequence:
     common = [called(TrainerFacts("", change.new.trainer))] * (member.member in change.after.submitters or not trainers)
     told: dict[str, Any] = {"crowd": f"{who[:1].upper()}{who[1:]}", "as_kind": "domain-access" if who else ""}
     read = (secrets_read(change.old, account) for account in (*accounts, *(change.new.trainer for _ in common)))
-    told["read"] = named(f"`{name}`" for name in sorted(frozenset().union(*read)))
+    told["read"] = quoted(sorted(frozenset().union(*read)))
     told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)
     # As of one who submits already, that a trainer that was there opens to them.
@@ -143,15 +141,14 @@ def _added(member: AccessChange) -> Consequence:
 
 def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
-    runs = submitting_as(member.change.after, member.account) if member.member.startswith("serviceAccount:") else ""
-    row, kind, grade, ends = _judged(member, runs)
+    row, kind, grade, ends = _judged(member)
     theirs = sent_by(member.member, member.change.jobs) if member.was and member.stays else ()
     who = say(
         "access-of",
         made=member.member.startswith(UNKNOWN) and member.member.removeprefix(UNKNOWN).strip(),
-        account=runs and member.account.partition("@")[0],
+        account=member.runs and member.account.partition("@")[0],
         all=member.member == "allUsers",
-        google=member.member in _EVERYBODY,
+        google=member.member in EVERYBODY,
         crowd=crowd(member.member),
     )
     return by_row(
@@ -161,7 +158,7 @@ def _other(member: AccessChange) -> Consequence:
         who=who,
         so=ends,
         as_kind=kind,
-        runs=runs,
+        runs=member.runs,
         details=(
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
@@ -174,19 +171,18 @@ def _other(member: AccessChange) -> Consequence:
 
 def _apart(member: AccessChange) -> tuple[AccessChange, ...]:
     """Return what an account of jobs gets apart from what it loses, where no new right covers that: both matter."""
-    runs = member.member.startswith("serviceAccount:") and submitting_as(member.change.after, member.account)
     lost = [grant for grant in member.loses if not any(covers(other, grant) for other in member.gets)]
     new = [grant for grant in member.gets if not any(covers(other, grant) for other in member.loses)]
-    return (replace(member, gets=()), replace(member, loses=())) if runs and lost and new else (member,)
+    return (replace(member, gets=()), replace(member, loses=())) if member.runs and lost and new else (member,)
 
 
-def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None, str]:
-    """Return a member's row, kind and grade where they are not the row's, and its end. `runs`: whose jobs run as it."""
-    change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
+def _judged(member: AccessChange) -> tuple[RowName, str, Grade | None, str]:
+    """Return a member's row, kind and grade where they are not the row's, and its end."""
+    change, everybody, ours = member.change, member.member in EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         shut = [grant.place for grant in member.gets if everybody and grant.place in unopened(change.preview)]
         if everybody and all(grant.place in (*change.new.buckets, *shut) for grant in member.gets):
-            return "public-access-to-results", "", None, named(map("`{}`".format, shut))
+            return "public-access-to-results", "", None, quoted(shut)
         crowded = "public-access" if everybody else "domain-access" if crowd(member.member) else "access-added"
         kind = "role-above-table" if not everybody and any(map(above, member.gets)) else crowded
         # Templates ask for the trainer's roles on the project.
@@ -200,5 +196,6 @@ def _judged(member: AccessChange, runs: str) -> tuple[RowName, str, Grade | None
     if ours and (others or all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses)):
         return "access-lapsed", "", None, ""
     own, text = {*change.new.buckets}, str(change.new.templates)
-    sure = runs and any(grant.ours or grant.place in own or f"gs://{grant.place}/" in text for grant in member.loses)
+    needed = any(grant.ours or grant.place in own or f"gs://{grant.place}/" in text for grant in member.loses)
+    sure = member.runs and needed
     return "access-gone", "", Grade.BLOCKING if sure else Grade.NOTE if everybody else None, ""
