@@ -23,8 +23,6 @@ from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.redaction import hidden
 
-_RETIRED = {"cluster-retires": "cluster-deleted"}
-"""A cluster that is given up goes at once once its jobs have ended; what ends jobs is `jobs-cancelled`."""
 _TOLERANCE = Decimal(1)
 """USD an hour by which a deployment may cost more than approved: prices and rounding move."""
 
@@ -75,7 +73,7 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
 
 def _approved(part: Consequence) -> tuple[str, str]:
     """Return the kind and the subject by which an approval has it."""
-    return _RETIRED.get(part.kind, part.kind), part.subject
+    return part.of.approved_as or part.kind, part.subject
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
