@@ -31,8 +31,9 @@ _GLOBS = (
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
-ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
-"""A person's address, or an account's."""
+ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+"""A person's address, or an account's. The name has as many characters as mail allows, or else a long line of letters
+would be read anew from each of them."""
 
 
 def seen_from(folder: str, path: str) -> str:
@@ -73,6 +74,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         for file in sorted(touched - texts.keys() if head else ())
         if file.startswith("jobs/") and not _is_link(checkout, file)
     }
+    searched = head and touched and not _is_link(checkout, "jobs")
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     # By these alone code loses what it imports; to find imports, each file has to be parsed.
     imports = removed or any(not file.startswith(("jobs/", "stacks/")) for file in touched)
@@ -87,8 +89,8 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         forgetting=forgetting(code | alone),
         code={
             name: job_file(text_of(str(path)), name if imports else "")
-            for path in sorted((checkout / "jobs").rglob("*.py") if head and touched else ())
-            if path.is_file() and not _is_link(checkout, name := path.relative_to(checkout).as_posix())
+            for path in sorted((checkout / "jobs").rglob("*.py") if searched else ())
+            if is_own(name := path.relative_to(checkout).as_posix(), checkout)
         },
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
@@ -109,7 +111,7 @@ def addresses(before: str, after: str) -> frozenset[str]:
 
 
 def _text(path: Path) -> str:
-    return text_of(str(path)) if path.is_file() else ""
+    return text_of(str(path)) if _is_file(path) else ""
 
 
 def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -128,12 +130,22 @@ def _beside_base(file: str, checkout: Path) -> bool:
     """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
     is another one. A link to a place outside is not a file of it."""
     root, path = _real(checkout), _real(checkout / file)
-    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
+    return root != Path.cwd() and path.is_relative_to(root) and _is_file(path) and _is_file(Path(file))
+
+
+def is_own(file: str, checkout: Path) -> bool:
+    """Tell whether a file of the checkout is there, and no link. What is read of a change may lead anywhere."""
+    return _is_file(checkout / file) and not _is_link(checkout, file)
+
+
+def _is_file(path: Path) -> bool:
+    # `Path` raises for a name that no file can have.
+    return os.path.lexists(path) and path.is_file()
 
 
 def _is_link(checkout: Path, file: str) -> bool:
-    path = checkout / file
-    return path.is_symlink() or _real(path) != Path(os.path.normpath(_real(checkout) / file))
+    path, place = checkout / file, os.path.normpath(_real(checkout) / file)
+    return os.path.realpath(path) != place or (os.path.lexists(path) and path.is_symlink())
 
 
 def _real(path: Path) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slipway.authoring.stack.yaml_file import load
-from slipway.base.errors import ConfigError
+from slipway.reviewing.change.files import is_own
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
@@ -17,10 +17,7 @@ def located(review: Review, checkout: Path, touched: Collection[str]) -> Review:
     file that can't be read stays alone. `touched`: the edited files, where they are known: a template's key is no place
     where its file is none of them."""
     file = f"stacks/Pulumi.{review.stack}.yaml"
-    try:
-        stack = load(checkout / file, shown_as=file)
-    except ConfigError:
-        stack = None
+    stack = load(checkout / file, shown_as=file) if is_own(file, checkout) else None
 
     def told(part: Consequence) -> Consequence:
         if part.field.startswith(("slipway:", "gcp:")) and stack and stack.lines:

@@ -77,6 +77,19 @@ def test_links_that_lead_to_each_other_are_links(tmp_path: Path, monkeypatch: py
     assert files_of("files", "head").links == {"a", "b"}
 
 
+def test_a_folder_of_jobs_that_is_a_link_is_not_searched(base: Path) -> None:
+    jobs = base / "head" / FOLDER / "jobs"
+    jobs.rename(base / "elsewhere")
+    jobs.symlink_to("/")
+    assert read(base, f"M\t{FOLDER}/requirements.txt\n").code == {}
+
+
+def test_a_name_that_is_too_long_is_that_of_no_file(base: Path) -> None:
+    name = f"jobs/{'a' * 300}.py"
+    files = read(base, f"M\t{FOLDER}/{name}\n")
+    assert files.touched == {name} and not files.lines
+
+
 def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

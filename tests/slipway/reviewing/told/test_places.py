@@ -54,6 +54,16 @@ def test_what_can_t_be_found_keeps_its_key(checkout: Path) -> None:
     assert field(checkout, "cluster h100", "slipway:templates") == "slipway:templates"
 
 
+def test_what_is_no_file_of_the_checkout_is_not_read(checkout: Path) -> None:
+    file = checkout / "stacks" / "Pulumi.prod.yaml"
+    file.rename(checkout.with_name("elsewhere.yaml"))
+    for target in (checkout.with_name("elsewhere.yaml"), "/dev/zero"):
+        file.symlink_to(target)
+        assert field(checkout, "stack", "gcp:project") == "gcp:project"
+        file.unlink()
+    assert field(checkout, "stack", "gcp:project", "a\0b") == "gcp:project"
+
+
 def test_a_template_s_file_that_nobody_edited_is_no_place(checkout: Path) -> None:
     for file, place in (("pipelines/lora.yaml", ""), ("templates/lora.py", "templates/lora.py parameters.rank")):
         assert field(checkout, "template lora parameter rank", "parameters.rank", touched=(file,)) == place
