@@ -21,31 +21,38 @@ _SAVES = re.compile(
 )
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]|\bparents=""")
 _NAMED = re.compile(r"""["']([\w-]+)["']""")
-_EACH = re.compile(r"""for (\w+) in [(\[]([^)\]]*)[)\]]:\s+\w+\.add_argument\(f["']--\{\1\}""")
+_EACH = re.compile(r"""for (\w+) in [(\[]([^()\[\]]*)[)\]]:\s+\w+\.add_argument\(f["']--\{\1\}""")
 """Arguments of which each has a name of a list."""
-_HANDED = re.compile(r"(\w+)\(\w*parser[,)]")
+_HANDED = re.compile(r"\b(\w+)\(\w*parser[,)]")
 _LONGEST, _BREAK = 400, " ⏎ "
 _WIDEST = 4096
-_MOST_READ = 200_000
-"""Characters of a file whose lines are compared."""
-_ACTS = re.compile("\ufffd|\\b(docopt|defopt|dspy)\\b|@[\\w.]*tool\\b")
-"""Bytes that are not UTF-8, and libraries that act by docstrings."""
+_MOST_READ, _MOST_LINES = 200_000, 5_000
+"""Characters and lines of a file that is compared, as a person reads it."""
+_UNREAD = re.compile("\ufffd|^# /// ", re.MULTILINE)
+"""Bytes that are not UTF-8, and comments that declare what to install (PEP 723)."""
+_ACTS = re.compile(r"\b(docopt|defopt|dspy|__doc__|getdoc)\b|@[\w.]*tool\b")
+"""What acts by docstrings."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def same_program(file: str, before: str, after: str) -> bool:
     """Tell whether a file has the same code, with other comments and docstrings or in another form."""
+    both = f"{before}\n{after}"
+    if not file.endswith(".py") or len(both) > 2 * _MOST_READ or _UNREAD.search(both):
+        return False
+    whole = bool(_ACTS.search(both))
     try:
-        return file.endswith(".py") and not _ACTS.search(before + after) and _parsed(before) == _parsed(after)
+        return _parsed(before, whole) == _parsed(after, whole)
     except _PARSE_ERRORS:
         return False
 
 
-def _parsed(text: str) -> str:
-    """Return the code without docstrings. It is parsed as bytes, since a first line may declare another coding."""
+def _parsed(text: str, whole: bool) -> str:
+    """Return the code, without docstrings unless it is `whole`. It is parsed as bytes, since a first line may declare
+    another coding."""
     tree = ast.parse(text.encode())
-    for node in ast.walk(tree):
+    for node in () if whole else ast.walk(tree):
         if isinstance(node, _HAS_BODY) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return ast.dump(tree)
@@ -59,6 +66,8 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     from difflib import SequenceMatcher
 
     old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > _MOST_LINES:
+        return ()
     blocks = SequenceMatcher(None, old, new).get_opcodes()
     leads = (next((at for at in range(start, end) if new[at].strip()), start) for *_, start, end in blocks)
     return tuple(
@@ -95,7 +104,7 @@ def job_file(text: str, file: str = "") -> JobFile:
     """Return what a file of a job's code names. It is parsed for its arguments, and with its path for its imports."""
     listed = {f"--{name}" for _, names in _EACH.findall(text) for name in _NAMED.findall(names)}
     reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(_EACH.sub("", text))
-    reads_all &= all(f"def {name}(" in text for name in _HANDED.findall(text))
+    reads_all = reads_all and all(f"def {name}(" in text for name in _HANDED.findall(text))
     # Arguments of a subcommand are asked of nobody else.
     parses = "add_argument(" in text and "add_subparsers" not in text
     try:

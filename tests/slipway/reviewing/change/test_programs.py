@@ -1,9 +1,13 @@
 """Texts of code on two sides: the same program, and what code names. # N5 # N14"""
 
+import time
+
 import pytest
 
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING
+from slipway.reviewing.change.files import addresses
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
+from slipway.reviewing.told.redaction import hidden
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -24,6 +28,10 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ("x = 1\n", "x = True\n", False),
         ('"""--a"""\ndocopt(__doc__)\n', '"""--b"""\ndocopt(__doc__)\n', False),
         ('class A(dspy.Signature):\n    """a"""\n', 'class A(dspy.Signature):\n    """b"""\n', False),
+        ('"""a"""\nexec(__doc__)\n', '"""b"""\nexec(__doc__)\n', False),
+        ('"""a"""\nexec(__doc__)\n', '"""a"""\nexec(__doc__)  # b\n', True),
+        ('def f():\n    """a"""\ng(inspect.getdoc(f))\n', 'def f():\n    """b"""\ng(inspect.getdoc(f))\n', False),
+        ("x = 1\n", "# /// script\n# dependencies = ['evil']\n# ///\nx = 1\n", False),
         # Other bytes may have been read as the same text.
         ('# coding: latin-1\nx = "\ufffd"\n', '# coding: latin-1\nx = "\ufffd"\n', False),
         (HIDDEN.format("plain"), HIDDEN.format("coding: utf-7"), False),
@@ -59,6 +67,23 @@ def test_of_long_lines_what_differs_is_shown_and_what_is_left_out_is_counted() -
     (edit,) = edited_lines("a.py", "", "\n# Why.\n" + "first(1)\n\n" * 60)
     assert edit.after.startswith("first(1) ⏎ first(1)") and edit.after.endswith("… and 23 more lines")
     assert edit.key == "a.py:2"  # A block may begin with a blank line.
+
+
+def test_a_file_that_no_person_reads_is_not_compared() -> None:
+    for long in ("x = 1\n" * 5_001, f"x = '{'a' * 200_000}'\n"):
+        assert edited_lines("a.py", long, f"{long}y = 2\n") == ()
+
+
+@pytest.mark.parametrize(
+    "text", [f"X = '{'deadbeef' * 25_000}'", "for a in [" * 20_000, f"f({'parser' * 30_000}", f"a@{'b' * 200_000}"]
+)
+def test_no_text_takes_long(text: str) -> None:
+    """Each took minutes, where a word was read anew from each of its letters."""
+    start = time.perf_counter()
+    assert not job_file(f"parse_args()\n{text}", "jobs/a/task.py").flags
+    assert not same_program("jobs/a/task.py", text, f"{text}x") and not forgetting({"a": (text, "")})
+    assert addresses(text, "") == frozenset() and hidden(text) == text
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(
