@@ -11,8 +11,11 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Set
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
 from slipway.reviewing.change.change import NO_FILES, Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.pins import changed
@@ -30,6 +33,7 @@ _GLOBS = (
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
+_STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """A person's address, or an account's. The name has as many characters as mail allows, or else a long line of letters
@@ -52,14 +56,18 @@ def has_pins(path: str) -> bool:
 
 def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
-    project's place in the repository."""
+    project's place in the repository. Raises ConfigError."""
     if file is None:
         return NO_FILES
     touched, removed = set(), set()
-    for status, paths in _listed(text_of(file)):
-        seen = [seen_from(folder, path) for path in paths if path]
+    for status, *paths in _listed(text_of(file)):
+        if not _STATUS.fullmatch(status) or len(paths) != 1 + status.startswith(("C", "R")) or not all(paths):
+            why = f"{quoted(' '.join((status, *paths)))} is no status of a file: it is cut, or of other flags"
+            fix = "make it with git diff --name-status -z BASE"
+            raise ConfigError(f"{quoted(file)} is not a whole list of files", why=why, fix=fix)
+        seen = [seen_from(folder, path) for path in paths]
         touched |= {*seen[status.startswith("C") :]}
-        if status.startswith(("D", "R")) and seen:
+        if status.startswith(("D", "R")):
             removed.add(seen[0])
     checkout = Path(head or "")
     names = sorted(touched - removed) if head else []
@@ -114,16 +122,17 @@ def _text(path: Path) -> str:
     return text_of(str(path)) if _is_file(path) else ""
 
 
-def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes."""
+def _listed(text: str) -> Iterator[list[str]]:
+    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes; what is
+    cut stands alone."""
     if "\0" in text:
-        words = iter(text.split("\0")[:-1])
-        for status in words:
-            yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]
+        *words, rest = text.split("\0")
+        left = iter(words)
+        yield from ([status, *islice(left, 1 + status.startswith(("C", "R")))] for status in left)
+        yield from [[rest]] if rest else ()
         return
-    for line in text.split("\n"):  # Names may contain Unicode's other line ends.
-        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
-        yield status, paths
+    for line in filter(str.strip, text.split("\n")):  # Names may contain Unicode's other line ends.
+        yield line.split("\t") if "\t" in line else ["M", line.strip()]
 
 
 def _beside_base(file: str, checkout: Path) -> bool:

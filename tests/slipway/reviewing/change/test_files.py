@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.base.errors import ConfigError
 from slipway.reviewing.change.change import Files
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import files_of
@@ -125,6 +126,29 @@ def test_the_source_of_a_copy_stays_as_it_is(tmp_path: Path, listed: str) -> Non
     (tmp_path / "files").write_text(listed)
     files = files_of(str(tmp_path / "files"), None)
     assert files.touched == {"jobs/b.py", "c.py", "d.py"} and files.removed == {"c.py"}
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "M\0deploy.py",
+        "M\0README.md\0M\0dep",
+        "M\0README.md\0M\0",
+        "M\0README.md\0M",
+        "R100\0deploy.py\0",
+        "deploy.py\0README.md\0",
+        "1\t1\tdeploy.py\0",
+        "1\t1\tdeploy.py\n",
+        "R100\tdeploy.py\n",
+        "\0\0\0",
+    ],
+)
+def test_a_list_that_is_cut_or_of_other_flags_is_refused(tmp_path: Path, listed: str) -> None:
+    """Else a file that deploys could be lacking, and nobody would be asked."""
+    (tmp_path / "files").write_text(listed)
+    with pytest.raises(ConfigError, match="not a whole list of files") as refused:
+        files_of(str(tmp_path / "files"), None)
+    assert "git diff --name-status -z" in refused.value.fix
 
 
 @pytest.mark.parametrize(
