@@ -170,7 +170,7 @@ def review(change: Change) -> Review:
         undeployed=preview.refused,
         money=next(iter(amounts), None),
         quota=next(iter(stands), ""),
-        policy=policy_in_words(change),
+        policy=next(iter(told(lambda change: [policy_in_words(change)], "policy")), ""),
         standing=(*(cut_short if begun is not None else ()), *standing),
         plan=tuple(planned(preview)),
         notes=change.notes,

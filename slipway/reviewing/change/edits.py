@@ -99,4 +99,4 @@ def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _below(f"{key}.{name}".lstrip("."), each)
     elif key:
         some = value if isinstance(value, list) else [value]
-        yield key, ", ".join(sorted(each if isinstance(each, str) else json.dumps(each) for each in some))
+        yield key, ", ".join(sorted(each if isinstance(each, str) else json.dumps(each, default=str) for each in some))

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from slipway.base.clock import right_time, wrong_clock
 from slipway.base.codec import MalformedError
+from slipway.base.errors import SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
@@ -38,6 +39,7 @@ MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
 _WINDOWS = 6
 _UNREAD, _GONE = Unknown("nothing was read", "", ""), Unknown("it is gone", "", "")
+_NOTHING: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
 
 
 def change(
@@ -49,7 +51,23 @@ def change(
     identity: str = "",
     files: Files = NO_FILES,
 ) -> Change:
-    """Read the change of one stack. Without a connection nothing of the cloud is read, which is told."""
+    """Read the change of one stack. Without a connection nothing of the cloud is read, which is told. Of facts that
+    can't be compared, which a program may have written in any form, only the engine's steps are left."""
+    try:
+        return _change(preview, connection, now, stack, identity, files)
+    except SlipwayError:
+        raise
+    except Exception as problem:
+        fault = f"{type(problem).__name__}: {problem}"
+        unread = (f"the change could not be read, by a fault of Slipway itself: report it ({fault})",)
+        return Change.between(
+            stack, None, None, _NOTHING, now, known=False, preview=preview, files=files, unread=unread
+        )
+
+
+def _change(
+    preview: Preview, connection: Connection | None, now: datetime, stack: str, identity: str, files: Files
+) -> Change:
     after, problem = declared(preview)
     unread: tuple[str, ...] = ()
     if problem:
@@ -61,7 +79,7 @@ def change(
         unread += (f"{join(others)} {'changes' if len(others) == 1 else 'change'} too, and only one is compared",)
     # The program's word on its place may be edited: jobs are where it was deployed.
     known = deployed(preview)[0] or after
-    live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
+    live = _NOTHING
     wrong = None
     policies: dict[str, frozenset[Bound] | Unknown] = {}
     if connection is None or known is None:

@@ -15,7 +15,9 @@ from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope
 from slipway.model.facts import CATALOG, CLUSTER, Facts
 from slipway.model.facts import STACK as STACK_KEY
+from slipway.model.kinds import PIPELINE_JOB
 from slipway.reviewing.change import reading
+from slipway.reviewing.change.change import Side
 from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, offer, published, template
 
 NOBODY: Any = object()
@@ -50,6 +52,14 @@ def test_a_published_catalog_that_is_gone_makes_no_first_deployment(asked: list[
     assert asked[0].catalog_bucket == "acme-catalog"
     assert not change.first and "lora" in change.old.templates
     assert change.unread[0].startswith("the published catalog can't be read (it is gone)")
+
+
+def test_facts_that_can_t_be_compared_leave_what_the_engine_does() -> None:
+    odd = template("lora", replace(offer(), kind=PIPELINE_JOB.name, request={"runtimeConfig": "x"}))
+    plan = published(facts(template("lora")), facts(odd))
+    change = reading.change(plan, None, NOW, stack=STACK)
+    assert change.unknown == {*Side} and change.preview == plan
+    assert "by a fault of Slipway itself" in change.unread[0]
 
 
 def of_two(old: tuple[Facts, Facts], new: tuple[Facts, Facts]) -> Preview:

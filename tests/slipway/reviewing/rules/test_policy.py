@@ -15,7 +15,7 @@ from slipway.reviewing.consequence import consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import regraded, review
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
-from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, pool
+from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, offer, pool, template
 
 
 @pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
@@ -48,6 +48,12 @@ def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: 
 def test_the_table_counts_a_rule_once_that_is_broken_at_several_places() -> None:
     broken = replace(facts(cluster("a"), cluster("b")), policy={MANDATORY: {"machines": ["g2-*"]}})
     assert policy_in_words(change(facts(), broken)) == "1 broken"
+
+
+def test_requests_that_no_rule_can_read_are_a_fault_of_the_comparison_alone() -> None:
+    odd = template("lora", replace(offer(), kind="later"))
+    reviewed = review(change(facts(), replace(facts(odd), policy={MANDATORY: {"longestTimeout": 5}})))
+    assert any("by a fault of Slipway itself" in part for part in reviewed.incomplete) and not reviewed.policy
 
 
 def test_a_rule_that_was_broken_before_and_is_broken_otherwise_is_told_of_the_change() -> None:

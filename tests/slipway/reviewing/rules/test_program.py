@@ -170,9 +170,10 @@ def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> N
         ("a@acme.example, b@acme.example", "b@acme.example, a@acme.example", []),
         ("replicas: 2", "replicas:   2  # two", []),
         ("config:", "config: [", []),
+        ("config:", "config:\n  a:b: !!binary aGk=", [Edit("a:b", "", "\"b'hi'\"")]),
         ("config:", "secretsprovider: x\nconfig:", [Edit("secretsprovider", "", "x")]),
     ],
-    ids=("value", "list", "order", "form", "no YAML", "top level"),
+    ids=("value", "list", "order", "form", "no YAML", "bytes", "top level"),
 )
 def test_keys_that_differ(old: str, new: str, told: list[Edit]) -> None:
     assert list(edits(BEFORE, BEFORE.replace(old, new))) == told
