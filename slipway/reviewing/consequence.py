@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from slipway.base.codec import As, At, MaybeText
+from slipway.base.codec import As, At, Form, MaybeText
 from slipway.model.findings.finding import FindingKind, Grade, Section, Shown, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.origin import Origin, Program
@@ -19,6 +19,9 @@ IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
 _KEY = re.compile(r"`(slipway:[^`]+|[a-z]+[A-Z][A-Za-z]*)`")
 """A key of a stack file in backticks: a whole one, or its last part, such as `createWithin`."""
+DEAREST = 10**12
+"""USD an hour, below which all prices are."""
+_PRICE = Form(lambda cost: abs(cost) < DEAREST, "a price")
 _SUBJECT = As(Subject.read, str, "a subject")
 _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
 
@@ -29,7 +32,7 @@ class Consequence:
 
     section: Section
     #: One of `slipway/model/findings/kinds.py:KINDS`.
-    kind: str
+    kind: Annotated[str, Form(KINDS.__contains__, "a kind that this version knows")]
     subject: Annotated[Subject, _SUBJECT]
     grade: Annotated[Grade, _GRADE]
     #: Who or what is hit, with `{it}` for the name: `Jobs of {it}`.
@@ -49,7 +52,7 @@ class Consequence:
     #: Its address: the row of `rules/table.json`, or of another table, that its words stand in.
     row: MaybeText = ""
     #: USD an hour.
-    cost: Annotated[float, At("costPerHour")] = 0.0
+    cost: Annotated[float, At("costPerHour"), _PRICE] = 0.0
 
     @property
     def key(self) -> tuple[str, str]:

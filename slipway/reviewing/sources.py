@@ -17,6 +17,8 @@ def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bo
     """Return the whole text. A mark replaces bytes that are not text; `strict` refuses them. Raises ConfigError."""
     errors = "strict" if strict else "replace"
     try:
+        if source == "-" and sys.stdin is None:
+            raise OSError(0, "stdin is closed")
         return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8", errors=errors)
     except (OSError, UnicodeDecodeError) as problem:
         why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,8 @@ from typing import TYPE_CHECKING
 import click
 
 from slipway.base.codec import from_json
-from slipway.base.errors import SlipwayError
-from slipway.base.formatting import counted, join
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import screen
 from slipway.reviewing.sources import preview_of, text_of
 
@@ -97,6 +98,8 @@ def command(
     from slipway.using.context import Clock
 
     folder = "" if folder in (".", "./") else folder.removeprefix("./").strip("/")
+    if twice := [source for source, times in Counter(sources).items() if times > 1]:
+        raise ConfigError(f"{quoted(twice[0])} is named twice", fix="name each source once")
     now = Clock().now()  # The same for all, so that equal findings are told alike.
     touched = files_of(files, head, folder)
     reviews = _reviews(sources, touched, now, live=not no_live)

@@ -37,7 +37,7 @@ from slipway.reviewing.change.usual import (
     varies,
     whose,
 )
-from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.consequence import DEAREST, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row, say
@@ -48,7 +48,7 @@ from slipway.reviewing.rules.words import jobs, owned, quoted
 
 def _read_price(body: Mapping[str, Any]) -> Price:
     amount = Decimal(body["perHour"] or 0)
-    if not amount.is_finite():
+    if abs(amount) >= DEAREST:  # Raises for what is no number.
         raise ValueError(amount)
     return Price(amount, bool(body["complete"]))
 

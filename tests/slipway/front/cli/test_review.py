@@ -1,6 +1,7 @@
 """`slipway review`: sources, outputs, exit codes. What it says of a change: tests/slipway/reviewing. # N5 N14"""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,15 +83,30 @@ def test_the_gate_is_shut_and_a_deployment_by_itself_does_what_was_announced(rev
         ((EDIT, "--gate", "--github", "ask"), "GITHUB_SHA and GH_TOKEN are not"),
         (("--main", "missing", EDIT), "'missing' can't be read"),
         ((), "Missing argument"),
+        ((EDIT, REFUSED, EDIT), "is named twice"),
+        (("-",), "stdin is closed"),
+        ((EDIT, "--files", "-"), "stdin is closed"),
     ],
 )
-def test_what_can_t_be_used(review: Review, arguments: tuple[str, ...], said: str) -> None:
+def test_what_can_t_be_used(
+    review: Review, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
     done = review(*arguments)
     assert done.code == 2 and said in done.err
 
 
-NO_AMOUNT = {"perHour": "NaN", "complete": True}
-MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": NO_AMOUNT, "after": NO_AMOUNT}}
+def document(amount: str = "1", **of_part: object) -> str:
+    """Return a review of one consequence, with the fields that are given in its JSON."""
+    body = write(Told("prod", (consequence("request-changed", Subject("template", "lora"), "changes"),)))
+    body["consequences"][0] |= of_part
+    sides = {side: {"perHour": amount, "complete": True} for side in ("before", "after")}
+    return json.dumps({**body, "money": {"idle": sides, "most": sides, "overlap": sides["before"]}})
+
+
+def test_a_whole_document_is_read(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "whole").write_text(document())
+    assert review("whole").code == 0
 
 
 @pytest.mark.parametrize(
@@ -99,7 +115,9 @@ MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": N
         ('{"kind": "reviews"}', "odd is not a whole document"),
         ('{"kind": "reviews", "reviews": [5]}', "odd is not a review that this version reads"),
         ('{"kind": "review", "schema": 2}', "odd is not a whole review"),
-        (json.dumps({"kind": "review", "schema": 2, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
+        *((document(amount), "is expected") for amount in ("NaN", "Infinity", "1e999999")),
+        *((document(costPerHour=cost), "a price is expected") for cost in (math.nan, math.inf, -1e300)),
+        (document(kind="later"), "a kind that this version knows is expected"),
         (f"{MARKER}\n### words", "odd has no events of a preview"),
         ("[" * 200_000, "odd has no events of a preview"),
         *((text, "odd has no events of a preview") for text in ("", "no events\n", "{}\n", '{"kind": "jobs"}')),
