@@ -144,12 +144,12 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
         former, present = ([_setting(side, each, key) for each in LEVELS] for side in (before, after))
         # A rule that moves to the other level is told once.
         moves = former == present[::-1] and None in former
-        if was == now or (moves and level == ADVISORY):
+        lists = isinstance(was, list) and isinstance(now, list)
+        if was == now or (lists and {*was} == {*now}) or (moves and level == ADVISORY):
             continue
         stricter = was is None
         if not (stricter or now is None):
             less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
-            lists = isinstance(less, list) and isinstance(more, list)
             stricter = all(any(fnmatch(one, of) for of in less) for one in more) if lists else more <= less
         lets, text = let_in.get((level, key), ""), BY_KEY[key].text.rstrip(".") if key in BY_KEY else ""
         shown = [_shown(was), _shown(now)]
@@ -164,9 +164,9 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[tuple[str, str], str
 
 
 def _setting(policy: _Rules, level: str, key: str) -> Any:
-    """Return a rule's setting at a level, a list in one order; None where it is not set, or switched off."""
+    """Return a rule's setting at a level; None where it is not set, or switched off."""
     setting = policy.get(level, {}).get(key)
-    return None if setting is False else sorted({*setting}) if isinstance(setting, list) else setting
+    return None if setting is False else setting
 
 
 def _shown(setting: Any) -> str:

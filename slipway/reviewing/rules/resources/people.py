@@ -12,11 +12,11 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.catalog.lookup import usual_offers
+from slipway.google.catalog.lookup import teams_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.facts import TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import CODE_LABEL
+from slipway.model.labels import CODE_LABEL, label_value
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import scripts, secret_in, timeout_of
@@ -54,8 +54,12 @@ def people(change: Change) -> Iterator[Consequence]:
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
+    teams = {team for offer in change.new.offers for team in teams_of(change.new, offer)}
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
-        yield by_row("urgent-added" if name in now else "urgent-gone", Subject("urgent", name), edits=edits)
+        # A group counts for the team that it is called like.
+        nobody = name.startswith("group:") and label_value(name[6:].partition("@")[0]) not in teams
+        kept: RowName = "urgent-added" if name in now else "urgent-gone"
+        yield by_row(kept, Subject("urgent", name), edits=edits, nobody=nobody)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

@@ -312,7 +312,8 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     free = cluster and not cluster.adopted and not shared
     grade = Grade.WARNING if _is_dearer(offer, template.old) or (first and not free) else None
     so = paid(template, offer)
-    return _tells(template, "offer-added", offer, next=following, so=so, listed=listed, grade=grade)
+    alone = whole_way(offer, template.becomes)
+    return _tells(template, "offer-added", offer, way=alone, next=following, so=so, listed=listed, grade=grade)
 
 
 def _is_dearer(offer: Offer, old: Template) -> bool:

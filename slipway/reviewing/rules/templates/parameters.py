@@ -17,11 +17,12 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import machines_of, whose
+from slipway.reviewing.change.usual import machines_of, way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.offers import refused
 from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.words import named
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -90,22 +91,25 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     called = renames(old, template.new)
-    whole = ((side, usual_offers(side, called=called)) for side in (old, new, template.new))
-    pairs = [(side, offer) for side, some in whole for offer in [each for each in some if each.available][:1]]
-    if len(pairs) < 3:
+    sides = (old, new, template.new)
+    ways = [[each for each in usual_offers(side, called=called) if each.available] for side in sides]
+    if not all(ways):
         return None, ""
+    firsts = [(side, some[0]) for side, some in zip(sides, ways, strict=True)]
     was, alone, machines = (
-        join(dict.fromkeys(f"`{each.machine}`" for each in machines_of(offer, side))) for side, offer in pairs
+        join(dict.fromkeys(f"`{each.machine}`" for each in machines_of(offer, side))) for side, offer in firsts
     )
-    former, now = pairs[0][1], pairs[2][1]
-    if was in (alone, machines):
-        return None, ""
+    former, now = ways[0][0], ways[2][0]
+    stay = {each.capacity_type for some in ways[1:] for each in some}
+    lost = named(dict.fromkeys(way(replace(each, shape="")) for each in ways[0] if each.capacity_type not in stay))
+    same = was in (alone, machines)
     # A price that is not known may be any; that of a reservation is a fee for all of its machines.
     dearer = former.capacity_type != RESERVATION and former.price_per_hour.known < now.price_per_hour.known
     dearer |= not (now.price_per_hour.complete or now.capacity_type == POOL)
     dearer |= former.capacity_type == POOL != now.capacity_type  # A pool is paid anyway.
     case = whose([now], template.new) if any(each.team for each in template.new.offers) else ""
-    return Grade.BLOCKING if dearer else None, say("default-run", case=case, machines=machines, was=was)
+    told = say("default-run", case=case, machines="" if same else machines, was=was, lost=lost)
+    return Grade.BLOCKING if dearer and not same else None, told
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

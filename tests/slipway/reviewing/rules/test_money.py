@@ -217,7 +217,7 @@ def test_a_run_that_a_parameter_makes_larger_is_priced_by_its_default() -> None:
     sized = request({**worker_pool(CPU), "replicaCount": "${workers}"})
     for body, told in ((sized, True), (request(worker_pool(CPU)), False)):
         old, new = (facts(template("lora", replace(on_demand(price), request=body))) for price in ("1", "3"))
-        assert (" a run (default size)" in said(change(old, new))["run-cost"].sentence) is told
+        assert (" a run that way (default size)" in said(change(old, new))["run-cost"].sentence) is told
 
 
 def test_a_sum_of_a_season_is_in_no_title() -> None:
