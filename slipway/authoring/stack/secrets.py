@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from slipway.base.formatting import quoted, short
@@ -14,41 +15,48 @@ FORMS = (
     (re.compile(r"\b1//[\w-]{20,}"), "a refresh token"),
     (re.compile(r"\bAIza[\w-]{30,}"), "an API key"),
     (re.compile(r"\bGOCSPX-[\w-]{8,}"), "a client secret"),
-    (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."), "a signed token"),
+    (re.compile(r"(?:(?<![\w-])eyJ[\w-]{10,}|\beyJ[\w-]{10,200})\.eyJ[\w-]{10,}\."), "a signed token"),
     (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
     (
         re.compile(
             r"\bhf_[A-Za-z0-9]{16,}|(?<![\w-])sk-[\w-]{0,40}?[A-Za-z0-9]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA[KS]IA[A-Z0-9]{12,}"
             r"""|(?i:\bauthorization["']?\s*[:=,]\s*["']?(?:bearer|basic|token)\s+(?=[^\s"']*[\d=])[\w.~+/=-]{8,})"""
             r"|\bxox[abeprs]-[\w-]{10,}|\bxapp-\d[\w-]{10,}|\bBearer [\w.~+/-]{20,}|://([^/\s:@]*):(?!\$[{(]|\1@)[^/\s:@]+@"
-            r"|https?://(?=\w*\d)[\w-]{20,}@|\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{10,}|\b(?:npm|r8|gsk|[sr]k_live)_[A-Za-z0-9]{20,}"
+            r"|https?://(?=\w*\d)[\w-]{20,}@|\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{10,}|\b(?:npm|r8|gsk|[sr]k_(?:live|test)|whsec|lin_api)_[A-Za-z0-9+/]{20,}"
             r"|\b(?:dckr_pat|lsv2_[ps][tk])_[\w-]{20,}|\bnvapi-[\w-]{20,}|\bpypi-AgE[\w-]{10,}|\bdapi[0-9a-f]{32}|\bSG\.[\w-]{16,}\.[\w-]{16,}"
             r"|\b(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|webhook\.office\.com/webhookb2)/[\w@/-]{20,}"
-            r"|[?&](?i:sig|X-(?:Goog|Amz)-Signature)=(?=\D*\d)[\w%+/=-]{16,}"
+            r"|\bhv[sbr]\.[\w-]{20,}|\bdp\.(?:pt|st|ct|sa|scim)\.[\w.-]{20,}|\bdo[opr]_v1_[0-9a-f]{20,}|\bAT(?:AT|CT)T[\w-]{16,}|\bfigd_[\w-]{20,}"
+            r"|\bsbp_[0-9a-f]{20,}|\bAGE-SECRET-KEY-1[0-9A-Z]{20,}|\bGOOG1E[A-Z0-9]{20,}|\b\d{8,10}:AA[\w-]{30,}|\b(?:secret|ntn)_[A-Za-z0-9]{40,}"
+            r"|\b(?:dl\.cloudsmith\.io|(?:pypi|pip)\.fury\.io|packagecloud\.io/priv|conda\.anaconda\.org/t)/(?=[A-Za-z_-]*\d)[\w-]{12,}/"
+            r"|[?&](?i:sig|X-(?:Goog|Amz)-Signature)=(?=[A-Za-z_%+/=-]*\d)[\w%+/=-]{16,}"
         ),
         "a key to another service",
     ),
 )
-# Only a name's last word counts: `max_tokens`, `token_type` and `password_file` have no secret. A number may follow.
+# `max_tokens`, `token_type` and `password_file` have no secret: only a name's last word counts, before words that tell
+# which of several, or how it is written: `API_TOKEN_V2`, `PRIVATE_KEY_B64`.
 _NAMES = re.compile(
     r"(?:(?i:(?:^|[_.-])(?:token|secret|password|passwd|passphrase|pwd|credentials?|secret_?data|connection_?string"
-    r"|(?:api|access|account|private|secret)[_-]?key))"
-    r"|[A-Z0-9](?:TOKEN|SECRET|PASSWORD|CREDENTIALS?|_PASS)"
-    r"|[a-z0-9](?:Token|Secret|Password|Credentials?|(?:Api|Access|Account|Private|Secret)Key))[_-]?\d*$"
+    r"|encryption_?salt|encrypted_?key|(?:api|access|account|private|secret)[_-]?key))"
+    r"|[A-Z0-9](?:TOKEN|SECRET|PASSWORD|CREDENTIALS?|PASSWD|PWD|_PASS)"
+    r"|[a-z0-9](?:Token|Secret|Password|Credentials?|(?:Api|Access|Account|Private|Secret)Key))"
+    r"(?:[_-]?\d{1,9}|[_-]?[vV]\d{1,9}|[_-](?i:value|b64|base64|base|pem|json|prod|production|dev|staging|old|new|prev|previous|fallbacks?))*$"
 )
 # `JUDGE_KEY`, `--auth`; such a name may be a column's or a mode's as well, with a plain word or a number.
 _KEY = re.compile(
-    r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass)|(?-i:^[A-Z0-9]*KEY|^(?:DB|PG|SQL|MYSQL|REDIS|SMTP|FTP|USER|ADMIN)PASS))[_-]?\d*$"
+    r"(?i)(?:[_-]key|(?:^|[_-])(?:auth|pass|passwords|creds)|(?-i:(?:^|API_|ACCESS_|AUTH_)(?:TOKENS|SECRETS)|^[A-Z0-9]*KEY|^(?:DB|PG|SQL|MYSQL|REDIS|SMTP|FTP|USER|ADMIN)PASS))[_-]?\d*$"
 )
-_WORD = re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*|oauth2|[\d.,e+-]+|https?://.*")
+_WORD = re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*|oauth2|[\d.,e+-]+[kKMBT]?|https?://.*")
 # `curl -u ada:X`; not `--user 1000:1000`, two numbers, and `--user group:ml@acme.example`, a member.
 _LOGIN_FLAG = re.compile(r"[sSfLkv]*u|(?:proxy-)?user")
 _LOGIN_VALUE = re.compile(r"(?!(?:user|group|domain|serviceAccount):)[^\s:/]+:(?!\d+$|\$)[^/].*")
 # `GITHUB_PAT=X`, a personal access token; such a name may be a pattern's as well.
 _TOKEN_NAME, _TOKEN = re.compile(r"[A-Z]_PAT$"), re.compile(r"(?=\D*\d)[A-Za-z0-9]{12,}")
-# `curl -uada:X` and `mysql -pX`, without a space.
+# `curl -uada:X` and `mysql -pX`, without a space, `auth=("ada", "X")`, and `login ada password X` of a netrc.
 _GLUED = re.compile(
-    r"\b(?:curl\b[^\n|;&]{0,200}?\s-u[^\s:=]+:|(?:mysql|mariadb|sshpass)\b[^\n|;&]{0,200}?\s-p)[\"']?([^\s\"';&|]{4,})"
+    r"(?:\bcurl\b[^\n|;&]{0,200}?\s-u[^\s:=]{1,80}:|\b(?:mysql|mariadb)\b[^\n|;&]{0,200}?\s-p|\bsshpass\s{1,9}-p\s{0,9}"
+    r"|\b(?:auth\s{0,9}=\s{0,9}|\w{0,20}BasicAuth)\(\s{0,9}[\"'][^\"'\n]{0,80}[\"'],\s{0,9}[bfru]{0,2}(?=[\"'])"
+    r"|\blogin\s{1,9}\S{1,80}\s{1,9}password\s{1,9}|^\s{0,9}password\s{1,9}(?=\S+\s*$))[\"']?([^\s\"';&|]{4,})"
 )
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
@@ -66,10 +74,23 @@ _ASSIGNED = re.compile(
 _LOGIN = re.compile(
     r"""\blogin(?:\(\s*(?:\w+\s*=\s*)?["']|\s+(?:--?[\w-]+(?:[= ]https?://\S+)?\s+)*["']?)([\w+/=.~-]{20,})"""
 )
-# `"password": "X"` of JSON, and `password = "X"` or `"--password", "X"` of a program.
+# `"password": "X"` of JSON, and `password: str = "X"`, `getenv("PASSWORD") or "X"` or `"--password", "X"` of a program.
 _QUOTED = re.compile(
-    r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*(?:[:,]|(?::[\w |]{1,30})?=)\s*(?:default=)?"""
-    r"""(?=["']([^"']+)|(?<!,)(?![a-z_]+\.[a-z_.]+\s*$)([\w./+-]{8,})\s*$)"""
+    r"""(?<![\w-])([\w-]{1,60})["']?\]?\s{0,9}(?::=|[:,]|!=|(?::[\w |.,\[\]]{1,60})?={1,2}|\)\s{0,9}or\b)\s{0,9}"""
+    r"""(?:[^\n#"'=]{0,80}(?:["'][^\n"']{0,80}["'][^\n#"']{0,80})?\bor\s{1,9})?(?:(?:Field|SecretStr)\(\s{0,9})?(?:default=)?[(\[]?\s{0,9}"""
+    r"""(?=[bBfFrRuU]{0,2}(?:\"{3}|'{3}|["'])([^"']+)|(?<!,)(?![a-z_]+\.[a-z_.]+\s*$)([\w./+=:!@#$%^&*~?-]{8,})\s*$)"""
+)
+# `add_argument("--token", type=str, default="X")`, `- name: TOKEN` with its `value: X`, `"X-Api-Key: X"`, `?token=X`.
+_APART = re.compile(
+    r"""(?:["']-{1,2}([\w-]{1,60})["'],[^\n]{0,200}?\bdefault\s{0,9}=|["']([\w-]{1,60}):(?=\s{0,9}[^\s"']+["'])|[?&]([\w-]{1,60})="""
+    r"""|\bname["']?\s{0,9}[:=]\s{0,9}["']?([\w-]{1,60})["']?,?\s{1,9}["']?value["']?\s{0,9}[:=])\s{0,9}[bBfFrRuU]{0,2}["']?([^\s"',}&]+)"""
+)
+# What stands after a name whose value is on the next line: the mark of a block of YAML, and a comment.
+_BEFORE_VALUE = re.compile(r"(?:\s{0,9}[>|][+-]?)?\s{0,9}(?:\s#[^\n]*)?$")
+_PART_OF_VALUE = re.compile(r"""\s*[bBfFrRuU]{0,2}(["']).*\1\s*\\?""")
+# Random text alone on a line of code: a value below its name, and a private key's inner lines.
+_ALONE_RANDOM = re.compile(
+    r"""[\s(\[]*[bBfFrRuU]{0,2}["']{0,3}(?=[A-Za-z+/]*\d)(?=[\d+/]*[A-Za-z])[A-Za-z0-9+/]{24,200}={0,2}(?:\\n)?["']{0,3}[\s,+)\]\\]*"""
 )
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
@@ -120,9 +141,10 @@ def has_form(text: str) -> bool:
 
 def looks_secret(value: str, name: str = "") -> bool:
     """Tell whether a value looks secret, or its name is a secret's; `NAME__SECRET` names a reference, and may."""
-    value = value[:_LONGEST]
-    if has_form(value):
-        return True
+    return has_form(value) or _is_named(value[:_LONGEST], name)
+
+
+def _is_named(value: str, name: str) -> bool:
     if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
         return False
     if _LOGIN_FLAG.fullmatch(name):
@@ -150,9 +172,18 @@ def has_secret(text: str, name: str = "") -> bool:
     """Tell whether a value looks secret, or sets something in it that does."""
     # A call of a program has `token=…` in small letters.
     variables = ((key, value) for key, value in assigned(text) if key.startswith("-") or not key.islower())
-    entries = ((key, value or word) for key, value, word in _QUOTED.findall(text[:_LONGEST]))
+    found = (*_QUOTED.finditer(text[:_LONGEST]), *_APART.finditer(text[:_LONGEST]))
+    entries = (tuple(filter(None, match.groups())) for match in found)
     pairs = ((key.lstrip("-"), value) for key, value in (*variables, *entries))
-    return looks_secret(text, name) or any(looks_secret(value, key) for key, value in pairs)
+    return looks_secret(text, name) or any(_is_named(value, key) for key, value in pairs)
+
+
+def lines_have_secret(lines: Sequence[str], above: Sequence[str] = ()) -> bool:
+    """Tell whether lines of code have a secret, whose name may stand in the lines `above` them."""
+    opening = next((line for line in reversed(above) if line.strip() and not _PART_OF_VALUE.fullmatch(line)), "")
+    pairs = pairwise((opening, *(line for line in lines if line.strip())))
+    both = (f"{_BEFORE_VALUE.sub('', name[-_LONGEST:])} {value.strip()}" for name, value in pairs)
+    return any(map(has_secret, (*lines, *both))) or any(map(_ALONE_RANDOM.fullmatch, lines))
 
 
 def paired(words: Iterable[str]) -> tuple[str, ...]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from itertools import permutations
 
-from slipway.authoring.stack.secrets import has_secret
+from slipway.authoring.stack.secrets import lines_have_secret
 from slipway.base.formatting import counted
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING, Argument, Edit, JobFile
 from slipway.reviewing.change.secret_values import HIDDEN, bare
@@ -71,14 +70,18 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     blocks = SequenceMatcher(None, old, new).get_opcodes()
     leads = (next((at for at in range(start, end) if new[at].strip()), start) for *_, start, end in blocks)
     return tuple(
-        Edit(f"{file}:{lead + 1}", *(_lines(*sides) for sides in permutations((old[first:last], new[start:end]))))
+        Edit(
+            f"{file}:{lead + 1}",
+            _lines(old[first:last], new[start:end], old[:first]),
+            _lines(new[start:end], old[first:last], new[:start]),
+        )
         for lead, (what, first, last, start, end) in zip(leads, blocks, strict=True)
         if what != "equal" and any(line.strip() for line in (*old[first:last], *new[start:end]))
     )
 
 
-def _lines(lines: list[str], beside: list[str]) -> str:
-    if any(map(has_secret, lines)):
+def _lines(lines: list[str], beside: list[str], above: list[str]) -> str:
+    if lines_have_secret(lines, above):
         return HIDDEN
     stripped = ([line.strip() for line in some if line.strip()] for some in (lines, beside))
     text, other = (_BREAK.join([line for line in some if line[0] != "#"] or some) for some in stripped)

@@ -7,6 +7,8 @@ from slipway.base.formatting import short
 from slipway.model.catalog.placeholders import DOLLAR, placeholder, render
 
 HIDDEN = "(not shown)"
+_BEFORE = 2048
+"""The characters before a part in which its name may stand."""
 
 
 def shown(value: object, name: str = "") -> str:
@@ -18,12 +20,13 @@ def shown(value: object, name: str = "") -> str:
 def bare(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:
     """Return the same without backticks; of a long one the part in which it differs from the value `beside` it."""
     text = render(value).replace(placeholder(DOLLAR), "$")
-    part = text
+    part = near = text
     if len(text) > longest and beside:
         both = enumerate(zip(text, beside, strict=False))
         start = next((place for place, (one, two) in both if one != two), len(beside)) - longest // 2
         part = f"…{text[max(start, text.find('/', start, start + longest // 2)) :]}" if start > 0 else text
-    if has_secret(text, name) or has_secret(part):
+        near = text[max(0, start - _BEFORE) :]
+    if has_secret(text, name) or any(map(has_secret, {part, near} - {text})):
         return HIDDEN
     if not beside and len(part) > longest and part.startswith("projects/"):
         part = f"…{part[-longest + 1 :]}"  # A resource's own name comes last.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.authoring.stack.secrets import has_secret
+from slipway.authoring.stack.secrets import has_secret, lines_have_secret, without_secrets
 
 RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
@@ -56,6 +56,39 @@ RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
         f"https://a.blob.core.windows.net/c?sv=1&sig={RANDOM}%3D",
         f"https://storage.googleapis.com/b/o?X-Goog-Signature={RANDOM}",
         "redis://:hunter2@cache:6379/0",
+        'password = f"hunter2"',
+        "password = rb'hunter2'",
+        'password = """hunter2"""',
+        'password: Optional[str] = "hunter2"',
+        'if (password := "hunter2"):',
+        'assert password == "hunter2"',
+        'password: SecretStr = Field(default="hunter2")',
+        'parser.add_argument("--api-key", type=str, default="hunter2")',
+        'parser.add_argument("--api-key", default="hunter2", type=str)',
+        'get(url, auth=("ada", "hunter2"))',
+        'get(url, auth=HTTPBasicAuth("ada", "hunter2"))',
+        'connect(os.getenv("DB_PASSWORD") or "hunter2")',
+        'token = os.getenv("X") or "hunter2"',
+        "sshpass -p hunter2 ssh acme",
+        "machine acme login ada password hunter2",
+        "  password hunter2",
+        '{"name": "DB_PASSWORD", "value": "hunter2"}',
+        '"X-Api-Key: hunter2"',
+        "https://acme.example/x?token=hunter2",
+        "db_password: hunter2!hunter2?",
+        f"hvs.{RANDOM}",
+        f"sk_test_{RANDOM}",
+        f"whsec_{RANDOM}",
+        f"dp.pt.{RANDOM}",
+        f"dop_v1_{RANDOM}",
+        f"ATATT3{RANDOM}",
+        f"lin_api_{RANDOM}",
+        f"figd_{RANDOM}",
+        f"sbp_{RANDOM}",
+        f"AGE-SECRET-KEY-1{RANDOM.upper()}",
+        f"GOOG1E{RANDOM.upper()}",
+        f"123456789:AA{RANDOM}",
+        f"--index-url https://dl.cloudsmith.io/{RANDOM}/acme/python/simple/",
     ],
 )
 def test_a_text_is_hidden_that_sets_a_secret_by_its_name(text: str) -> None:
@@ -64,7 +97,27 @@ def test_a_text_is_hidden_that_sets_a_secret_by_its_name(text: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["token", "TOKEN1", "HF_TOKEN_2", "DB_PASS", "db_pass", "auth", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "secretKey"],
+    [
+        "token",
+        "TOKEN1",
+        "HF_TOKEN_2",
+        "DB_PASS",
+        "db_pass",
+        "auth",
+        "PGPASSWORD",
+        "AWS_SECRET_ACCESS_KEY",
+        "secretKey",
+        "API_TOKEN_V2",
+        "TOKENS",
+        "DBPWD",
+        "CREDS",
+        "SECRET_VALUE",
+        "PRIVATE_KEY_B64",
+        "PASSWORD_PROD",
+        "DJANGO_SECRET_KEY_FALLBACK",
+        "encryptionsalt",
+        "encryptedkey",
+    ],
 )
 def test_a_value_is_hidden_whose_name_is_a_secrets(name: str) -> None:
     assert has_secret("hunter2", name)
@@ -95,7 +148,47 @@ def test_a_value_is_hidden_whose_name_is_a_secrets(name: str) -> None:
         ("<pad>", "pad_token"),
         ("first", "sort_key"),
         ("projects/acme/secrets/hf-token/versions/1", "HF_TOKEN"),
+        ("10B", "TOKENS"),
+        ("300M", "TRAIN_TOKENS"),
+        ("12x", "token_count"),
+        ("12x", "password_length"),
+        ("hf-token1", "secret_name"),
+        ("4096b", "key_size"),
+        ('parser.add_argument("--token-type", type=str, default="word1")', ""),
+        ('auth=("ada", read())', ""),
+        ('password = os.getenv("X") or read()', ""),
+        ("password: str | None = None", ""),
+        ("https://acme.example/x?page_size=40&sort=name1", ""),
     ],
 )
 def test_what_is_no_secret_is_shown(text: str, name: str) -> None:
     assert not has_secret(text, name)
+
+
+KEY_LINE = "MIIEowIBAAKCAQEAx1y2Zk9sQ3p0b2tlbg7JwqWmX4"
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("password = (", '    "hunter2"'),
+        ('password = (\n    "hunter"', '    "hunter2"'),
+        ('"password":  # of the database', '    "hunter2",'),
+        ("db_password: >-", "  hunter2hunter2"),
+        ("- name: DB_PASSWORD", "  value: hunter2"),
+        ("-----BEGIN KEY-----", KEY_LINE),
+        ('KEY = """', f'"{KEY_LINE}\\n"'),
+    ],
+)
+def test_a_line_of_code_is_hidden_that_has_the_value_of_the_line_above(above: str, line: str) -> None:
+    assert lines_have_secret([line], above.splitlines())
+    assert lines_have_secret([*above.splitlines(), "", line])
+    assert not lines_have_secret(['    "gemma-3b"', "steps: 40"], ["model = ("])
+
+
+@pytest.mark.parametrize(
+    "unit", ["-eyJ", "?sig=", "&sig=a", "://a:", "a=", "a or ", "authorization: bearer ", "12345678:"]
+)
+def test_a_long_text_takes_no_long_time(unit: str) -> None:
+    text = unit * (240_000 // len(unit))
+    assert without_secrets(text) == text and not has_secret(text)
