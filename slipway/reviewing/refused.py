@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.authoring.stack.secrets import without_named
 from slipway.base.errors import ConfigError, Fault
 from slipway.base.formatting import short
 from slipway.deploying.engine.preview import REFUSED
@@ -19,7 +20,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
     ConfigError where it refuses no stack."""
     try:
         stacks = {str(stack["file"]): str(stack["stack"]) for stack in body["stacks"] if not stack["ok"]}
-        mistakes = [(str(mistake["file"]), _told(mistake), str(mistake["fix"])) for mistake in body["findings"]]
+        mistakes = [(str(mistake["file"]), *_told(mistake)) for mistake in body["findings"]]
     except (AttributeError, LookupError, TypeError) as problem:
         why, fix = f"{type(problem).__name__}: {problem}", "make it with slipway check --output json"
         raise ConfigError(f"{source} is not a whole check", why=why, fix=fix) from problem
@@ -35,6 +36,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
     return tuple(reviews)
 
 
-def _told(mistake: Mapping[str, Any]) -> str:
+def _told(mistake: Mapping[str, Any]) -> tuple[str, str]:
     key = f"{mistake['key']}: " if mistake["key"] else ""
-    return short(" ".join(f"{mistake['file']}:{mistake['line']} {key}{mistake['what']}".split()), 300)
+    told = without_named(f"{mistake['file']}:{mistake['line']} {key}{mistake['what']}")
+    return short(" ".join(told.split()), 300), without_named(str(mistake["fix"]))

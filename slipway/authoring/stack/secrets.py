@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 from slipway.base.formatting import quoted, short
@@ -92,6 +92,10 @@ _PART_OF_VALUE = re.compile(r"""\s*[bBfFrRuU]{0,2}(["']).*\1\s*\\?""")
 _ALONE_RANDOM = re.compile(
     r"""[\s(\[]*[bBfFrRuU]{0,2}["']{0,3}(?=[A-Za-z+/]*\d)(?=[\d+/]*[A-Za-z])[A-Za-z0-9+/]{24,200}={0,2}(?:\\n)?["']{0,3}[\s,+)\]\\]*"""
 )
+# `https://admin:admin@acme.example`, which an example may have, but no index of packages, and a token in its path.
+_IN_ADDRESS = re.compile(
+    r"://[^/\s@]{0,200}:(?!\$[{(])[^/\s]{1,200}@|(?<=[\w-]/)(?=[A-Za-z]{0,99}\d)(?=\d{0,99}[A-Za-z])[A-Za-z0-9]{16,48}(?=/|$)"
+)
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 _CONFIGURATION = re.compile(
@@ -159,6 +163,35 @@ def without_secrets(text: str) -> str:
     for form, _ in FORMS:
         text = form.sub("(hidden)", text)
     return text
+
+
+def without_named(text: str) -> str:
+    """Return a tool's message with what is a secret by its form or its name hidden, and each line's beginning."""
+    return "\n".join(_line_without(line[:_LONGEST]) for line in without_secrets(text).split("\n"))
+
+
+def _line_without(line: str) -> str:
+    told, shown_from = "", 0
+    for start, end in sorted(_spans(line)):
+        if start >= shown_from:
+            told += f"{line[shown_from:start]}(hidden)"
+        shown_from = max(shown_from, end)
+    return told + line[shown_from:]
+
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of values whose names are a secret's. A single word may tell what is wrong: `token: expired`."""
+    for match in chain.from_iterable(each.finditer(line) for each in (_ASSIGNED, _QUOTED, _APART, _GLUED, _LOGIN)):
+        *names, value = filter(None, match.groups())
+        start, end = match.span(match.lastindex or 0)
+        ends_line = match.re is _QUOTED and not match[2] and _WORD.fullmatch(value)
+        if not ends_line and (not names or _is_named(value, names[0].lstrip("-"))):
+            yield start, end
+
+
+def address_has_secret(text: str) -> bool:
+    """Tell whether an index of packages, or a package's address, has a secret in it."""
+    return has_form(text) or bool("://" in text and _IN_ADDRESS.search(text[:_LONGEST]))
 
 
 def assigned(text: str) -> list[tuple[str, str]]:

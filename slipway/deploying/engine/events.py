@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.authoring.stack.secrets import without_secrets
+from slipway.authoring.stack.secrets import without_named
 from slipway.base.codec import from_json
 from slipway.deploying.engine.preview import REFUSED, SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
 from slipway.model.facts import Fact
@@ -103,7 +103,9 @@ class _Stream:
         elif "diagnosticEvent" in event:
             diagnostic = event["diagnosticEvent"]
             severity = str(diagnostic.get("severity", ""))
-            text = without_secrets(str(diagnostic.get("message", ""))).strip()
+            text = str(diagnostic.get("message", "")).strip()
+            # The others are many, and are shown to nobody.
+            text = without_named(text) if severity in ("error", "warning") else text
             if severity == "error" and text and text not in self.errors:
                 self.errors.append(text)
             elif severity == "warning" and text and text not in self.warnings:
@@ -118,7 +120,7 @@ class _Stream:
                 pack=str(broken["policyPackName"]),
                 rule=str(broken["policyName"]),
                 about=str(broken.get("resourceUrn") or "").rpartition("::")[2],
-                message=without_secrets(str(broken.get("message") or "")).strip(),
+                message=without_named(str(broken.get("message") or "")).strip(),
                 mandatory=broken.get("enforcementLevel") not in ("advisory", "disabled"),
             )
             self.objections.add(objection)

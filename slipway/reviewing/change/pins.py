@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import address_has_secret, has_secret
 from slipway.base.formatting import last_part, short
 from slipway.base.installation import NAME
 from slipway.reviewing.change.edits import Edit
@@ -14,6 +14,7 @@ from slipway.reviewing.change.secret_values import HIDDEN
 PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
 """Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", re.DOTALL)
+_OPTION = re.compile(r"^(--[\w-]+)=")
 _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
 _COMMIT = re.compile(r"(@[0-9a-f]{12})[0-9a-f]{28}\b")
 _WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
@@ -35,8 +36,9 @@ def _by_name(text: str) -> dict[str, str]:
     requirements: dict[str, list[str]] = {}
     for line in lines(text):
         name = _NAMED.fullmatch(line)
-        key, asked = (package(name[1]), name[2]) if name else line.partition(" ")[::2]
-        requirements.setdefault(key, []).append(asked)
+        key, asked = (package(name[1]), name[2]) if name else _OPTION.sub(r"\1 ", line).partition(" ")[::2]
+        # `-ihttps:…` has no space.
+        requirements.setdefault(HIDDEN if address_has_secret(key) else key, []).append(asked)
     return {key: "\n".join(sorted(some)) for key, some in requirements.items()}
 
 
@@ -47,7 +49,7 @@ def _version(asked: str | None, name: str) -> str:
     bare = _HASH.sub("", asked).strip().removeprefix("==")
     wheel = _WHEEL.fullmatch(last_part(bare))
     told = wheel[1] if wheel else _COMMIT.sub(r"\1…", bare) or ("any version" if name[0].isalnum() else "given")
-    return HIDDEN if looks_secret(bare) else short(told)
+    return HIDDEN if has_secret(f"{name} {bare}") or address_has_secret(told) else short(told)
 
 
 def package(name: str) -> str:

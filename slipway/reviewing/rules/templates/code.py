@@ -9,11 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import CONSTRAINT, names_index
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import address_has_secret, looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders, started
@@ -192,7 +192,7 @@ def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
 def _elsewhere(template: TemplateChange) -> Consequence:
     was, now = (indexes(side.requirements) for side in (template.old, template.new))
     more = [index for index in now if index not in was] if {*was} < {*now} else []
-    told = [few(f"`{bare(index, longest=100)}`" for index in some) for some in (was, now, more)]
+    told = [few(f"`{_bare(index)}`" for index in some) for some in (was, now, more)]
     values: dict[str, Any] = dict(zip(("before", "after", "more"), told, strict=True))
     values |= {"fewer": {*now} < {*was}, "extra": now[1:]}
     values["private"] = any("-python.pkg.dev/" in each for each in {*now} - {*was})
@@ -247,7 +247,11 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 def _shown(requirement: str) -> str:
     requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
     name, at, _ = requirement.partition(" @ ")
-    return f"{name} @ … (hidden)" if at and looks_secret(requirement) else bare(requirement, longest=100)
+    return f"{name} @ … (hidden)" if at and address_has_secret(requirement) else _bare(requirement)
+
+
+def _bare(requirement: str) -> str:
+    return HIDDEN if address_has_secret(requirement) else bare(requirement, longest=100)
 
 
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:

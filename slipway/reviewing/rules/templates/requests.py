@@ -128,7 +128,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
         if rule.kind == "account-changed" and stays and preview and preview.errors:
             continue  # It names a trainer that the stack has no more.
         # A plain secret has a row of its own.
-        if isinstance(becomes, tuple) or rule.called(name) not in plain:
+        if isinstance(becomes, tuple) or _called(rule, name) not in plain:
             yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
 
 
@@ -152,7 +152,7 @@ def _told(
     every_role = {role for label in at for side in both[label] for role in side.roles}
     part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
     some = f" in {join(at)}" if len(at) < len(both) else ""
-    part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
+    part = f"{_called(rule, difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
     # Other machines are another shape, so that the old one is known.
     known = [both[label][0] for label in at] if rule.what == "machines" else offers
@@ -320,4 +320,9 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
             called = "secret" if f"{last_part(path)}__SECRET" in were else name.lstrip("-")
             if has_secret(given, called) or has_secret(value):
                 rule, named = rule_of(path, RULES)
-                yield rule.called(named.get("name", "")), value
+                yield _called(rule, named.get("name", "")), value
+
+
+def _called(rule: Rule, name: str) -> str:
+    """Return the place as a comment may have it: its name is what somebody has written, too."""
+    return rule.called(HIDDEN if has_secret(name) else name)

@@ -1,8 +1,10 @@
 """Secrets in plain text: what is hidden of what people may have written."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slipway.authoring.stack.secrets import has_secret, lines_have_secret, without_secrets
+from slipway.authoring.stack.secrets import has_secret, lines_have_secret, without_named, without_secrets
 
 RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
@@ -191,4 +193,39 @@ def test_a_line_of_code_is_hidden_that_has_the_value_of_the_line_above(above: st
 )
 def test_a_long_text_takes_no_long_time(unit: str) -> None:
     text = unit * (240_000 // len(unit))
-    assert without_secrets(text) == text and not has_secret(text)
+    assert without_secrets(text) == text and not has_secret(text) and len(without_named(text)) == 4096
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "error: DB_PASSWORD={}",
+        'error: {{"password": "{}"}}',
+        "error: judge --password {} --x 1",
+        "error: with token={}; tried twice",
+        "why: mysql -p{} failed",
+        "connecting with token: {}",
+        "GET https://acme.example/x?page=2&api_key={} twice",
+        "two lines\nDB_PASSWORD={}\nTOKEN={}",
+    ],
+)
+def test_of_a_message_the_values_are_hidden_whose_names_are_a_secrets(message: str) -> None:
+    assert without_named(message.replace("{}", "hunter2!")) == message.replace("{}", "(hidden)")
+
+
+def test_a_message_that_has_no_secret_is_kept() -> None:
+    told = "error: invalid token: expired\n  why: secrets 'HF_TOKEN': it is in env as well\n  fix: gcloud auth login"
+    assert without_named(told) == told
+
+
+WORDS = st.sampled_from(
+    ["DB_PASSWORD=", "--token ", "token=", '"', "'", " ", "\n", ",", "(", "x", "hunter2", " ghp_" + RANDOM]
+)
+
+
+@given(st.lists(WORDS, max_size=12).map("".join))
+def test_hidden_messages_have_no_secret_and_nothing_new(text: str) -> None:
+    told = without_named(text)
+    assert RANDOM not in told
+    assert not [line for line in told.splitlines() if line.startswith("DB_PASSWORD=hunter2")]
+    assert all(part in text for part in told.split("(hidden)"))

@@ -53,12 +53,14 @@ def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_p
         "resourceUrn": urn,
         "policyPackName": "acme",
         "policyName": "team-label",
-        "message": "no label: hf_0123456789abcdefAB\n",
+        "message": "no label: hf_0123456789abcdefAB, TOKEN=hunter2\n",
     }
     lines = [event(policyEvent={**told, "enforcementLevel": level}) for level in ("mandatory", "advisory", "mandatory")]
     preview = read([*lines, event(summaryEvent={"result": "failed"})])
     (advisory, mandatory) = preview.objections
-    assert mandatory == Objection("acme", "team-label", "artifacts", "no label: (hidden)", mandatory=True)
+    assert mandatory == Objection(
+        "acme", "team-label", "artifacts", "no label: (hidden), TOKEN=(hidden)", mandatory=True
+    )
     assert advisory == replace(mandatory, mandatory=False)
     assert "until this is mended" in preview.why
 
@@ -73,6 +75,12 @@ def refused() -> Iterator[str]:
     yield event(preludeEvent={"config": {}})
     yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
     yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
+
+
+@pytest.mark.parametrize("severity", ["error", "warning"])
+def test_no_secret_of_a_message_is_kept(severity: str) -> None:
+    preview = read([event(diagnosticEvent={"severity": severity, "message": "no login with DB_PASSWORD=hunter2"})])
+    assert [*preview.errors, *preview.warnings] == ["no login with DB_PASSWORD=(hidden)"]
 
 
 @pytest.mark.parametrize("end", [[], [event(summaryEvent={"result": "failed"})]])

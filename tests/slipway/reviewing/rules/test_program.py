@@ -74,6 +74,9 @@ AT = "https://example.com/slipway_vertex-{}-py3-none-any.whl"
 OLD = f"slipway-vertex[deploy] @ {AT.format('0.1.0')}#sha256={A}\nclick==8.2.0 \\\n    --hash=sha256:{B}\n"
 
 
+TOKEN = "https://pypi.example/a1b2c3d4e5f6a7b8/simple"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -89,6 +92,9 @@ OLD = f"slipway-vertex[deploy] @ {AT.format('0.1.0')}#sha256={A}\nclick==8.2.0 \
             "`click` 8.2.0 → `8.2.0 ==8.2.0 ; python_version < '3.12'`",
         ),
         ("click==8.2.0", "--index-url https://a:b@pypi.example\nclick==8.2.0", "`--index-url` none → `(not shown)`"),
+        ("click==8.2.0", "-i https://a:a@pypi.example\nclick==8.2.0", "`-i` none → `(not shown)`"),
+        ("click==8.2.0", f"--index-url={TOKEN}\nclick==8.2.0", "`--index-url` none → `(not shown)`"),
+        ("click==8.2.0", f"-i{TOKEN}\nclick==8.2.0", "`(not shown)` none → `given`"),
         (
             AT.format("0.1.0"),
             "git+https://example.com/x.git@v2",
@@ -181,4 +187,5 @@ def test_keys_that_differ(old: str, new: str, told: list[Edit]) -> None:
 
 def test_no_secret_is_shown() -> None:
     after = f"{BEFORE}  other:token: {{ secure: v1:abc }}\n  other:password: hunter2-hunter2\n"
+    after = f"encryptionsalt: v1:abc:v1:abc\nencryptedkey: abc\n{after}"
     assert {edit.after for edit in edits(BEFORE, after)} == {HIDDEN}

@@ -183,3 +183,17 @@ def test_code_is_told_neither_of_another_spelling_nor_of_a_subcommand_nor_of_wha
     told = play(Case("", (edit,))).consequences
     assert [part.kind for part in told] == ["code-changed"]
     assert not [detail for part in told for detail in part.details if "nothing sets" in detail]
+
+
+@pytest.mark.parametrize("key", ["ghp_abcdefghijklmnopqrstuvwxyz0123456789", "TOKEN=hunter2!"])
+def test_a_secret_that_stands_in_a_name_is_not_repeated(key: str) -> None:
+    before, after = (asking(env={name: value}) for name, value in (("A", "1"), (key, key)))
+    told = found(before, after)
+    assert "plain-secret" in [each.kind for each in told] and key not in repr(told)
+
+
+@pytest.mark.parametrize("index", ["https://admin:admin@pip.example", "https://pip.example/a1b2c3d4e5f6a7b8/simple"])
+def test_a_secret_of_an_index_is_hidden(index: str) -> None:
+    before, after = replace(LORA, requirements=()), replace(LORA, requirements=(f"--index-url {index}",))
+    told = found(before, after)
+    assert HIDDEN in repr(told) and index not in repr(told)
