@@ -60,7 +60,7 @@ _GLUED = re.compile(
 )
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
-    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}|…",
+    r"\$[{(].*|\{\{?\s{0,9}[A-Za-z_].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|[~.]{1,2}/.*|[\w./-]+\.json|true|false|\d{0,3}|…",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"(?i)(^|[_-])passw(or)?d$|(?-i:PASSWORD$)")
@@ -98,6 +98,8 @@ _IN_ADDRESS = re.compile(
 )
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
+_NEAR = 256
+"""The characters of a line that may be of the same expression as the line below it."""
 _CONFIGURATION = re.compile(
     r"(.*/)?(\.env(\..*)?|.*\.(env|json|pem|key|ini|cfg|toml|ya?ml|tfvars)"
     r"|\.(envrc|netrc|npmrc|pypirc|pgpass|git-credentials)|_?netrc|credentials|token|wandb/settings|id_(rsa|ed25519))"
@@ -215,8 +217,9 @@ def lines_have_secret(lines: Sequence[str], above: Sequence[str] = ()) -> bool:
     """Tell whether lines of code have a secret, whose name may stand in the lines `above` them."""
     opening = next((line for line in reversed(above) if line.strip() and not _PART_OF_VALUE.fullmatch(line)), "")
     pairs = pairwise((opening, *(line for line in lines if line.strip())))
-    both = (f"{_BEFORE_VALUE.sub('', name[-_LONGEST:])} {value.strip()}" for name, value in pairs)
-    return any(map(has_secret, (*lines, *both))) or any(map(_ALONE_RANDOM.fullmatch, lines))
+    ends = ((_BEFORE_VALUE.sub("", name[-_NEAR:]), value.strip()[:_NEAR]) for name, value in pairs)
+    below = (has_secret(f"{name} {value}") and not has_secret(name) for name, value in ends)
+    return any(map(has_secret, lines)) or any(map(_ALONE_RANDOM.fullmatch, lines)) or any(below)
 
 
 def paired(words: Iterable[str]) -> tuple[str, ...]:

@@ -152,6 +152,7 @@ def test_a_value_is_hidden_whose_name_is_a_secrets(name: str) -> None:
         ("projects/acme/secrets/hf-token/versions/1", "HF_TOKEN"),
         ("10B", "TOKENS"),
         ("300M", "TRAIN_TOKENS"),
+        ('f"https://acme.example/x?rewriteToken={quoted(token)}"', ""),
         ("12x", "token_count"),
         ("12x", "password_length"),
         ("hf-token1", "secret_name"),
@@ -186,6 +187,7 @@ def test_a_line_of_code_is_hidden_that_has_the_value_of_the_line_above(above: st
     assert lines_have_secret([line], above.splitlines())
     assert lines_have_secret([*above.splitlines(), "", line])
     assert not lines_have_secret(['    "gemma-3b"', "steps: 40"], ["model = ("])
+    assert not lines_have_secret(["steps: 40"], ['password = "hunter2"'])
 
 
 @pytest.mark.parametrize(
