@@ -300,7 +300,7 @@ CASES = (
             hurts(
                 "machines-changed",
                 "lora",
-                "(except model=27b, precision=fp32) on Spot with `a2-highgpu-1g`, by flex-start with",
+                "(except model=27b, precision=fp32) on Spot, by flex-start and on demand ask for",
             ),
         ),
         given=(
@@ -315,7 +315,7 @@ CASES = (
         "A machine of last resort is a larger one",
         (template("lora", SPOT_ALONE, SPOT_ALONE.replace("24", "48")),),
         (
-            hurts("machines-changed", "lora", "on Spot with `g2-standard-24` ask for `g2-standard-48` instead of"),
+            hurts("machines-changed", "lora", "on Spot ask for `g2-standard-48` instead of"),
             hurts("run-cost", "lora", "$1.48/h on Spot with `g2-standard-24` → $2.90/h on Spot with `g2-standard-48`"),
         ),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),

@@ -163,7 +163,7 @@ CASES = (
     Case(
         "Spot, which somebody took behind the pool, is not taken any more, and nothing else is left",
         (template("digits", '("pool", "spot")', '("pool",)'), template("digits", "    waits={'pool': 3600},\n", "")),
-        (stops("offer-gone", "digits spot", "no way is left after it", "by ada"),),
+        (stops("offer-gone", "digits spot", "jobs that find no room by earlier ways have no other", "by ada"),),
         world=World(jobs=(Job("digits-x", "digits", capacity_type="spot", state="SUCCEEDED", hours=50),)),
         given=(
             template("digits", '("pool", "spot", "on-demand")', '("pool", "spot")'),
@@ -189,7 +189,7 @@ CASES = (
     Case(
         "Spot goes behind a reservation of everybody's, and one of nearly its name has dates",
         (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
-        (hurts("offer-gone", "lora spot", "no way is left after it"),),
+        (hurts("offer-gone", "lora spot", "jobs that find no room by earlier ways have no other"),),
         given=(
             stack("reservations/bought, machine", "reservations/bought-more, machine"),
             stack(
@@ -204,7 +204,7 @@ CASES = (
     Case(
         "Spot goes behind a reservation that has dates",
         (template("lora", '("pool", "reservation", "spot")', '("pool", "reservation")'),),
-        (hurts("offer-gone", "lora spot", "no way is left after it"),),
+        (hurts("offer-gone", "lora spot", "jobs that find no room by earlier ways have no other"),),
         given=(
             stack("machines: 2 }", "machines: 2, from: 2027-01-11, until: 2027-02-01 }"),
             template("lora", 'waits={"flex-start"', 'waits={"pool": 3600, "flex-start"'),
@@ -428,7 +428,10 @@ CASES = (
     Case(
         "All ways to run after the pool go, and the pool's wait leads nowhere",
         (template("digits", '("pool", "spot", "on-demand")', '("pool",)'),),
-        (hurts("offer-gone", "digits spot", "no way is left after it"), hurts("offer-gone", "digits on-demand")),
+        (
+            hurts("offer-gone", "digits spot", "jobs that find no room by earlier ways have no other"),
+            hurts("offer-gone", "digits on-demand"),
+        ),
         given=(more("digits", 'waits={"pool": 900}'),),
         never=("they wait at most 15 min", "they can go nowhere else, and wait while it is full, unpaid; they can"),
         accident="jobs that waited for days, as their last resort had been removed",

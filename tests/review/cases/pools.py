@@ -238,7 +238,7 @@ CASES = (
                 "capacity-raised",
                 "cpu/workers",
                 "higher minimum",
-                "used or not",
+                "while the cluster is there",
             ),
         ),
         may=ANEW,

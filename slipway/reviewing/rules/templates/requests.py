@@ -25,7 +25,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import account_of, by, compete, served, variables, whole_way, whose
+from slipway.reviewing.change.usual import account_of, by, compete, served, variables, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -154,9 +154,9 @@ def _told(
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{_called(rule, difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
-    # Other machines are another shape, so that the old one is known.
-    known = [both[label][0] for label in at] if rule.what == "machines" else offers
-    ways = dict.fromkeys(f"on {whole_way(each, catalogs[1])}" if each.cluster else by(each) for each in known)
+    # Other machines are another shape, of which the sentence has the name.
+    known = [replace(both[label][0], shape="") for label in at] if rule.what == "machines" else offers
+    ways = dict.fromkeys(map(by, known))
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
     moved = any(was.capacity_type != now.capacity_type for was, now in map(both.__getitem__, at))

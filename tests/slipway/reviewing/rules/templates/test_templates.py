@@ -220,7 +220,9 @@ def test_a_way_that_nobody_could_take_is_newly_refused_to_nobody() -> None:  # N
     (gone,) = (
         part for part in found(template("lora", POOL, SPOT), template("lora", POOL)) if part.kind == "offer-gone"
     )
-    assert gone.sentence == "Jobs of `lora` can't use Spot any more: no way is left after it"
+    assert (
+        gone.sentence == "Jobs of `lora` can't use Spot any more: jobs that find no room by earlier ways have no other"
+    )
 
 
 def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -> None:  # N3
