@@ -50,6 +50,11 @@ class Price:
         """True where no part is known."""
         return not self.complete and not self.known
 
+    @property
+    def kept(self) -> Price:
+        """With the digits that catalogs keep, so that what is built and what was deployed have the same sums."""
+        return replace(self, known=self.known.quantize(_LEAST))
+
     def __add__(self, other: Price) -> Price:
         return Price(
             known=self.known + other.known,
@@ -149,10 +154,9 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
         return UNKNOWN
     per_gb = cell("disks", spec.disk.type, region)
     if per_gb is None:
-        return Price(machine_price.quantize(_LEAST), complete=False, at_most=at_most)
+        return Price(machine_price, complete=False, at_most=at_most)
     disk_price = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    # As catalogs keep it, so that sums are the same wherever they are made.
-    return Price((machine_price + disk_price).quantize(_LEAST), complete=not _attached(spec), at_most=at_most)
+    return Price(machine_price + disk_price, complete=not _attached(spec), at_most=at_most)
 
 
 def _attached(spec: MachineSpec) -> str:

@@ -309,4 +309,4 @@ def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Pr
         machines = [pool.machine for pool in placement.pools]
         pairs = list(zip(machines, taken(placement.pools, counts), strict=True))
     prices = (hourly(machine, region, placement.capacity_type) * count for machine, count in pairs)
-    return sum(prices, Price())
+    return sum(prices, Price()).kept

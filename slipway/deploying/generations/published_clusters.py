@@ -51,5 +51,5 @@ def _pools(pools: Iterable[PoolSpec], region: str) -> Iterable[Pool]:
             min=pool.min,
             max=pool.max,
             autoscaled=pool.autoscaled,
-            price_per_hour=hourly(pool.machine, region),
+            price_per_hour=hourly(pool.machine, region).kept,
         )

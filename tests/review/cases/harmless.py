@@ -244,6 +244,12 @@ CASES = (
         stack("labels: { team: platform, cost-center: research }", "labels: { cost-center: research, team: platform }"),
     ),
     silent(
+        "A rule's list in another order",
+        stack("labels: [team, cost-center]", "labels: [cost-center, team]"),
+        given=(stack("    advisory:\n", "    advisory:\n      labels: [team, cost-center]\n"),),
+        accident="a rule that was told as stricter",
+    ),
+    silent(
         "Quota is enforced anyway",
         stack("  slipway:quota: { mode: enforce, contactEmail: platform@acme.example }\n\n", ""),
     ),

@@ -223,8 +223,8 @@ def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:
         "region": "us-central1",
         "clusters": {"cpu": ["workers"]},
         "templates": ["train"],
-        "floorPerHour": "0.4638",
-        "ceilingPerHour": "1.8552",
+        "floorPerHour": "0.4637777",
+        "ceilingPerHour": "1.8551108",
         "priceComplete": True,
     }
     (finding,) = document["findings"]
