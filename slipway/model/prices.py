@@ -52,7 +52,7 @@ class Price:
 
     @property
     def kept(self) -> Price:
-        """With the digits that catalogs keep, so that what is built and what was deployed have the same sums."""
+        """The price with a catalog's digits, so that what is built and what was deployed have the same sums."""
         return replace(self, known=self.known.quantize(_LEAST))
 
     def __add__(self, other: Price) -> Price:

@@ -19,9 +19,9 @@ IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
 _KEY = re.compile(r"`(slipway:[^`]+|[a-z]+[A-Z][A-Za-z]*)`")
 """A key of a stack file in backticks: a whole one, or its last part, such as `createWithin`."""
-DEAREST = 10**12
-"""USD an hour, below which all prices are."""
-_PRICE = Form(lambda cost: abs(cost) < DEAREST, "a price")
+PRICE_LIMIT = 10**12
+"""USD an hour that no price reaches."""
+_PRICE = Form(lambda cost: abs(cost) < PRICE_LIMIT, "a price")
 _SUBJECT = As(Subject.read, str, "a subject")
 _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
 

@@ -15,7 +15,7 @@ from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
-from slipway.reviewing.change.change import Change, Side, added
+from slipway.reviewing.change.change import Change, Side, added, by_our_fault
 from slipway.reviewing.change.usual import misfits
 from slipway.reviewing.consequence import Consequence, spelt
 from slipway.reviewing.rules.budget import budgets
@@ -136,8 +136,7 @@ def review(change: Change) -> Review:
             return tuple(look(change))
         except Exception as problem:
             name = name or look.__name__.replace("_", " ")
-            fault = f"{type(problem).__name__}: {problem}"
-            unable.append(f"{name} could not be compared, by a fault of Slipway itself: report it ({fault})")
+            unable.append(by_our_fault(f"{name} could not be compared", problem))
             return ()
 
     every = (part for compare in COMPARISONS for part in told(compare))

@@ -37,6 +37,11 @@ DAYS = 30
 UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
 
 
+def by_our_fault(what: str, problem: Exception) -> str:
+    """Return `quota could not be compared, by a fault of Slipway itself: report it (KeyError: 'cpus')`."""
+    return f"{what}, by a fault of Slipway itself: report it ({type(problem).__name__}: {problem})"
+
+
 @dataclass(frozen=True)
 class Files:
     """The files of a change, by their paths from the project's folder."""

@@ -30,7 +30,7 @@ _MOST_READ, _MOST_LINES = 200_000, 5_000
 _UNREAD = re.compile("\ufffd|^# /// ", re.MULTILINE)
 """Bytes that are not UTF-8, and comments that declare what to install (PEP 723)."""
 _ACTS = re.compile(r"\b(docopt|defopt|dspy|__doc__|getdoc)\b|@[\w.]*tool\b")
-"""What acts by docstrings."""
+"""Names by which code acts by docstrings."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 

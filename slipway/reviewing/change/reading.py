@@ -32,7 +32,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
-from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files, once
+from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files, by_our_fault, once
 from slipway.reviewing.change.usual import spot_needs
 
 MOST_RECENT = 1000
@@ -58,8 +58,7 @@ def change(
     except SlipwayError:
         raise
     except Exception as problem:
-        fault = f"{type(problem).__name__}: {problem}"
-        unread = (f"the change could not be read, by a fault of Slipway itself: report it ({fault})",)
+        unread = (by_our_fault("the change could not be read", problem),)
         return Change.between(
             stack, None, None, _NOTHING, now, known=False, preview=preview, files=files, unread=unread
         )

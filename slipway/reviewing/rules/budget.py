@@ -90,9 +90,10 @@ def _spent_by_pools(old: Budget, limit: float, change: Change) -> Iterator[Conse
     part = 1 if idle.known > limit else WARNS_AT
     known = old.enforce and old.stack and before.known > old.stack * part
     if idle.known > limit * part and not known:
+        taken = float(idle.known) / limit
         # What is nearly taken is not all of it yet.
-        taken = float(idle.known) / limit if part == 1 else min(float(idle.known) / limit, 0.99)
-        share, grade = bounded(percent(taken), idle), Grade.WARNING if part < 1 else None
+        share = bounded(percent(taken if part == 1 else min(taken, 0.99)), idle)
+        grade = Grade.WARNING if part < 1 else None
         month = next(month for month, price in months.items() if price.known == idle.known)
         yield by_row("budget-share", Subject("budget", "share"), share=share, month=month, over=part == 1, grade=grade)
 

@@ -37,18 +37,18 @@ from slipway.reviewing.change.usual import (
     varies,
     whose,
 )
-from slipway.reviewing.consequence import DEAREST, Consequence
+from slipway.reviewing.consequence import PRICE_LIMIT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row, say
 from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.waits import left
-from slipway.reviewing.rules.words import jobs, owned, quoted
+from slipway.reviewing.rules.words import in_backticks, jobs, owned
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
     amount = Decimal(body["perHour"] or 0)
-    if abs(amount) >= DEAREST:  # Raises for what is no number.
+    if abs(amount) >= PRICE_LIMIT:  # NaN raises here.
         raise ValueError(amount)
     return Price(amount, bool(body["complete"]))
 
@@ -243,8 +243,8 @@ def _dated(change: Change) -> Iterator[Consequence]:
             less = not all(old.closed(at) for at in bounds if at not in (old.begins, old.ends))
             ways = [*_ways_beside(path, change.new)]
             alone = dict.fromkeys(template.name for template, _, rest in ways if less and not rest)
-            told |= {"bounds": bounds, "templates": quoted(dict.fromkeys(way[0].name for way in ways))}
-            told |= {"alone": quoted(alone), "left": left(ways, change.new) if less else ""}
+            told |= {"bounds": bounds, "templates": in_backticks(dict.fromkeys(way[0].name for way in ways))}
+            told |= {"alone": in_backticks(alone), "left": left(ways, change.new) if less else ""}
             used = any(map(change.jobs_by_template.get, alone))
             grade = Grade.BLOCKING if used else Grade.WARNING if less and ways else None
             yield by_row("reservation-dates", Subject("reservation", path), grade=grade, **told)

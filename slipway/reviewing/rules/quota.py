@@ -25,7 +25,7 @@ from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, key
 from slipway.reviewing.rules.clusters.settings import season_quota
 from slipway.reviewing.rules.declared import compare
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import ask, in_words, named, quoted
+from slipway.reviewing.rules.words import ask, in_backticks, in_words, named
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def _of(draw: QuotaDraw, row: RowName, drawers: Iterable[str] = (), *, part: str
         room=draw.most.room or 0,
         limit=line.limit or 0,
         increase=draw.increase,
-        drawers=quoted(drawers or line.drawn),
+        drawers=in_backticks(drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
         details=(f"{words}: {amount:,} {draw.what}" for words, amount in drawn.items() if amount),
         **values,

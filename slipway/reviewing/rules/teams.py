@@ -15,7 +15,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
-from slipway.reviewing.rules.words import named, quoted
+from slipway.reviewing.rules.words import in_backticks, named
 
 
 def teams(change: Change) -> Iterator[Consequence]:
@@ -72,7 +72,7 @@ def teams(change: Change) -> Iterator[Consequence]:
 
 def _called(teams: Sequence[str]) -> str:
     """Return ``team `vision` ``, or ``teams `vision` and `speech` ``; empty for none."""
-    return f"team{'s' * (len(teams) > 1)} {quoted(teams)}" if teams else ""
+    return f"team{'s' * (len(teams) > 1)} {in_backticks(teams)}" if teams else ""
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
@@ -89,8 +89,8 @@ def _closed(
     shut = [way for way in ways if way[0].name in every]
     words: dict[str, Any] = {"plain": plain, "waits": ways[0][1].dormant}
     words |= {
-        "team": quoted(change.new.owners(cluster), "or"),
-        "shut": quoted(every),
+        "team": in_backticks(change.new.owners(cluster), "or"),
+        "shut": in_backticks(every),
     }
     words["sessions"] = takes_sessions_alone(shut, change.new)
     grade = Grade.BLOCKING if words["sessions"] else None
@@ -98,7 +98,7 @@ def _closed(
     words["who"] = named(people)
     yield by_row("cluster-team-closed", subject, details=people, grade=grade, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
-        if shut_out := quoted(member for member in members if (member, template.name) in lost):
+        if shut_out := in_backticks(member for member in members if (member, template.name) in lost):
             case, told = whose([offer], template).lstrip(), TemplateChange(change, template, template)
             words["part"] = f"cluster {cluster} {case}{' without --team' * plain}".strip()
             used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]

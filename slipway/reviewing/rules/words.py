@@ -60,7 +60,8 @@ def named(words: Iterable[str], last: str = "and") -> str:
     return join([*listed[:MOST_NAMED], f"{more} more"] if more > 1 else listed, last)
 
 
-def quoted(names: Iterable[str], last: str = "and") -> str:
+def in_backticks(names: Iterable[str], last: str = "and") -> str:
+    """Return `named` of names in backticks."""
     return named((f"`{name}`" for name in names), last)
 
 

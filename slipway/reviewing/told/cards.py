@@ -100,7 +100,7 @@ class Card:
 
     @property
     def words(self) -> tuple[object, ...]:
-        """All that it tells, without the places in a stack's file."""
+        """The words of its parts, without the places in a stack's file."""
         return tuple(
             (each.key, each.grade, each.sentence, each.instead, each.edits, each.details) for each in self.parts
         )

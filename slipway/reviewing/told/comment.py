@@ -125,7 +125,12 @@ def _folded_cards(lines: Lines, details: int, table: str) -> str:
     if not cards:
         return ""
     some = ", ".join(first_lines(dict.fromkeys(short(card.title, _LONGEST_NAME) for card in cards), _MOST_TITLES))
-    shown = [*filter(None, [table]), *(_card(card, details) for card in cards)]
+    shown, length = [table] if table else [], 0
+    for card in cards:
+        shown.append(_card(card, details))
+        length += len(shown[-1])
+        if length > LIMIT:  # A shorter form is taken, whatever follows.
+            break
     more = [line for line in lines.folded if line.card.opens]
     counts = ((len(more), "more to look at"), (len(lines.folded) - len(more), "more for information"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))

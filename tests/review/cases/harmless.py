@@ -249,6 +249,7 @@ CASES = (
         given=(stack("    advisory:\n", "    advisory:\n      labels: [team, cost-center]\n"),),
         accident="a rule that was told as stricter",
     ),
+    silent("A rule's list with an entry twice", stack("regions: [us-central1]", "regions: [us-central1, us-central1]")),
     silent(
         "Quota is enforced anyway",
         stack("  slipway:quota: { mode: enforce, contactEmail: platform@acme.example }\n\n", ""),

@@ -176,6 +176,13 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "Notices of jobs go to another room",
+        (stack("notify: slack-ml\n", "notify: slack-all\n"),),
+        (hurts("jobs-told", "workspace notify", "slack-all", "nobody is told where"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        accident="alerts that went on in a room that nobody read",
+    ),
+    Case(
         "Notices of jobs go by another version of their secret",
         (stack("slack-ml/versions/3", "slack-ml/versions/4"),),
         (hurts("jobs-told", "workspace notify", "another version of secret `slack-ml`", "nobody is told where"),),
@@ -191,6 +198,22 @@ CASES = (
         (stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
         (hurts("jobs-told", "workspace", "slack-ml", "errors"),),
         world=BUSY,
+    ),
+    Case(
+        "A team and its place among the urgent go together",
+        (
+            stack("    urgent: [group:vision@acme.example]\n", ""),
+            stack("  slipway:teams: { vision: { submitters: [user:ada@acme.example] } }\n", ""),
+        ),
+        (hurts("urgent-jobs", "group:vision", "is refused to its jobs"),),
+        may=("submitter-gone", "team-left"),
+        given=(
+            stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [group:vision@acme.example]\n"),
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example] } }\n  slipway:policy:\n",
+            ),
+        ),
     ),
     Case(
         "Somebody loses urgent jobs as one by name, and a group keeps them",

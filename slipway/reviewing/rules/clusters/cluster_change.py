@@ -60,9 +60,11 @@ class ClusterChange:
     @property
     def key(self) -> str:
         """The place of the first edit, below the cluster's entry."""
+        if self.reordered:
+            return "alternatives"
         keys = [edit.key for edit in self.edits]
-        # Of several dates any may be the cause.
-        return "alternatives" if self.reordered else "" if keys[1:] and {*keys} <= {*DATED} else next(iter(keys), "")
+        several_dates = len(keys) > 1 and {*keys} <= {*DATED}  # Any of them may be the cause.
+        return "" if several_dates else next(iter(keys), "")
 
     @property
     def reordered(self) -> bool:

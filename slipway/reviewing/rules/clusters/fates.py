@@ -18,7 +18,7 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, RowName, by_row, say
-from slipway.reviewing.rules.words import have_ended, jobs, machines, owned, quoted
+from slipway.reviewing.rules.words import have_ended, in_backticks, jobs, machines, owned
 
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
@@ -112,7 +112,7 @@ def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
     return {
         "costs": of.costs(new) if new else "",
         "edit": brief[0] if len(brief) == 1 else "",
-        "keys": quoted(dict.fromkeys(keys)),
+        "keys": in_backticks(dict.fromkeys(keys)),
         "wasted": _wasted(cluster),
         "held": cluster.name in held_up(change),
         "end": _end(cluster, change),

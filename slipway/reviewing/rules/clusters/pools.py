@@ -21,7 +21,7 @@ from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_la
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import machines, owned, quoted
+from slipway.reviewing.rules.words import in_backticks, machines, owned
 
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
@@ -115,7 +115,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         place,
         grade=Grade.BLOCKING if refused else None,
         job=owned(refused),
-        templates=quoted(hit),
+        templates=in_backticks(hit),
         most=new.max,
         old=old.max,
         edits=_both(old, new),
@@ -166,7 +166,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
         yield _of_pool(
             "minimum-below-default",
             place,
-            templates=quoted(needs_of),
+            templates=in_backticks(needs_of),
             most=join(map(str, counts), "or"),
             min=pool.min,
             edits=_both(was, pool) if was.min != pool.min else (),

@@ -141,7 +141,7 @@ def season_quota(change: Change) -> tuple[Mapping[str, Readiness], ...]:
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Yield edits that make another cluster of it, or allow another one in its place and no other rule tells that."""
+    """Yield edits that make another cluster of it, and another list of alternatives that no other rule tells."""
     was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from of.edits(was, becomes)
     asleep = isinstance(old, DormantCluster) and isinstance(new, DormantCluster)

@@ -35,7 +35,7 @@ class AccessChange:
 
     @property
     def runs(self) -> str:
-        """Whose jobs run as it; empty for people, and for an account of no jobs."""
+        """The submitters or templates whose jobs run as the account; empty for people, and where there are none."""
         return submitting_as(self.change.after, self.account) if self.member.startswith("serviceAccount:") else ""
 
     @property

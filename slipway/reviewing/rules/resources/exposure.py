@@ -15,7 +15,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import jobs, quoted
+from slipway.reviewing.rules.words import in_backticks, jobs
 
 # The spellings of access lists, predefined ACLs and role entities.
 _PUBLIC = re.compile(
@@ -65,7 +65,7 @@ def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
         yield by_row(
             "denied",
             Subject("denied by", touched.name),
-            who=quoted(map(last_part, denies)),
+            who=in_backticks(map(last_part, denies)),
             policy=touched.name,
             details=jobs(stopped, change.now),
             grade=Grade.BLOCKING if stopped else None,

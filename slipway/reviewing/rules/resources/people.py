@@ -34,7 +34,7 @@ from slipway.reviewing.rules.resources.trainers import (
     submitted,
 )
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import jobs, named, quoted, sent_by
+from slipway.reviewing.rules.words import in_backticks, jobs, named, sent_by
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -54,12 +54,10 @@ def people(change: Change) -> Iterator[Consequence]:
     yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
-    teams = {team for offer in change.new.offers for team in teams_of(change.new, offer)}
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
-        # A group counts for the team that it is called like.
-        nobody = name.startswith("group:") and label_value(name[6:].partition("@")[0]) not in teams
-        kept: RowName = "urgent-added" if name in now else "urgent-gone"
-        yield by_row(kept, Subject("urgent", name), edits=edits, nobody=nobody)
+        side = change.new if name in now else change.old
+        told: RowName = "urgent-added" if name in now else "urgent-gone"
+        yield by_row(told, Subject("urgent", name), edits=edits, nobody=_lets_nobody(name, side))
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -67,6 +65,13 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _added(member)
         if (member.gets or member.loses) and not member.begins:
             yield from map(_other, _apart(member))
+
+
+def _lets_nobody(urgent: str, catalog: Catalog) -> bool:
+    """Tell whether an entry under `urgent` is a group that no job counts for: it counts for the team of its name."""
+    kind, _, address = urgent.partition(":")
+    teams = (team for offer in catalog.offers for team in teams_of(catalog, offer))
+    return kind == "group" and label_value(address.partition("@")[0]) not in teams
 
 
 def _sessions(change: Change) -> Iterator[Consequence]:
@@ -135,7 +140,7 @@ def _added(member: AccessChange) -> Consequence:
     common = [called(TrainerFacts("", change.new.trainer))] * (member.member in change.after.submitters or not trainers)
     told: dict[str, Any] = {"crowd": f"{who[:1].upper()}{who[1:]}", "as_kind": "domain-access" if who else ""}
     read = (secrets_read(change.old, account) for account in (*accounts, *(change.new.trainer for _ in common)))
-    told["read"] = quoted(sorted(frozenset().union(*read)))
+    told["read"] = in_backticks(sorted(frozenset().union(*read)))
     told["as"] = join([*common, *map(called, trainers.values())]) if change.after.trainers else ""
     told["field"] = field_of(change.after, change.before, member.member)
     # As of one who submits already, that a trainer that was there opens to them.
@@ -186,7 +191,7 @@ def _judged(member: AccessChange) -> tuple[RowName, str, Grade | None, str]:
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         shut = [grant.place for grant in member.gets if everybody and grant.place in unopened(change.preview)]
         if everybody and all(grant.place in (*change.new.buckets, *shut) for grant in member.gets):
-            return "public-access-to-results", "", None, quoted(shut)
+            return "public-access-to-results", "", None, in_backticks(shut)
         crowded = "public-access" if everybody else "domain-access" if crowd(member.member) else "access-added"
         kind = "role-above-table" if not everybody and any(map(above, member.gets)) else crowded
         # Templates ask for the trainer's roles on the project.

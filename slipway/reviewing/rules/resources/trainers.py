@@ -18,7 +18,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, secret_in, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row, say
-from slipway.reviewing.rules.words import quoted
+from slipway.reviewing.rules.words import in_backticks
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -37,8 +37,8 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 yield by_row("trainer-account-changed", subject, edits=edits, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
-            values = {"trainer": called(trainer), "name": name, "members": quoted(trainer.submitters)}
-            values["runs"] = quoted(_templates_of(trainer.account, change.new))
+            values = {"trainer": called(trainer), "name": name, "members": in_backticks(trainer.submitters)}
+            values["runs"] = in_backticks(_templates_of(trainer.account, change.new))
             values["details"] = (f"account `{trainer.account}`", *map("`{}`".format, trainer.submitters))
             yield by_row("trainer-added" if new else "trainer-gone", Subject("trainer", name), **values)
 
@@ -83,12 +83,14 @@ def deserted(change: Change, member: str) -> str:
     nobody can."""
     robots = () if member.startswith(robot := "serviceAccount:") else robot
     theirs = submitted(change, change.before, member)
-    return quoted(name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name)))
+    return in_backticks(
+        name for name in theirs if all(each.startswith(robots) for each in _may_submit(change.after, name))
+    )
 
 
 def submitting_as(facts: Facts, account: str) -> str:
     """Return those whose jobs run as an account; empty for an account that no job runs as."""
-    theirs = quoted(_templates_of(account, facts.catalog))
+    theirs = in_backticks(_templates_of(account, facts.catalog))
     return say("submitters-as", all=account == facts.catalog.trainer, templates=theirs)
 
 
@@ -125,7 +127,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     part = called(new).replace("`", "")  # Frozen: approvals know it.
     keys = [f"slipway:trainers.{each.name}.submitters" if each.name else "" for each in (old, new)]
     values: dict[str, Any] = {"trainer": called(new), "account": new.account}
-    values |= {"read": quoted(sorted(secrets_read(change.old, new.account)))}
+    values |= {"read": in_backticks(sorted(secrets_read(change.old, new.account)))}
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject, field = Subject("member", member, part), keys[1] or field_of(change.after, change.before, member)
@@ -135,7 +137,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
             others, theirs = holding(new.submitters, member), submitted(change, change.before, member)
             runs = sorted({*_templates_of(new.account, change.new)}.intersection(theirs))
             subject, field = Subject("member", member, part), keys[0] or field_of(change.before, change.after, member)
-            values |= {"templates": quoted(runs), "deserted": deserted(change, member), "others": others}
+            values |= {"templates": in_backticks(runs), "deserted": deserted(change, member), "others": others}
             grade = Grade.WARNING if not runs else Grade.NOTE if f"domain:{domain_of(member)}" in others else None
             yield by_row("trainer-access-gone", subject, field=field, grade=grade, **values)
 

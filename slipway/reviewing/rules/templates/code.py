@@ -154,30 +154,33 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells(row, part=part, file=module, names=names, roles=roles)
 
 
-def _sheets(template: TemplateChange, names: Collection[str] = ()) -> str:
-    """Return the touched files of requirements: those of packages, where their edited lines name these."""
-    sheets = [file for file in _touched(template)[0] if file.endswith(".txt")]
-    lines = {sheet: package(" ".join(map(str, template.change.files.lines.get(sheet, ())))) for sheet in sheets}
-    theirs = [sheet for sheet in sheets if any(name in lines[sheet] for name in names)]
-    return ", ".join(theirs or sheets)
+def _sheets(template: TemplateChange) -> Mapping[str, str]:
+    """Return the touched files of requirements, with their edited lines as packages are spelt."""
+    sheets = (file for file in _touched(template)[0] if file.endswith(".txt"))
+    return {sheet: package(" ".join(map(str, template.change.files.lines.get(sheet, ())))) for sheet in sheets}
+
+
+def _places(sheets: Mapping[str, str], packages: Collection[str]) -> str:
+    """Return the files whose edited lines name some of these packages, or else all."""
+    return ", ".join([sheet for sheet, lines in sheets.items() if any(name in lines for name in packages)] or sheets)
 
 
 def _installed(template: TemplateChange) -> Iterator[Consequence]:
     sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
-    shown = [{name: _shown(line) for name, line in side.items()} for side in sides]
+    shown, sheets = [{name: _shown(line) for name, line in side.items()} for side in sides], _sheets(template)
     for row in sorted({*moves.values()}, key=[*ROWS].index):
         alike = [name for name in names if moves[name] == row]
         lines = [few(f"`{side[name]}`" for name in alike if name in side) for side in shown]
-        places = [f"in {_sheets(template, [name]) or _REQUIREMENTS}" for name in alike]
+        places = [f"in {_places(sheets, [name]) or _REQUIREMENTS}" for name in alike]
         yield template.tells(
             row,
             part=f"requirements {row.rpartition('-')[2]}",
             before=lines[0],
             after=lines[1],
             open=all("==" in before.get(name, "") and "==" not in after.get(name, "") for name in alike),
-            field=_sheets(template, alike),
+            field=_places(sheets, alike),
             edits=[Edit(at, *(side.get(name, "") for side in shown)) for at, name in zip(places, alike, strict=True)],
         )
 
@@ -196,7 +199,7 @@ def _elsewhere(template: TemplateChange) -> Consequence:
     values: dict[str, Any] = dict(zip(("before", "after", "more"), told, strict=True))
     values |= {"fewer": {*now} < {*was}, "extra": now[1:]}
     values["private"] = any("-python.pkg.dev/" in each for each in {*now} - {*was})
-    return template.tells("requirements-index", part="index", field=_sheets(template), **values)
+    return template.tells("requirements-index", part="index", field=", ".join(_sheets(template)), **values)
 
 
 def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
@@ -257,5 +260,5 @@ def _bare(requirement: str) -> str:
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
     for line in template.new.requirements:
         if looks_secret(line) and line not in template.old.requirements:
-            sheets = _sheets(template)
+            sheets = ", ".join(_sheets(template))
             yield template.tells("plain-secret-required", part="requirements", line=_shown(line), field=sheets)

@@ -112,9 +112,10 @@ def shrunk(template: TemplateChange) -> Iterator[Consequence]:
             had = path in reservations(each for each in template.old.offers if compete(each, offer))
             open_ = offer.available or listed.closed(template.change.now)
             sizes = {end: usual_values(template.new, end) for end in ("", "max", "min")}
-            # Lately some were as large as that.
-            lately = [job for job in template.used.jobs if job.capacity_type == RESERVATION]
-            sizes |= {job.name: {**sizes[""], **(job.parameters or {})} for job in lately}
+            lately = (
+                job for job in template.used.jobs if job.capacity_type == RESERVATION and is_case(job, offer.when)
+            )
+            sizes |= {repr(job.parameters): {**sizes[""], **(job.parameters or {})} for job in lately}
             fits = {
                 end: [fits_reservation(offer, side, values) for side in (was, becomes)] for end, values in sizes.items()
             }

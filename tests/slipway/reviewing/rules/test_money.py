@@ -138,11 +138,11 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
 @pytest.mark.parametrize(
     ("was", "becomes", "asks", "says"),
     [
-        (None, (5, 9), "idle-cost", "costs $73,737 a month more with nothing running at times"),
-        (None, (5, None), "idle-cost", "at times"),
+        (None, (5, 9), "idle-cost", "$73,737 a month more with nothing running at times"),
+        (None, (5, None), "idle-cost", "with nothing running at times"),
         ((5, 9), (5, 10), "idle-cost", "at times"),
         ((5, 9), (4, 10), "idle-cost", "at times"),
-        ((5, 9), (4, 9), "most-cost", "at times"),
+        ((5, 9), (4, 9), "most-cost", "with every pool at its maximum at times"),
         ((5, 9), (6, 9), "idle-cost", ""),
     ],
     ids=("new", "endless", "longer", "both", "earlier", "later"),
@@ -187,7 +187,7 @@ def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown:
 
 
 def test_a_run_whose_price_nobody_knows_any_more_is_a_warning() -> None:
-    """It may be any: one of an A100 at $2.34/h became one of eight H200."""
+    """An A100 at $2.34/h became eight H200, which no list has."""
     unpriced = template("lora", offer("on-demand", price_per_hour=UNKNOWN))
     assert said(change(facts(template("lora", on_demand("1"))), facts(unpriced)))["run-cost"].grade is Grade.WARNING
 
