@@ -111,7 +111,7 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
     checkout.clear_after_a_kill()  # the kill may have cut off what the engine was writing
 
     # Two people who deploy the same stack from backends of their own: the second adopts what the first makes.
-    faults(delay(PUBLISH, 4))
+    faults({"kind": "hold", "match": PUBLISH, "times": 1})
     first = checkout.begin("up")
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
     backend = checkout.state / "other-state"
@@ -121,6 +121,8 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
     assert made.code == 0, made.said
     second = checkout.pulumi("up", **other)
     assert second.code == 0, second.said
+    assert first.process.poll() is None, first.said
+    faults()
     assert first.process.wait() == 0, first.said
     whole(checkout)
 
