@@ -15,7 +15,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
-from slipway.reviewing.rules.words import in_backticks, named
+from slipway.reviewing.rules.words import called_teams, in_backticks, named
 
 
 def teams(change: Change) -> Iterator[Consequence]:
@@ -55,7 +55,7 @@ def teams(change: Change) -> Iterator[Consequence]:
         came = [owner for owner in has if owner not in had and {*fresh} & {*change.new.teams[owner].submitters}]
         stayed = [each for each in had if each in change.new.teams and each in (has or had)]
         if fresh and stayed and (came or not has):
-            words = {"owner": (came or had)[0], "had": _called(stayed), "joined": _called(came)}
+            words = {"owner": (came or had)[0], "had": called_teams(stayed), "joined": called_teams(came)}
             yield by_row("cluster-team-shared", Subject("cluster", cluster), details=map("`{}`".format, fresh), **words)
         ways = _kept_off(change.after, cluster)
         may = {(each, way[0].name) for way in ways for each in submitters_of(change.after, account_of(way[1]))}
@@ -68,11 +68,6 @@ def teams(change: Change) -> Iterator[Consequence]:
         for plain in (False, True):
             if some := {each[:2] for each in lost if (each[0] in members) is plain}:
                 yield from _closed(change, cluster, ways, some, plain=plain)
-
-
-def _called(teams: Sequence[str]) -> str:
-    """Return ``team `vision` ``, or ``teams `vision` and `speech` ``; empty for none."""
-    return f"team{'s' * (len(teams) > 1)} {in_backticks(teams)}" if teams else ""
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:

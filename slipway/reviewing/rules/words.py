@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from slipway.base.formatting import join, span
@@ -63,6 +63,11 @@ def named(words: Iterable[str], last: str = "and") -> str:
 def in_backticks(names: Iterable[str], last: str = "and") -> str:
     """Return `named` of names in backticks."""
     return named((f"`{name}`" for name in names), last)
+
+
+def called_teams(names: Sequence[str]) -> str:
+    """Return ``team `vision` ``, or ``teams `vision` and `speech` ``; empty for none."""
+    return f"team{'s' * (len(names) > 1)} {in_backticks(names)}" if names else ""
 
 
 def in_words(metric: str) -> str:

@@ -73,6 +73,23 @@ CASES = (
         accident="a notebook that nobody could open on Monday",
     ),
     Case(
+        "Sessions lose a pool, and the one that is left fits one team's machines alone",
+        (stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head]"),),
+        (stops("sessions-limited", "workspace sessions", "Sessions of team `ml` may run nowhere any more"),),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, cpu/head]"),
+            stack(
+                POLICY,
+                "  slipway:machines: { desk: n1-standard-8 }\n  slipway:teams:\n"
+                f"    vision: {{ submitters: [{ADA}], machines: {{ desk: n1-standard-4 }} }}\n{POLICY}",
+            ),
+            template("script", '"n1-standard-8"', '"desk"'),
+        ),
+        may=("sessions-limited",),
+        accident="a notebook that only one team could open",
+    ),
+    Case(
         "The pool of sessions gets other disks, and no template for sessions fits it any more",
         (
             stack(

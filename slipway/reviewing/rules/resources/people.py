@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,8 +12,9 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.catalog.lookup import teams_of, usual_offers
+from slipway.google.catalog.lookup import groups_of, takers_of, teams_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.facts import TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import CODE_LABEL, label_value
@@ -34,7 +35,7 @@ from slipway.reviewing.rules.resources.trainers import (
     submitted,
 )
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import in_backticks, jobs, named, sent_by
+from slipway.reviewing.rules.words import called_teams, in_backticks, jobs, named, sent_by
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -87,11 +88,13 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
+        left_out = [] if fitting[1].pools == () else _left_out(change, listed)
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if nowhere else None,
+            grade=Grade.BLOCKING if nowhere or left_out else None,
+            left_out=called_teams(left_out),
             before=fitting[0],
             after=fitting[1],
             edited=before != after,
@@ -105,13 +108,30 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
-def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False) -> SessionLimits:
-    """Return limits with the pools that templates for sessions fit, or those alone that they fit as they stand."""
-    ways = [usual_offers(each) if usual else each.offers for each in scripts(catalog)]
-    fit = {f"{each.cluster}/{pool}" for some in ways for each in some if each.available for pool in each.pools}
-    fit |= {f"{each.dormant}/" for some in ways for each in some}  # Of one out of season nobody knows which pools.
+def _left_out(change: Change, listed: Sequence[SessionLimits]) -> list[str]:
+    """Return the teams whose sessions fit a pool that is listed before the change alone."""
+    sides = (change.before, change.after)
+    teams = set.intersection(*({*groups_of(side.catalog, side.people)} for side in sides))
+    pools = {
+        team: [_fitting(limits, side.catalog, team=team).pools for limits, side in zip(listed, sides, strict=True)]
+        for team in teams
+    }
+    return sorted(team for team, (had, has) in pools.items() if had != () and has == ())
+
+
+def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:
+    """Return limits with the pools that templates for sessions fit, of those that they fit as they stand, or of those
+    that a team's sessions may use."""
+    ways = ((each, offer) for each in scripts(catalog) for offer in (usual_offers(each) if usual else each.offers))
+    offers = [offer for each, offer in ways if team is None or _may_use(team, catalog, each, offer)]
+    fit = {f"{each.cluster}/{pool}" for each in offers if each.available for pool in each.pools}
+    fit |= {f"{each.dormant}/" for each in offers}  # Of one out of season nobody knows which pools.
     pools = limits.pools and tuple(each for each in limits.pools if {each, f"{each.partition('/')[0]}/"} & fit)
     return replace(limits, pools=pools)
+
+
+def _may_use(team: str, catalog: Catalog, template: Template, offer: Offer) -> bool:
+    return team in takers_of(catalog, template, offer) and team in (catalog.owners(offer.cluster) or (team,))
 
 
 def _gone(member: AccessChange) -> Consequence:
