@@ -75,7 +75,11 @@ CASES = (
     Case(
         "Sessions lose a pool, and the one that is left fits one team's machines alone",
         (stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head]"),),
-        (stops("sessions-limited", "workspace sessions", "Sessions of team `ml` may run nowhere any more"),),
+        (
+            stops(
+                "sessions-limited", "workspace sessions", "Sessions that count for team `ml` may run nowhere any more"
+            ),
+        ),
         given=(
             *SESSIONS,
             stack("pools: [cpu/workers]", "pools: [cpu/workers, cpu/head]"),

@@ -89,11 +89,12 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
         nowhere = fitting[1].pools == () != after.pools
         left_out = [] if fitting[1].pools == () else _left_out(change, listed)
+        plain = _fitting(after, change.new, team="").pools  # Whoever names no team takes everybody's machines.
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if nowhere or left_out else None,
+            grade=Grade.BLOCKING if nowhere or (left_out and plain == ()) else None,
             left_out=called_teams(left_out),
             before=fitting[0],
             after=fitting[1],
@@ -121,7 +122,7 @@ def _left_out(change: Change, listed: Sequence[SessionLimits]) -> list[str]:
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, of those that they fit as they stand, or of those
-    that a team's sessions may use."""
+    that the sessions may use that count for a team; `""`: for none."""
     ways = ((each, offer) for each in scripts(catalog) for offer in (usual_offers(each) if usual else each.offers))
     offers = [offer for each, offer in ways if team is None or _may_use(team, catalog, each, offer)]
     fit = {f"{each.cluster}/{pool}" for each in offers if each.available for pool in each.pools}
@@ -131,7 +132,8 @@ def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, te
 
 
 def _may_use(team: str, catalog: Catalog, template: Template, offer: Offer) -> bool:
-    return team in takers_of(catalog, template, offer) and team in (catalog.owners(offer.cluster) or (team,))
+    takes = team in takers_of(catalog, template, offer) if team else not offer.team
+    return takes and team in (catalog.owners(offer.cluster) or (team,))
 
 
 def _gone(member: AccessChange) -> Consequence:
