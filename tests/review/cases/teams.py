@@ -52,7 +52,7 @@ CASES = (
                 "cluster-team",
                 "cluster h100",
                 f"`{TEAM}`",
-                "can't send jobs of `lora` to `h100` once it is there",
+                "may not send jobs of `lora` to `h100` once it is there",
             ),
         ),
         given=(
