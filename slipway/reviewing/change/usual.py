@@ -167,6 +167,12 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
+def as_kind(offer: Offer, template: Template) -> str:
+    """Return ` as a hyperparameter tuning job`; empty for the template's usual kind."""
+    kind = KINDS.get(offer.kind)
+    return f" as a {kind.words}" if kind and offer.kind != template.kind else ""
+
+
 def compete(offer: Offer, other: Offer) -> bool:
     """Tell whether a submission may choose between two offers."""
     if offer.team != other.team:

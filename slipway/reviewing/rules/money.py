@@ -20,7 +20,6 @@ from slipway.model.cluster import Reservation
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above
-from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, bounded, dearest, dollars, is_steep, unpriced
@@ -29,6 +28,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     DEFAULT_SIZE,
     Way,
+    as_kind,
     compete,
     cost,
     misfits,
@@ -342,8 +342,10 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[dict[str, Any], tup
     pairs = [(told, first[0], first[1])]
     for former, latter in ((before[label], after[now]) for now, label in kept(before, after).items()):
         if first != [former, latter]:  # The default run is told first.
-            kind = KINDS[latter.kind].words if latter.kind in KINDS and latter.kind != new.kind else ""
-            told = {"default": False, "whose": whose([latter], new), "own": False, "kind": kind}
+            sides = ((before.values(), former), (after.values(), latter))
+            beside = [each for some, offer in sides for each in some if each.available and compete(each, offer)]
+            own = latter.capacity_type != POOL and any(each.capacity_type == POOL for each in beside)
+            told = {"default": False, "whose": whose([latter], new), "own": own, "kind": as_kind(latter, new)}
             pairs.append((told, former, latter))
     for told, deployed, declared in pairs:
         # Whether a reservation takes such a job is told of the offer.

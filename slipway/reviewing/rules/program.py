@@ -88,8 +88,8 @@ def _cut(text: str) -> str:
 
 def used_later(change: Change) -> Iterator[Consequence]:
     edits = () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ())
-    # A reservation that comes or goes as a whole is told with its money.
-    whole = tuple(edit.key[:-4] for edit in edits if edit.key.endswith(".path") and "" in (edit.before, edit.after))
+    # A reservation that comes or goes as a whole, or takes another's place, is told with its money.
+    whole = tuple(edit.key[:-4] for edit in edits if edit.key.endswith(".path"))
     for edit in (edit for edit in edits if not edit.key.startswith(whole)):
         match = _LATER.fullmatch(edit.key)
         if match and not (match["pool"] and _is_default(edit, change, match["name"], match["pool"])):

@@ -10,11 +10,12 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import Way, account_of, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import Way, account_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.trainers import holding, submitters_of, teams_counted, users_of
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.usage import TemplateChange, is_case
+from slipway.reviewing.rules.templates.waits import left
 from slipway.reviewing.rules.words import called_teams, in_backticks, named
 
 
@@ -46,6 +47,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             hit &= sent & change.new.teams.keys()
             words: dict[str, Any] = {"before": before, "after": after, "cluster": cluster}
             words["grade"] = Grade.NOTE if len(sending & owners) == 1 and not hit else None
+            words["held"] = new and len(change.new.owners(cluster)) != 1 and not words["grade"]
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
     for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):
@@ -61,8 +63,8 @@ def teams(change: Change) -> Iterator[Consequence]:
         may = {(each, way[0].name) for way in ways for each in submitters_of(change.after, account_of(way[1]))}
         # Whoever leaves a team may still be in a group of it.
         kept = [(change.old.teams[each].submitters, change.new.teams[each].submitters) for each in had if each in has]
-        left = {member for old, new in kept for member in {*old} - {*new} if holding(new, member)}
-        lost = {each for each in was - now if each[:2] in may and each[0] not in left}
+        gone = {member for old, new in kept for member in {*old} - {*new} if holding(new, member)}
+        lost = {each for each in was - now if each[:2] in may and each[0] not in gone}
         # Members have to name their team, others have none to name.
         members = _members(change.after, cluster)
         for plain in (False, True):
@@ -87,11 +89,11 @@ def _closed(
         "team": in_backticks(change.new.owners(cluster), "or"),
         "shut": in_backticks(every),
     }
-    words["sessions"] = takes_sessions_alone(shut, change.new)
-    grade = Grade.BLOCKING if words["sessions"] else None
+    open_to_all = [(*way[:2], [each for each in way[2] if not change.new.owners(each.cluster)]) for way in shut]
+    words["left"] = "" if plain else left(open_to_all, change.new, others=True)
     people, subject = [f"`{member}`" for member in members], Subject("cluster", cluster, "without --team" * plain)
     words["who"] = named(people)
-    yield by_row("cluster-team-closed", subject, details=people, grade=grade, **words)
+    yield by_row("cluster-team-closed", subject, details=people, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
         if shut_out := in_backticks(member for member in members if (member, template.name) in lost):
             case, told = whose([offer], template).lstrip(), TemplateChange(change, template, template)

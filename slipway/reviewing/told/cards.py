@@ -17,7 +17,7 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
-LONGEST, ROOM = 32, 75
+LONGEST, ROOM = 32, 68
 """The words of an open line, and of all of them. Of a refused deployment the refusal has all its words, and what would
 come beside it about half."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}

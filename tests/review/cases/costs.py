@@ -158,6 +158,19 @@ CASES = (
         world=World(jobs=(LARGE, RESERVED)),
     ),
     Case(
+        "Another reservation of fewer machines takes the name of the old one",
+        (
+            stack(
+                "reservations/bought, machine: a3-highgpu-8g, machines: 2",
+                "reservations/new, machine: a3-highgpu-8g, machines: 1",
+            ),
+        ),
+        (stops("reservation-paid", "reservations/bought"), hurts("reservation-changed", "lora", "`new`")),
+        may=("jobs-lose-reservation",),
+        world=World(jobs=(LARGE, RESERVED)),
+        never=("by the stack file",),
+    ),
+    Case(
         "One reservation is listed for a coming week, and one that nobody used is not listed any more",
         (stack(f"{SPARE} }}", WEEK),),
         (

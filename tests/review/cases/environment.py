@@ -58,7 +58,7 @@ CASES = (
         (template("evals", _KEPT, _KEPT.replace("REGION", "JUDGE_REGION")),),
         (
             hurts("environment-changed", "REGION"),
-            hurts("environment-changed", "JUDGE_REGION", "not known: what reads it"),
+            hurts("environment-changed", "JUDGE_REGION", "not known: what their code makes of it"),
         ),
         never=("leave its region",),
         world=BUSY,
@@ -83,7 +83,7 @@ CASES = (
     Case(
         "One GPU of eight",
         (template("lora", '"NCCL_DEBUG": "WARN"', '"NCCL_DEBUG": "WARN", "CUDA_VISIBLE_DEVICES": "0"'),),
-        (hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what reads it"),),
+        (hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what their code makes of it"),),
         accident="GPUs that were paid and idle for weeks",
     ),
     Case(

@@ -96,7 +96,7 @@ CASES = (
             hurts("machines-changed", "evals", "paid for nothing"),
             hurts("run-cost", "evals", "2.51"),
             hurts("machines-changed", "lora", "instead of `a2-highgpu-1g`", "what fits into memory"),
-            hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what reads it"),
+            hurts("environment-changed", "CUDA_VISIBLE_DEVICES", "what their code makes of it"),
         ),
         may=("run-cost",),
         accident="GPUs that were paid for and idle",

@@ -188,7 +188,12 @@ CASES = (
         ),
         given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
         may=("environment-changed",),
-        never=("jk-live", "what reads it", "code that needs it fails", "the catalog and each request have it"),
+        never=(
+            "jk-live",
+            "what their code makes of it",
+            "code that needs it fails",
+            "the catalog and each request have it",
+        ),
         accident="a key in a repository, since the secret could not be read",
     ),
     Case(

@@ -1,6 +1,6 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, imports, silent, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, imports, more, silent, stack, stops, tells, template
 from tests.review.edits import PARALLEL, REPORTS
 
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
@@ -134,5 +134,24 @@ CASES = (
         given=(template("tune", 'parallel_trials="${parallel}"', "parallel_trials=4"), template("tune", PARALLEL, "")),
         may=("run-cost",),
         never=("learns nothing",),
+    ),
+    Case(
+        "A study runs more trials at once than its pool holds, of a kind that is not the usual one",
+        (template("tune", "parallel_trials=2", "parallel_trials=8"),),
+        (
+            stops("offer-unavailable", "tune", "as a hyperparameter tuning job can't use pool `cpu` any more"),
+            hurts("study-changed", "tune", "`parallelTrialCount` `8` instead of `2`"),
+            hurts("run-cost", "tune", "as a hyperparameter tuning job"),
+        ),
+        given=(
+            template("tune", PARALLEL, ""),
+            template("tune", 'parallel_trials="${parallel}"', "parallel_trials=2"),
+            template(
+                "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
+            ),
+            more("tune", 'capacity_types=("pool", "spot")'),
+            stack("min: 4, max: 16", "min: 4, max: 6"),
+        ),
+        accident="a search that left the pool for eight machines of its own",
     ),
 )

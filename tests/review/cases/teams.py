@@ -17,11 +17,8 @@ CASES = (
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
         (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
         (
-            stops(
-                "cluster-team",
-                "cluster cpu",
-                "no other cluster takes sessions, so theirs are refused",
-            ),
+            stops("sessions-limited", "workspace", "that don't count for team `search` may run nowhere any more"),
+            hurts("cluster-team", "cluster cpu"),
             hurts("cluster-team", "cluster bench"),
             hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
         ),
@@ -300,5 +297,34 @@ CASES = (
         given=(trainer("group:nlp@acme.example"), LORA_TUNES),
         world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
         never=("group:nlp",),
+    ),
+    Case(
+        "The second of two clusters with sessions becomes a team's, and whoever names no team has none left",
+        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
+        (
+            stops(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for teams `search` and `vision` may run nowhere any more",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+        ),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example] }}\n{POLICY}",
+            ),
+            stack(
+                "    cpu:\n      displayName",
+                "    bench:\n      pools:\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+                "    cpu:\n      displayName",
+            ),
+        ),
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        never=("others may run",),
+        accident="a warm machine that only two of five teams could have",
     ),
 )

@@ -421,4 +421,15 @@ CASES = (
         given=(imports("lora", "Scheduling"), FLEX_WAITS),
         accident="a queue that held jobs for a week after nobody needed them",
     ),
+    Case(
+        "A reservation comes before the pool, and jobs never leave it",
+        (template("lora", '("pool", "reservation", "spot")', '("reservation", "pool", "spot")'),),
+        (
+            hurts(
+                *("offer-order", "lora", "the reservation before pool `h100`"),
+                "without a wait in `waits` they stay there, though no machine comes",
+            ),
+        ),
+        accident="a queue before two machines, beside an empty pool",
+    ),
 )

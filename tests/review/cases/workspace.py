@@ -77,7 +77,9 @@ CASES = (
         (stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head]"),),
         (
             stops(
-                "sessions-limited", "workspace sessions", "Sessions that count for team `ml` may run nowhere any more"
+                "sessions-limited",
+                "workspace sessions",
+                "Sessions that don't count for team `vision` may run nowhere any more",
             ),
         ),
         given=(
@@ -373,5 +375,15 @@ CASES = (
         ),
         given=(trainer(ADA), LORA_TUNES, more("digits", "code_flag=True")),
         never=("such accounts read", "hf-token"),
+    ),
+    silent(
+        "The longest time of sessions is written in minutes",
+        stack("max: 8h", "max: 480m"),
+        given=SESSIONS,
+    ),
+    silent(
+        "Pools of sessions are listed in another order",
+        stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head, cpu/workers]"),
+        given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, cpu/head]"), *_SMALL),
     ),
 )

@@ -86,16 +86,20 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
-    if not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0])):
-        nowhere = fitting[1].pools == () != after.pools
-        left_out = [] if fitting[1].pools == () else _left_out(change, listed)
-        plain = _fitting(after, change.new, team="").pools  # Whoever names no team takes everybody's machines.
+    differ = not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0]))
+    # That nobody may hold machines is somebody's word; that no template fits them is not.
+    nobody = fitting[1].pools == ()
+    shut_out, keep = ([], []) if nobody else _shut_out(change, listed)
+    if differ or shut_out:
+        alone = "" in shut_out  # Whoever names no team takes everybody's machines.
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
-            # That nobody may hold machines is somebody's word; that no template fits them is not.
-            grade=Grade.BLOCKING if nowhere or (left_out and plain == ()) else None,
-            left_out=called_teams(left_out),
+            grade=Grade.BLOCKING if (nobody and after.pools) or alone else None,
+            lost=bool(shut_out),
+            alone=alone,
+            teams=called_teams(keep if alone else shut_out),
+            differ=differ,
             before=fitting[0],
             after=fitting[1],
             edited=before != after,
@@ -109,15 +113,19 @@ def _sessions(change: Change) -> Iterator[Consequence]:
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
-def _left_out(change: Change, listed: Sequence[SessionLimits]) -> list[str]:
-    """Return the teams whose sessions fit a pool that is listed before the change alone."""
+def _shut_out(change: Change, listed: Sequence[SessionLimits]) -> tuple[list[str], list[str]]:
+    """Return the teams, `""` for none, whose sessions may use a pool that is listed before the change alone, and the
+    teams whose sessions still may."""
     sides = (change.before, change.after)
-    teams = set.intersection(*({*groups_of(side.catalog, side.people)} for side in sides))
+    teams = set.intersection(*({"", *groups_of(side.catalog, side.people)} for side in sides))
     pools = {
         team: [_fitting(limits, side.catalog, team=team).pools for limits, side in zip(listed, sides, strict=True)]
-        for team in teams
+        for team in sorted(teams)
     }
-    return sorted(team for team, (had, has) in pools.items() if had != () and has == ())
+    return (
+        [team for team, (had, has) in pools.items() if had != () and has == ()],
+        [team for team, (_, has) in pools.items() if has != ()],
+    )
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:
@@ -126,14 +134,17 @@ def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, te
     ways = ((each, offer) for each in scripts(catalog) for offer in (usual_offers(each) if usual else each.offers))
     offers = [offer for each, offer in ways if team is None or _may_use(team, catalog, each, offer)]
     fit = {f"{each.cluster}/{pool}" for each in offers if each.available for pool in each.pools}
-    fit |= {f"{each.dormant}/" for each in offers}  # Of one out of season nobody knows which pools.
+    dormant = {each.dormant for each in offers}
+    fit |= {f"{each.name}/" for each in catalog.coming if each.name in dormant}  # Nobody knows which of its pools.
     pools = limits.pools and tuple(each for each in limits.pools if {each, f"{each.partition('/')[0]}/"} & fit)
     return replace(limits, pools=pools)
 
 
 def _may_use(team: str, catalog: Catalog, template: Template, offer: Offer) -> bool:
+    teams = teams_of(catalog, offer)
     takes = team in takers_of(catalog, template, offer) if team else not offer.team
-    return takes and team in (catalog.owners(offer.cluster) or (team,))
+    counted = team or (teams[0] if len(teams) == 1 else "")
+    return takes and counted in (catalog.owners(offer.cluster) or (counted,))
 
 
 def _gone(member: AccessChange) -> Consequence:

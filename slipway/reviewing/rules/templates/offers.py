@@ -16,10 +16,12 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.model.kinds import PIPELINE_JOB
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
     account_of,
+    as_kind,
     compete,
     costs,
     fits_reservation,
@@ -131,7 +133,9 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
     """Return a row's consequence for the jobs of an offer."""
     case = whose([offer], template.new) or whose([offer], template.old)
     part = offer.label(template.new.kind, with_cluster=True)
-    return template.tells(row, **{"part": part, "case": case, "way": way(offer), **values})
+    return template.tells(
+        row, **{"part": part, "case": f"{case}{as_kind(offer, template.new)}", "way": way(offer), **values}
+    )
 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
@@ -312,7 +316,7 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
     free = cluster and not cluster.adopted and not shared
     grade = Grade.WARNING if _is_dearer(offer, template.old) or (first and not free) else None
-    so = paid(template, offer)
+    so = paid(template, offer, before=rivals[1] if first else None)
     alone = whole_way(offer, template.becomes)
     return _tells(template, "offer-added", offer, way=alone, next=following, so=so, listed=listed, grade=grade)
 
@@ -323,12 +327,21 @@ def _is_dearer(offer: Offer, old: Template) -> bool:
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
-    """Return offers by label; an offer in the default and another kind is listed once, whichever side has it so."""
-    listed = {label: offer for label, offer in offers_by_label(template, usual).items() if offer.kind in other.kinds}
-    plain = {label: offer.label(offer.kind, with_cluster=True) for label, offer in listed.items()}
-    theirs = (label for label, offer in offers_by_label(other, usual).items() if offer.kind in template.kinds)
-    either = {*listed, *theirs}
-    return {label: offer for label, offer in listed.items() if offer.kind == usual or plain[label] not in either}
+    """Return offers by label; those of another kind where the default one's are not alike, here or there."""
+    own, theirs = (
+        {label: offer for label, offer in offers_by_label(each, usual).items() if offer.kind in beside.kinds}
+        for each, beside in ((template, other), (other, template))
+    )
+    apart = set[object]()
+    for side in (own, theirs):
+        ways = grouped(side.values(), lambda offer: (offer.kind, *_case(offer)))
+        places = {key: [(each.cluster or each.dormant, each.available) for each in some] for key, some in ways.items()}
+        apart |= {key for key, some in places.items() if some != places.get((usual, *key[1:]))}
+    return {label: each for label, each in own.items() if each.kind == usual or (each.kind, *_case(each)) in apart}
+
+
+def _case(offer: Offer) -> tuple[str, str, str]:
+    return offer.capacity_type, offer.shape, repr(offer.when)
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
@@ -356,6 +369,6 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             told: dict[str, Any] = dict(zip(("way", "next"), names, strict=True))
             told |= {"shapes": shapes, "pools": offer.capacity_type == then.capacity_type}
             # What another shape costs that is the first now, is told as a default run's cost.
-            told["so"] = less if shapes else paid(template, offer)
+            told["so"] = less if shapes else paid(template, offer, before=then)
             grade, part = Grade.BLOCKING if less else None, f"order{whose([offer], template.new)}"
             yield _tells(template, "offer-order", offer, grade=grade, part=part, **told)

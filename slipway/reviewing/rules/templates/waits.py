@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from slipway.model.capacity import FLEX_START, SPOT
+from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
 from slipway.reviewing.change.usual import Way, compete, costs, whole_way, whose
@@ -38,18 +38,21 @@ def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:
     return paid(template, next(iter(ways), None), follows=True)
 
 
-def left(ways: Iterable[Way], catalog: Catalog) -> str:
-    """Return ``jobs of `score` have Spot left``, for templates that lose one of several ways to run."""
+def left(ways: Iterable[Way], catalog: Catalog, *, others: bool = False) -> str:
+    """Return ``jobs of `score` have Spot left``, for templates that lose one of several ways to run.
+    `others`: some of their jobs keep it."""
     by_rest: dict[str, dict[str, None]] = {}
     for template, offer, rest in ways:
         if rest:
             jobs = f"`{template.name}`{whose([offer], template)}"
             ways_left = named(dict.fromkeys(whole_way(replace(each, shape=""), catalog) for each in rest))
             by_rest.setdefault(ways_left, {})[jobs] = None
-    return facts(*(say("ways-left", jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
+    return facts(*(say("ways-left", others=others, jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
 
 
-def paid(template: TemplateChange, offer: Offer | None, *, follows: bool = False) -> str:
-    """Return what a way to run costs, and what the loss of a Spot machine does where no checkpoint is kept."""
+def paid(template: TemplateChange, offer: Offer | None, *, follows: bool = False, before: Offer | None = None) -> str:
+    """Return what a way to run costs, and what the loss of a Spot machine does where no checkpoint is kept. `before`:
+    the way that jobs tried first so far."""
     price, spot = offer and costs(offer, template.becomes), offer and offer.capacity_type == SPOT
-    return say("way-costs", follows=follows, costs=price, anew=spot and not template.goes_on)
+    left, stay = (each and (each.capacity_type == POOL or patience(each) is not None) for each in (before, offer))
+    return say("way-costs", follows=follows, costs=price, anew=spot and not template.goes_on, stay=left and not stay)
