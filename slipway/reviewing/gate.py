@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.base.formatting import join
-from slipway.model.findings.finding import Continued, Grade
+from slipway.model.findings.finding import Continued, Grade, Section
 from slipway.model.findings.grades import is_announced
 from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price, dollars
@@ -36,6 +36,12 @@ class GateObstacle:
     #: The consequence's, as the subject; both are empty for money and unknown parts.
     kind: str = ""
     subject: str = ""
+
+    @property
+    def refuses(self) -> bool:
+        """Tell whether the deployment is refused for it, whoever approves it; quota may be granted by then."""
+        of = KINDS.get(self.kind)
+        return of is not None and (of.failed or (of.refuses and of.section is not Section.QUOTA))
 
 
 def _consequence(review: Review, part: Consequence, how: str = "") -> GateObstacle:
@@ -200,7 +206,7 @@ def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateOb
     if pull is None or not result.merged:
         for obstacle in unapproved(reviews):
             # No approval makes a deployment succeed that is refused.
-            if not result.approvers or (obstacle.kind and KINDS[obstacle.kind].failed):
+            if not result.approvers or obstacle.refuses:
                 yield obstacle
         return
     approved = pull.record.reviews(result.tree) if pull.record else ()

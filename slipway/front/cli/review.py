@@ -85,7 +85,6 @@ def command(
     explain_rows: bool,
     no_live: bool,
 ) -> None:
-    from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.change.files import files_of
     from slipway.reviewing.forge_table import running
@@ -139,7 +138,7 @@ def command(
         shut = obstacles(reviews, result)
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
-        if any(finding.kind and KINDS[finding.kind].failed for finding in listed):
+        if any(obstacle.refuses for obstacle in listed):
             why, fix = "", "correct it: no approval deploys what the deployment refuses"
         for finding in listed:
             sentence = hidden(finding.sentence, in_diff) if redact else finding.sentence

@@ -179,6 +179,12 @@ def test_before_it_is_merged_an_approval_is_of_all_that_the_comment_tells() -> N
     assert stopped(refused, merged(refused, approvals=(APPROVED,), merged=False)) == ["preview-failed"]
 
 
+@pytest.mark.parametrize(("kind", "shut"), [("policy-violated", ["policy-violated"]), ("quota-short-now", [])])
+def test_no_approval_deploys_what_breaks_a_rule_and_quota_may_still_be_granted(kind: str, shut: list[str]) -> None:
+    refused = Review("prod", (one(kind),))
+    assert stopped(refused, merged(refused, approvals=(APPROVED,), merged=False)) == shut
+
+
 def test_what_came_without_a_pull_request_may_cost_and_not_block() -> None:
     pushed = MergeResult("tree", None, merged=True)
     assert stopped(Review("prod", (GOES, MAY_HURT), money=COSTS), pushed) == ["cluster-deleted"]
