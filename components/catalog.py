@@ -52,7 +52,7 @@ class Catalog(Component):
 
     def __init__(self, name: str, args: CatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the catalog of a workspace."""
-        super().__init__(CATALOG, name, args, opts, "object")
+        super().__init__(CATALOG, name, args, opts, "object", "checks")
         self.address = self.output("address")
 
     # Properties, as Pulumi holds annotated attributes against the facts of the same names.
@@ -94,6 +94,7 @@ class Catalog(Component):
         self._kept = workspace.keep_shared(published.name)
         return {
             "object": published.name,
+            "checks": made.facts.checks,
             "clusters": {
                 cluster.spec.name: group.of("cluster")[cluster.spec.name].cluster_id for cluster in made.plan.current
             },

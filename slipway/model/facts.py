@@ -172,6 +172,11 @@ class Facts:
         return codec.write(self.quota)
 
     @property
+    def checks(self) -> Fact:
+        """The facts that a deployment is held to, and that no catalog has."""
+        return {"policy": self.policy, "mode": self.quota.mode, "strict": self.quota.strict}
+
+    @property
     def published(self) -> Fact:
         """The facts of the catalog beside its clusters and templates, which are named."""
         catalog, written = self.catalog, codec.write(self.catalog)

@@ -133,6 +133,8 @@ class State:
     workspaces: Mapping[str, WorkspacePlace] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
     workspace: Mapping[str, Any] = field(default_factory=dict)
+    #: The `Facts.checks` of the last deployment; empty where it had none yet, and for several workspaces.
+    checks: Mapping[str, Any] = field(default_factory=dict)
     #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
     other_regions: frozenset[str] = frozenset()
 
@@ -198,6 +200,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
     stacks = {resource.name: resource.text("stack") for resource in generations}
+    checks = [resource.outputs.get("checks") or {} for resource in _of(parsed, _CATALOG)]
     grants = tuple(
         StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
         for type_, on in _GRANTED_ON.items()
@@ -230,6 +233,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
         workspaces={each.name: WorkspacePlace.read(each.name, each.outputs) for each in _of(parsed, _WORKSPACE)},
         workspace=next((each.outputs.get("facts") or {} for each in _of(parsed, _WORKSPACE)), {}),
+        checks=checks[0] if len(checks) == 1 else {},
         other_regions=frozenset(
             region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region
         ),

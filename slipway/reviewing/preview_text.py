@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from slipway.base.errors import Fault, SlipwayError
 from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.summary import workspace
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
@@ -20,6 +21,7 @@ from slipway.reviewing.change.change import UNASKED, Change
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
+from slipway.reviewing.rules.program import refusal
 from slipway.reviewing.told.headline import plain_text
 
 UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
@@ -48,6 +50,7 @@ def preview_text(
     reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
     called = deployment.stack.origin.called(deployment.stack.name)
     told = tuple(part for part in reviewed.consequences if not needless(part))
+    told = (*_refused(deployment, told), *told)
     reviewed = replace(reviewed, stack=called, consequences=told)
     old = workspace(plan, now)
     commit = "" if deployment.revision.commit == UNKNOWN_COMMIT else f" @ {deployment.revision}"
@@ -56,9 +59,17 @@ def preview_text(
     return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
+def _refused(deployment: Deployment, told: Iterable[Consequence]) -> Iterator[Consequence]:
+    """Yield why the deployment is refused, where nothing else tells it."""
+    try:
+        deployment.refuse()
+    except SlipwayError as error:
+        if not any(part.refuses for part in told):
+            yield refusal(Fault(error.what, error.why, error.fix))
+
+
 def _before(published: Catalog, after: Facts, known: State, requests: Iterable[QuotaRequest]) -> Facts:
-    """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
-    as in `after`: not compared."""
+    """Return the facts of the deployed stack. Parts in neither catalog nor state are as in `after`: not compared."""
     catalog = as_declared(published)
     current = {catalog.trainer, *catalog.buckets, *(cluster.id for cluster in catalog.clusters.values())}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
@@ -69,9 +80,14 @@ def _before(published: Catalog, after: Facts, known: State, requests: Iterable[Q
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
     kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current}
     by_id = {preference.id: preference.preferred for preference in known.preferences}
+    checks = {**after.checks, **known.checks}
     quota = replace(
-        after.quota, requests={each.metric: by_id[each.id] for each in requests if each.id in by_id} or None
+        after.quota,
+        mode=checks["mode"],
+        strict=checks["strict"],
+        requests={each.metric: by_id[each.id] for each in requests if each.id in by_id} or None,
     )
     # A catalog of an older version does not tell whether the stack allowed code, but of a template.
     code = bool(published.code) or any(template.takes_code for template in published.templates.values())
-    return replace(after, catalog=catalog, submitters=roles, kept=kept, quota=quota, code=code)
+    policy = checks["policy"]
+    return replace(after, catalog=catalog, submitters=roles, kept=kept, quota=quota, code=code, policy=policy)

@@ -64,7 +64,7 @@ EXIT_SHUT = 5
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
 @click.option("--base", default="", help="The commit whose code makes this review.")
 @click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
-@click.option("--explain-rows", is_flag=True, help="Name behind the review the row of each sentence, as rules have it.")
+@click.option("--explain-rows", is_flag=True, help="Name behind the review the row and the kind of each sentence.")
 @click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
 @click.pass_context
 def command(

@@ -189,6 +189,7 @@ def _shift(change: Change, kind: str) -> Iterator[Consequence]:
         down=least or (times and amount.difference < 0),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
+        unknown="" if amount.difference else "more" * (not amount.fewer) or "less" * (not amount.more),
         asks=f"${asks:,.0f}" if shuts and not refused else "",
         # The table has these amounts, which coming seasons may have grown.
         edits=(Edit(when, dollars(whole.before), dollars(whole.after)),)

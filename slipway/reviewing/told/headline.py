@@ -82,10 +82,12 @@ def brief(amount: Decimal) -> str:
 
 
 def addresses(reviews: Sequence[Review]) -> str:
-    """Return a line for each consequence: its row, and its sentence."""
-    parts = [part for review in reviews for part in review.consequences]
-    width = max((len(part.row) for part in parts), default=0)
-    return "\n".join(f"{part.row:{width}}  {part.sentence.replace('`', '')}" for part in parts)
+    """Return a line for each consequence: its row, its kind, and its sentence."""
+    parts = [
+        (part.row, part.kind, part.sentence.replace("`", "")) for review in reviews for part in review.consequences
+    ]
+    row, kind = (max((len(part[column]) for part in parts), default=0) for column in (0, 1))
+    return "\n".join(f"{part[0]:{row}}  {part[1]:{kind}}  {part[2]}" for part in parts)
 
 
 def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) -> str:

@@ -101,7 +101,7 @@ CASES = (
     Case(
         "The only template for people's own commands is not published any more",
         (stack("    - script\n", ""),),
-        (hurts("template-gone", "template script", "`slipway run` and sessions are refused too"),),
+        (hurts("template-gone", "template script", "`slipway run` and new sessions are refused too"),),
         given=SCRIPT,
         accident="a class that found its sessions refused on the first day of term",
     ),

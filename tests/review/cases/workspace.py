@@ -138,7 +138,7 @@ CASES = (
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
         (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/workers]")),
-        (hurts("code-forbidden", "workspace", "`slipway run`, sessions and `slipway submit --code`"),),
+        (hurts("code-forbidden", "workspace", "`slipway run`, new sessions and `slipway submit --code`"),),
         given=SESSIONS,
         accident="a rule that was to keep out other people's code, and ended everybody's sessions",
     ),
@@ -291,7 +291,7 @@ CASES = (
     Case(
         "The one template for people's own commands takes no code any more",
         (Edit("templates/script.py", "code_flag=True,", ""),),
-        (hurts("code-forbidden", "script", "so are `slipway run` and sessions"),),
+        (hurts("code-forbidden", "script", "so are `slipway run` and new sessions"),),
         given=SCRIPT,
         accident="sessions that ended for everybody by an edit of one template",
     ),

@@ -105,6 +105,14 @@ def test_code_that_nobody_reviewed_is_told_of_before_it_is_allowed() -> None:
     assert UNTOUCHED in said(facts(OLD, code=True), facts(OLD, code=True))
 
 
+def test_rules_are_those_of_the_last_deployment() -> None:
+    strict, milder = (replace(facts(OLD), policy={"mandatory": {"mostCost": most}}) for most in (12, 20))
+    assert "⛔ prod: Rule mandatory.mostCost becomes 20, where it was 12" in said(
+        facts(OLD), milder, replace(KNOWN, checks=strict.checks)
+    )
+    assert UNTOUCHED in said(facts(OLD), milder), "no deployment has told them yet"
+
+
 def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None:
     there, gone = cluster("h100", id="h100-0000000"), kept(OLD, why="in-use")
     told = said(facts(there, retiring=(OLD.id,)), facts(there, gone), used=1)

@@ -117,6 +117,7 @@ def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
         "held": cluster.name in held_up(change),
         "end": _end(cluster, change),
         "busy": cluster.jobs and cluster.retires,
+        "paid": cluster.retires and cluster.held,
         "there": cluster.new_in_cloud,
         "older": older[1:],
         "ended": have_ended(cluster.jobs),

@@ -96,6 +96,7 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             "sessions-limited",
             Subject("workspace", "sessions"),
             grade=Grade.BLOCKING if (nobody and after.pools) or alone else None,
+            unfit=nobody and after.pools,
             lost=bool(shut_out),
             alone=alone,
             teams=called_teams(keep if alone else shut_out),

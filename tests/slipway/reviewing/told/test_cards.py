@@ -10,7 +10,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, arranged
-from slipway.reviewing.told.headline import brief, headline
+from slipway.reviewing.told.headline import addresses, brief, headline
 
 H100, LORA = Subject("cluster", "h100"), Subject("template", "lora")
 WHY = Edit("replicas.max", "4", "6")
@@ -43,6 +43,14 @@ def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> No
     assert folded(SLOW, PAID, MADE) == []
     again = replace(SLOWER, kind="image-changed", does="run image `x`")
     assert opened(SLOWER, again) == ["Jobs of `lora` are ended after 1 h; they run image `x`"]
+
+
+def test_each_sentence_has_an_address() -> None:  # N5
+    named = replace(SLOWER, row="timeout-shorter")
+    assert addresses([of(named, replace(PAID, row="overlap"))]) == (
+        "timeout-shorter  timeout-changed      Jobs of lora are ended after 1 h\n"
+        "overlap          generations-overlap  both are paid"
+    )
 
 
 def test_other_cases_that_lose_the_same_are_named() -> None:
