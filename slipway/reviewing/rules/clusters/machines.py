@@ -56,8 +56,16 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     if cluster.held and not (cluster.in_place or name in held_up(change)):
         grade, held = None if cluster.retires or cluster.scarce else Grade.NOTE, cluster.read and dollars(paid)
         until = have_ended(cluster.jobs) if cluster.jobs and cluster.retires else ""
-        until = until or ("" if cluster.retires else "the new one is there")
-        yield of_cluster("generations-overlap", name, grade=grade, key=key, cost=paid, held=held, until=until)
+        yield of_cluster(
+            "generations-overlap",
+            name,
+            grade=grade,
+            key=key,
+            cost=paid,
+            held=held,
+            until=until,
+            goes=not cluster.retires,
+        )
 
 
 def alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

@@ -124,7 +124,7 @@ def test_an_old_generation_costs_what_it_holds_now() -> None:
     old = replace(OLD, pools=(replace(OLD.pools[0], price_per_hour=PART),))
     told = clusters(change(facts(old), facts(NEW), clusters=[living(old)]))
     (paid,) = (part.sentence for part in told if part.kind == "generations-overlap")
-    assert paid == "the old one is paid too: $0.50/h and more now"
+    assert paid == "the old one is paid too until the new one is there: $0.50/h and more now"
 
 
 def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
