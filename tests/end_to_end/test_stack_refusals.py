@@ -117,3 +117,12 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     assert "preemptible_cpus" in refusal.err and "needs 4, limit 1" in refusal.err
     assert "fix: " in refusal.err
     assert short in deployed.slipway("templates", "show", "nap").said
+
+
+def test_a_preview_compares_rules_with_those_of_the_last_deployment(deployed: Checkout) -> None:  # N5
+    deployed.write(policy={"mandatory": {"mostCost": 0.01}})
+    preview = deployed.pulumi("preview")
+    assert preview.code == 1, preview.said
+    assert "⛔ trial: Rule mostCost refuses the deployment" in preview.said
+    assert "Rule mandatory.mostCost is new: 0.01" in preview.said
+    assert "not caused by this change" not in preview.said
