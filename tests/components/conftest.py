@@ -151,7 +151,11 @@ class Decided:
     @property
     def deployment(self) -> Any:
         facts = SimpleNamespace(
-            workspace=FACTS, published=FACTS, quota_check=FACTS, templates=dict.fromkeys(self.templates, FACTS)
+            checks={},
+            workspace=FACTS,
+            published=FACTS,
+            quota_check=FACTS,
+            templates=dict.fromkeys(self.templates, FACTS),
         )
         stack = SimpleNamespace(
             workspace=self.settings or SETTINGS,

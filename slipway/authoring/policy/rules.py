@@ -231,7 +231,7 @@ def violations(facts: Facts) -> tuple[Finding, ...]:
     stack = DeclaredStack(facts)
     return tuple(
         # Frozen: approvals recognise a breach by its words up to a colon, as of `user:ada@acme.example`.
-        kind.of(Subject("policy", key, what.partition(":")[0]), f"{what}: {how}", field="slipway:policy")
+        kind.of(Subject("policy", key, what.partition(":")[0]), f"{what}: {how}", field=f"slipway:policy.{level}.{key}")
         for level, kind in _OF_LEVEL.items()
         for key, setting in facts.policy.get(level, {}).items()
         for what, how in _breaches(key, stack, setting)
