@@ -69,12 +69,15 @@ class GitHub:
     ) -> Found:
         query = Path(__file__).with_name("github.graphql").read_text(encoding="utf-8")
         body = {"query": query, "operationName": operation, "variables": variables}
-        answer = self._session.post(self._url, call, body, idempotent=again)
-        if errors := answer.get("errors"):  # An answer may have errors beside its data.
-            listed = [error if isinstance(error, dict) else {"message": error} for error in errors]
-            failed = Denied if any(error.get("type") in _OF_RIGHTS for error in listed) else Unavailable
-            raise failed(call, join(str(error.get("message")) for error in listed))
-        return shaped(call, lambda body: read(body["data"]), answer)
+
+        def data(answer: Json) -> Found:
+            if errors := answer.get("errors"):  # An answer may have errors beside its data.
+                listed = [error if isinstance(error, dict) else {"message": error} for error in errors]
+                failed = Denied if any(error.get("type") in _OF_RIGHTS for error in listed) else Unavailable
+                raise failed(call, join(str(error.get("message")) for error in listed))
+            return read(answer["data"])
+
+        return shaped(call, data, self._session.post(self._url, call, body, idempotent=again))
 
     def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]
@@ -93,13 +96,20 @@ class GitHub:
         in the change that approvers read."""
         name, doing = name_of(tree, self._folder), f"read what the review of #{pull.number} told"
         asked = f"actions/workflows/{self._reviewed_by}/runs?event=pull_request&head_sha={pull.head}&per_page=100"
-        for run in self._rest.maybe(asked, doing, lambda body: list(body["workflow_runs"])) or ():
-            if (run["head_repository"] or {}).get("id") == run["repository"]["id"]:
-                of_run = f"actions/runs/{run['id']}/artifacts?name={name}"
-                for artifact in self._rest.get(of_run, doing, lambda body: list(body["artifacts"])):
-                    if not artifact["expired"]:
-                        zipped = f"{self._rest.url}/actions/artifacts/{artifact['id']}/zip"
-                        yield unpacked(self._session.download(zipped, Call(doing)).data, name)
+        for run in self._rest.maybe(asked, doing, _own_runs) or ():
+            for artifact in self._rest.get(f"actions/runs/{run}/artifacts?name={name}", doing, _artifacts):
+                zipped = f"{self._rest.url}/actions/artifacts/{artifact}/zip"
+                yield unpacked(self._session.download(zipped, Call(doing)).data, name)
+
+
+def _own_runs(body: Json) -> list[int]:
+    """Return the ids of the runs that are no fork's; the repository of one that is gone is null."""
+    heads = [(run, run["head_repository"]) for run in body["workflow_runs"]]
+    return [int(run["id"]) for run, head in heads if head is not None and head["id"] == run["repository"]["id"]]
+
+
+def _artifacts(body: Json) -> list[int]:
+    return [int(artifact["id"]) for artifact in body["artifacts"] if not artifact["expired"]]
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
@@ -139,4 +149,4 @@ def _written(body: Json) -> Comment:
 
 
 def _login(body: Json) -> str:
-    return str((body["author"] or {}).get("login", ""))  # Empty for a deleted account.
+    return "" if body["author"] is None else str(body["author"]["login"])  # Empty for a deleted account.

@@ -50,8 +50,8 @@ class GitLab:
     @refused(_FIX)
     def merge_result(self) -> MergeResult:
         tree, merged, of = trees.here(), not self._open, self._open
-        body = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", dict)
-        pull = None if body is None else self._read(body)
+        pull = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", _request)
+        pull = pull and self._whole(pull)
         if merged and pull and pull.comment:
             pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
         return MergeResult(tree, pull, merged=merged, forge=GITLAB)
@@ -67,33 +67,30 @@ class GitLab:
         written = self._rest.write(method, path, doing, {"body": body}, _comment)
         return replace(result, pull_request=replace(pull, comment=written))
 
-    def _merged_as(self) -> Json | None:
+    def _merged_as(self) -> PullRequest | None:
         """Return the merge request whose merge made the commit, on this very branch."""
-        asked = f"repository/commits/{self._commit}/merge_requests"
-        requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict)
-        for request in requests:
-            # A merge commit, a squash, or the newest fast-forwarded one.
-            became = request.get("merge_commit_sha") or request.get("squash_commit_sha") or request["sha"]
-            if (request["state"], request["target_branch"], became) == ("merged", self._branch, self._commit):
-                return request
-        return None
 
-    def _read(self, body: Json) -> PullRequest:
-        number = int(body["iid"])
+        def merged(body: Json) -> PullRequest | None:
+            # A merge commit, a squash, or the newest fast-forwarded one.
+            became = body.get("merge_commit_sha") or body.get("squash_commit_sha") or body["sha"]
+            made = (body["state"], body["target_branch"], became) == ("merged", self._branch, self._commit)
+            return _request(body) if made else None
+
+        asked = f"repository/commits/{self._commit}/merge_requests"
+        requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", merged)
+        return next(filter(None, requests), None)
+
+    def _whole(self, pull: PullRequest) -> PullRequest:
+        """Return the merge request with its approvals and the note."""
+        number = pull.number
         at = f"merge_requests/{number}"
         versions = list(self._rest.listed(f"{at}/versions", f"read the versions of !{number}", _version))
         # The newest comes first: of two pushes at one moment it is the one that an approval is of.
         versions.reverse()
         versions.sort(key=lambda version: version[0])
         approved = self._rest.get(f"{at}/approvals", f"ask who approved !{number}", _approved)
-        return PullRequest(
-            id=str(number),
-            number=number,
-            author=str((body["author"] or {}).get("username", "")),
-            head=str(body["sha"]),
-            approvals=tuple(self._of_writers(approved[:_MOST_APPROVALS], versions)),
-            comment=self._comment(at, number),
-        )
+        approvals = tuple(self._of_writers(approved[:_MOST_APPROVALS], versions))
+        return replace(pull, approvals=approvals, comment=self._comment(at, number))
 
     def _of_writers(
         self, approved: Sequence[tuple[int, Approval]], versions: Sequence[tuple[str, str]]
@@ -112,25 +109,40 @@ class GitLab:
         """Return the caller's oldest note that begins with the mark."""
         me = self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
         doing, asked = f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
-        for note in self._rest.listed(f"{at}/notes", doing, dict, asked):
-            if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
-                return _comment(note)
-        return None
+
+        def mine(note: Json) -> Comment | None:
+            author = note["author"]
+            return _comment(note) if author and author["id"] == me and note["body"].startswith(self._mark) else None
+
+        return next(filter(None, self._rest.listed(f"{at}/notes", doing, mine, asked)), None)
 
     def _records(self, pull: PullRequest, tree: str) -> Iterator[Record]:
         """Yield the records of a tree, by the job that keeps it in this merge request's pipelines of its newest commit,
         or of this very tree, as is a merged result: other pipelines may have any job of its name."""
         name, doing = name_of(tree, self._folder), f"read what the review of !{pull.number} told"
         of_request = f"merge_requests/{pull.number}/pipelines"
-        for pipeline in self._rest.listed(of_request, doing, dict):
-            if (pipeline["source"], pipeline["project_id"]) != ("merge_request_event", self._project):
-                continue
-            if pipeline["sha"] == pull.head or trees.of(pipeline["sha"]) == tree:
-                jobs, asked = f"pipelines/{pipeline['id']}/jobs", {"include_retried": "true"}
-                for job in self._rest.listed(jobs, doing, dict, asked):
-                    at = f"jobs/{job['id']}/artifacts/{name}"
-                    if job["name"] == self._reviewed_by and (record := self._rest.maybe(at, doing, dict)):
+        for id_, commit, of in self._rest.listed(of_request, doing, _pipeline):
+            if of == ("merge_request_event", self._project) and (commit == pull.head or trees.of(commit) == tree):
+                jobs, asked = f"pipelines/{id_}/jobs", {"include_retried": "true"}
+                for job, called in self._rest.listed(jobs, doing, _job, asked):
+                    at = f"jobs/{job}/artifacts/{name}"
+                    if called == self._reviewed_by and (record := self._rest.maybe(at, doing, dict)):
                         yield Record(record)
+
+
+def _request(body: Json) -> PullRequest:
+    """Return a merge request, still without approvals. Its author is empty for a deleted account."""
+    number, author = int(body["iid"]), body["author"]
+    return PullRequest(str(number), number, "" if author is None else str(author["username"]), str(body["sha"]))
+
+
+def _pipeline(body: Json) -> tuple[int, str, tuple[str, int]]:
+    """Return a pipeline's id and commit, and what it ran for in which project."""
+    return int(body["id"]), str(body["sha"]), (body["source"], body["project_id"])
+
+
+def _job(body: Json) -> tuple[int, str]:
+    return int(body["id"]), body["name"]
 
 
 def _approved(body: Json) -> list[tuple[int, Approval]]:
@@ -141,7 +153,7 @@ def _approved(body: Json) -> list[tuple[int, Approval]]:
 
 def _version(body: Json) -> tuple[str, str]:
     """Return when GitLab knew of a push to the merge request, and its newest commit."""
-    return _at(body["created_at"]), body["head_commit_sha"]
+    return _at(body["created_at"]), str(body["head_commit_sha"])
 
 
 def _may_write(body: Json) -> bool:

@@ -14,6 +14,8 @@ from slipway.reviewing.told.comment import MARKER
 from tests.ci import github as stand_in
 from tests.ci.github import OTHER, TREE, Artifact, Comment, Review
 
+from .lacking import said_without
+
 MINE, FORGED = Record("mine"), Record("forged")
 KEPT = Artifact(json.dumps(MINE.body))
 
@@ -67,6 +69,17 @@ def test_a_job_that_may_not_read_it_is_told_the_right(server: stand_in.GitHub) -
     server.hidden = True
     with pytest.raises(ResourceError, match="actions: read"):
         found(server, KEPT)
+
+
+def test_an_answer_that_lacks_a_field_is_none_of_the_api_s(
+    server: stand_in.GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.reviews = [Review()]
+    said = said_without(monkeypatch, lambda: found(server, KEPT))
+    of_run = ("repository", "repository.id", "head_repository", "head_repository.id", "id")
+    needed = {f"1 workflow_runs.0.{name}" for name in of_run} | {"2 artifacts.0.id", "2 artifacts.0.expired"}
+    assert needed <= said.keys()
+    assert [why for why in said.values() if "the answer is not what the API's are" not in why] == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from slipway.reviewing.told.comment import MARKER, mark
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Artifact, Note, Version
 
+from .lacking import said_without
+
 GONE, MARKER_OF_ML, STRANGER = "e" * 40, mark("ml"), 99
 
 
@@ -201,6 +203,15 @@ class TestRecord:
         server.versions.append(Version(GONE))
         server.merged_as = {"merge_commit_sha": checkout.pushed[-1]}
         assert self.found(server, checkout, mine)
+
+    def test_an_answer_that_lacks_a_field_is_none_of_the_api_s(
+        self, server: stand_in.GitLab, checkout: Checkout, mine: Artifact, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.approved = {GRACE: APPROVED}
+        said = said_without(monkeypatch, lambda: self.found(server, checkout, mine))
+        lacked = {field.partition(" ")[2].removeprefix("0.") for field in said}
+        assert lacked >= {"iid", "author.username", "sha", "body", "author.id", "source", "project_id", "id", "name"}
+        assert [why for why in said.values() if "the answer is not what the API's are" not in why] == []
 
 
 class TestComment:
