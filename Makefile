@@ -48,6 +48,7 @@ LAPTOP ?= $(if $(filter file,$(origin STACK))$(filter local,$(STACK)),1)
 ifeq ($(origin AS),default)
 AS := deployer
 endif
+# The roles of the laptop's own project are there in any case, so that a review of it can tell the mistakes of its file.
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 # The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
 engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
@@ -156,7 +157,7 @@ bootstrap: setup ## once, by who owns the projects: CI's identities, states and 
 	echo 'Read .slipway/settings.sh, which tells your forge; then type: bash .slipway/settings.sh'
 
 shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL|group:EMAIL [STACK=dev])"
-	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" $(OF_STACK)
+	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" --stack "$(STACK)"
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…] [RESERVATION=… MACHINE=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(RESERVATION),--reservation "$(RESERVATION)" --machine "$(MACHINE)") $(if $(YES),--yes)

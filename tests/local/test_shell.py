@@ -91,6 +91,22 @@ def test_a_stack_file_names_its_project_and_people(
     assert key["project_id"] == project
 
 
+@pytest.mark.journey
+def test_a_person_of_the_laptop_s_own_stack_signs_in_as_the_page_says(
+    on_cloud: LocalCloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "stacks" / "Pulumi.local.yaml").read_text()
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.local.yaml").write_text(
+        text.replace("submitters: [", 'submitters: ["user:grace@company.example", ')
+    )
+    monkeypatch.setattr(shell, "project_folder", lambda: tmp_path)
+    make = ["make", "-s", "shell", "AS=grace@company.example", "MAKE=true", "PY=echo"]
+    _, _, *words = subprocess.check_output(make, cwd=ROOT, text=True).split()
+    code, out, err = printed(monkeypatch, capsys, *words)
+    assert code == 0 and "export SLIPWAY_USER=grace" in out.splitlines(), err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

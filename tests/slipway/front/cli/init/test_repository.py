@@ -103,11 +103,7 @@ def test_what_pages_have_people_type_is_the_same_in_this_checkout(folder: Path) 
     well(folder, "init", "training", *FLAGS)
     ours, theirs = (place.read_text() for place in (ROOT / "Makefile", folder / "training" / "Makefile"))
     typed = "review: setup" + ours.partition("review: setup")[2].partition("verify-cloud: setup")[0]
-    alike = [
-        text.replace("-m slipway.local.", "-m local.").replace("$(OF_STACK)", '--stack "$(STACK)"')
-        for text in (typed, theirs)
-    ]
-    assert alike[0] in alike[1]
+    assert typed in theirs.replace("-m slipway.local.", "-m local.")
 
 
 PYTHON = """#!/bin/sh
