@@ -104,7 +104,8 @@ def down() -> None:
         print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
         daemon.clear(folder)
         folder.rmdir()
-    print("state removed; the engine and the packages stay in their cache outside the tree")
+    # Packed code stays as well: a deployment of this checkout, to another cloud, may be uploading it just now.
+    print("state removed; the engine and the packages stay in their cache outside the tree, packed code in .slipway")
 
 
 @contextmanager

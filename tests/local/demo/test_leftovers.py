@@ -175,7 +175,7 @@ def test_a_second_demo_down_beside_the_first_is_refused_and_the_next_finds_nothi
     with pytest.raises(SlipwayError, match="another journey"):
         play("local")
     assert first.communicate("\n")[0] == (
-        "state removed; the engine and the packages stay in their cache outside the tree\n"
+        "state removed; the engine and the packages stay in their cache outside the tree, packed code in .slipway\n"
     )
     assert not state.exists()
     down()
