@@ -10,6 +10,7 @@ import pytest
 
 from slipway.using.sessions.starting import IDLE_COST
 
+from .catalogs import POOL
 from .stack import SPOT_CPUS, Stack, held
 from .test_run import open_to_commands
 
@@ -221,4 +222,42 @@ def test_a_stack_limits_sessions(open_to_commands: Stack) -> None:
     stack.catalog["sessions"] = {"pools": []}
     stack.publish()
     refused = stack.run("session", "start")
-    assert refused.code == 5 and "sessions may run on no pool" in refused.err and not stack.jobs(), refused.err
+    assert refused.code == 5 and f"error: stack {stack.name} lets no session run" in refused.err, refused.err
+    assert "why: slipway:sessions of its stack file has an empty list of pools" in refused.err and not stack.jobs()
+
+
+def test_the_way_out_of_a_pool_that_sessions_may_not_use_is_one(open_to_commands: Stack) -> None:
+    """It named the other machines' pool, and there the first one."""
+    stack = open_to_commands
+    template, small, large = stack.catalog["templates"]["hello"], "n1-standard-4", "n1-standard-8"
+    stack.catalog["clusters"]["cpu"]["pools"]["head"] = {**POOL, "machine": large}
+    stack.catalog["sessions"] = {"pools": ["cpu/workers"]}
+    machine = {"name": "machine", "type": "str", "default": large, "choices": [small, large], "help": "its machine"}
+    template["parameters"].append(machine)
+    on_workers = template["offers"][0] | {"when": {"machine": [small]}}
+    on_head = template["offers"][0] | {"when": {"machine": [large]}, "pools": ["head"]}
+    template["offers"] = [on_head, on_workers]
+    stack.publish()
+    for words, fix in {
+        (): f"--machine {small}",
+        ("--pool", "cpu/workers"): f"--machine {small}",
+        ("--pool", "cpu/head"): f"--machine {small} --pool cpu/workers",
+        ("--capacity", "spot"): f"--machine {small} --pool cpu/workers, and no other capacity type",
+        ("--pool", "cpu/head", "--machine", small): "--pool cpu/workers",
+    }.items():
+        refused = stack.run("session", "start", *words)
+        assert refused.code == 5 and refused.err.rstrip().endswith(f"fix: {fix}"), refused.err
+    assert "says so, and hello as it is asked for does not fit cpu/workers\n" in stack.run("session", "start").err
+    body = json.loads(stack.well("session", "start", "--machine", small, "--dry-run").out)
+    assert body["jobSpec"]["persistentResourceId"]
+    assert "machine=huge is not one of" in stack.run("session", "start", "--machine", "huge").err
+
+    stack.catalog["templates"]["second"] = {**template, "offers": [on_workers]}
+    template["offers"] = [on_head]
+    stack.publish()
+    refused = stack.run("session", "start", "--template", "hello")
+    assert refused.code == 5 and "fix: slipway session start --template second, which fits" in refused.err, refused.err
+    del stack.catalog["templates"]["second"]
+    stack.publish()
+    refused = stack.run("session", "start")
+    assert refused.code == 5 and "no template for sessions fits cpu/workers, and sessions may run there" in refused.err
