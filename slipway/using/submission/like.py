@@ -253,7 +253,10 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest, team: st
     candidate = prepared.candidates[place_of(prepared, job)]
     if candidate.offer.capacity_type != job.capacity_type:
         types = join(dict.fromkeys(offer.capacity_type for offer, _ in prepared.offers))
-        return [f"capacity type: {job.capacity_type} then, {types} now"]
+        then = compared(job)["machines"]
+        every = [compared(each.request.job)["machines"] for each in prepared.candidates]
+        machines = differing({"machines": then}, {"machines": then if then in every else every[0]})
+        return [f"capacity type: {job.capacity_type} then, {types} now", *machines]
     return differing(_compared(job), _compared(candidate.request.job))
 
 

@@ -101,6 +101,13 @@ def test_the_capacity_type_that_it_had_comes_first_unless_another_is_named(stack
         stack.publish()
         assert capacity_type() == "pool"
         assert "capacity type: spot then, pool now" in stack.run(*words).err
+        offer = stack.catalog["templates"]["hello"]["offers"][0]
+        offer["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "n1-standard-8"}
+        stack.publish()
+        assert [line for line in stack.run(*words).err.splitlines() if "not as it was" in line] == [
+            "  not as it was: capacity type: spot then, pool now",
+            f"  not as it was: machines: {CPU} × 1 then, n1-standard-8 × 1 now",
+        ]
 
 
 @pytest.mark.journey
