@@ -73,6 +73,16 @@ CASES = (
         accident="a notebook that nobody could open on Monday",
     ),
     Case(
+        "Of two pools of sessions the one that is left has no usual machine of theirs",
+        (stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head]"),),
+        (
+            hurts("sessions-limited", "workspace sessions", "on cpu/head instead of on cpu/workers or cpu/head"),
+            stops("sessions-limited", "workspace usual sessions", "with their usual machines may run nowhere any more"),
+        ),
+        given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, cpu/head]"), *_SMALL),
+        accident="a notebook that nobody could open on Monday",
+    ),
+    Case(
         "Sessions lose a pool, and the one that is left fits one team's machines alone",
         (stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head]"),),
         (

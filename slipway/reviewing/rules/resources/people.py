@@ -106,11 +106,12 @@ def _sessions(change: Change) -> Iterator[Consequence]:
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
-    usual = [_fitting(*side, usual=True) for side in zip(listed, catalogs, strict=True)]
-    refused = [(side.pools or ())[1:] or fit.pools == () for side, fit in zip(listed, usual, strict=True)]
-    if refused[1] and not refused[0] and fitting[1].pools != ():
-        words: dict[str, Any] = {"several": (after.pools or ())[1:], "pools": named(fitting[1].pools or (), "or")}
-        words["grade"] = Grade.WARNING if words["several"] else None
+    none = [_fitting(*side, usual=True).pools == () for side in zip(listed, catalogs, strict=True)]
+    several = [(side.pools or ())[1:] for side in listed]
+    unfit = none[1] and not none[0]
+    if (unfit or (several[1] and not (several[0] or none[0]))) and not nobody:
+        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": named(fitting[1].pools or (), "or")}
+        words["grade"] = None if unfit else Grade.WARNING
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
