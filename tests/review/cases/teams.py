@@ -12,6 +12,13 @@ TWO_SHARE = stack(
 LABEL = 'labels={"team": "vision"}'
 ROBOT = "serviceAccount:robot@acme-ml.iam.gserviceaccount.com"
 
+BENCH = stack(
+    "    cpu:\n      displayName",
+    "    bench:\n      pools:\n"
+    "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+    "    cpu:\n      displayName",
+)
+
 CASES = (
     Case(
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
@@ -316,15 +323,28 @@ CASES = (
                 "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
                 f"    vision: {{ submitters: [group:vision@acme.example] }}\n{POLICY}",
             ),
-            stack(
-                "    cpu:\n      displayName",
-                "    bench:\n      pools:\n"
-                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
-                "    cpu:\n      displayName",
-            ),
+            BENCH,
         ),
         may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
         never=("others may run",),
         accident="a warm machine that only two of five teams could have",
+    ),
+    Case(
+        "One of two clusters with sessions becomes a team's, and whoever names no team has the other",
+        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
+        (
+            hurts(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for team `vision` may run on bench/workers instead of on cpu/workers",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+        ),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example] }} }}\n{POLICY}"),
+            BENCH,
+        ),
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
     ),
 )

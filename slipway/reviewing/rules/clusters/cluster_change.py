@@ -72,6 +72,11 @@ class ClusterChange:
         return bool(self.old and self.new and self.old.alternative != self.new.alternative)
 
     @property
+    def edits_of_entry(self) -> tuple[Edit, ...]:
+        """The edits but for those that another alternative stands for, whose region its entry has as well."""
+        return tuple(edit for edit in self.edits if edit.key == "region" or not self.reordered)
+
+    @property
     def stays(self) -> bool:
         return self.old is not None and self.new is not None and self.old.id == self.new.id
 

@@ -51,7 +51,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
                 fate,
                 cluster.name,
                 as_kind=_kind(cluster, group),
-                edits=cluster.edits,
+                edits=cluster.edits_of_entry,
                 details=_details(cluster, group, change),
                 grade=_grade(cluster, group),
                 key=None if cluster.stays or by_time else cluster.key,
@@ -105,7 +105,7 @@ def _kind(cluster: ClusterChange, group: str) -> str:
 
 def _values(cluster: ClusterChange, change: Change) -> Mapping[str, Any]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    brief = [str(_brief(edit)) for edit in cluster.edits if edit.key == "region" or not cluster.reordered]
+    brief = [str(_brief(edit)) for edit in cluster.edits_of_entry]
     keys = ["alternatives"] if cluster.reordered else [edit.key.rpartition(".")[2] for edit in cluster.edits]
     older = [each for each in of.staying(change).values() if each.cluster == cluster.name and each.living]
     held = cluster.held or (old.minimum_machines if old and new is None else ())

@@ -17,11 +17,11 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large
+from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of
 from slipway.reviewing.rules.table import RowName, by_row
-from slipway.reviewing.rules.words import in_backticks, machines, owned
+from slipway.reviewing.rules.words import in_backticks, machines, named, owned
 
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
@@ -158,15 +158,16 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
                 continue
             lacks = needs - pool.min > max(before[place] - was.min, 0)
             sooner = {case_in_words(each.when): each for each in reversed(usual_offers(template)) if each.available}
-            first = any(offer.cluster == place[0] for offer in sooner.values())
-            if lacks and first and needs <= pool.max:
-                waiting.setdefault(place, (was, pool, {}))[2][name] = needs
+            there = [offer for offer in sooner.values() if offer.cluster == place[0]]
+            if lacks and there and needs <= pool.max:
+                apart = whose(there, template) if any(offer.team for offer in template.offers) else ""
+                waiting.setdefault(place, (was, pool, {}))[2][f"`{name}`{apart}"] = needs
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
         yield _of_pool(
             "minimum-below-default",
             place,
-            templates=in_backticks(needs_of),
+            templates=named(needs_of),
             most=join(map(str, counts), "or"),
             min=pool.min,
             edits=_both(was, pool) if was.min != pool.min else (),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -89,45 +89,46 @@ def _sessions(change: Change) -> Iterator[Consequence]:
     differ = not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0]))
     # That nobody may hold machines is somebody's word; that no template fits them is not.
     nobody = fitting[1].pools == ()
-    shut_out, keep = ([], []) if nobody else _shut_out(change, listed)
-    if differ or shut_out:
-        alone = "" in shut_out  # Whoever names no team takes everybody's machines.
+    of_teams = {} if nobody else _by_team(change, shown)
+    shut_out = [team for team, (had, has) in of_teams.items() if had.pools != () == has.pools]
+    less = [team for team, (had, has) in of_teams.items() if {*(had.pools or ())} - {*(has.pools or ())}]
+    hit = shut_out or ([] if differ else less)
+    if differ or hit:
+        alone = "" in hit  # Whoever names no team takes everybody's machines.
+        keep = [team for team, (_, has) in of_teams.items() if team not in hit and has.pools != ()]
+        sides = fitting if differ or shut_out else of_teams[hit[0]]
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions"),
-            grade=Grade.BLOCKING if (nobody and after.pools) or alone else None,
+            grade=Grade.BLOCKING if (nobody and after.pools) or "" in shut_out else None,
             unfit=nobody and after.pools,
             lost=bool(shut_out),
             alone=alone,
-            teams=called_teams(keep if alone else shut_out),
+            teams=called_teams(keep if alone else hit),
             differ=differ,
-            before=fitting[0],
-            after=fitting[1],
+            before=sides[0],
+            after=sides[1],
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
     none = [_fitting(*side, usual=True).pools == () for side in zip(listed, catalogs, strict=True)]
     several = [(side.pools or ())[1:] for side in listed]
     unfit = none[1] and not none[0]
-    if (unfit or (several[1] and not (several[0] or none[0]))) and not nobody:
+    if (unfit or (several[1] and not (several[0] or none[0]))) and not (nobody or "" in shut_out):
         words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": named(fitting[1].pools or (), "or")}
-        words["grade"] = None if unfit else Grade.WARNING
+        words |= {"edited": before != after, "grade": None if unfit else Grade.WARNING}
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
-def _shut_out(change: Change, listed: Sequence[SessionLimits]) -> tuple[list[str], list[str]]:
-    """Return the teams, `""` for none, whose sessions may use a pool that is listed before the change alone, and the
-    teams whose sessions still may."""
+def _by_team(change: Change, listed: Sequence[SessionLimits]) -> Mapping[str, Sequence[SessionLimits]]:
+    """Return the limits before and after with the pools that the sessions may use that count for a team, `""` first:
+    for none."""
     sides = (change.before, change.after)
     teams = set.intersection(*({"", *groups_of(side.catalog, side.people)} for side in sides))
-    pools = {
-        team: [_fitting(limits, side.catalog, team=team).pools for limits, side in zip(listed, sides, strict=True)]
+    return {
+        team: [_fitting(limits, side.catalog, team=team) for limits, side in zip(listed, sides, strict=True)]
         for team in sorted(teams)
     }
-    return (
-        [team for team, (had, has) in pools.items() if had != () and has == ()],
-        [team for team, (_, has) in pools.items() if has != ()],
-    )
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:

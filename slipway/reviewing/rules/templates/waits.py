@@ -8,7 +8,7 @@ from dataclasses import replace
 from slipway.model.capacity import FLEX_START, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
-from slipway.reviewing.change.usual import Way, compete, costs, whole_way, whose
+from slipway.reviewing.change.usual import Way, as_kind, compete, costs, whole_way, whose
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import named
@@ -44,7 +44,7 @@ def left(ways: Iterable[Way], catalog: Catalog, *, others: bool = False) -> str:
     by_rest: dict[str, dict[str, None]] = {}
     for template, offer, rest in ways:
         if rest:
-            jobs = f"`{template.name}`{whose([offer], template)}"
+            jobs = f"`{template.name}`{whose([offer], template)}{as_kind(offer, template)}"
             ways_left = named(dict.fromkeys(whole_way(replace(each, shape=""), catalog) for each in rest))
             by_rest.setdefault(ways_left, {})[jobs] = None
     return facts(*(say("ways-left", others=others, jobs=named(jobs), ways=rest) for rest, jobs in by_rest.items()))
