@@ -32,6 +32,7 @@ from slipway.reviewing.rules.resources.data import buckets, data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
+from slipway.reviewing.rules.resources.sessions import sessions
 from slipway.reviewing.rules.resources.trainers import trainers
 from slipway.reviewing.rules.teams import teams
 from slipway.reviewing.rules.templates.templates import templates
@@ -51,6 +52,7 @@ COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     budgets,
     templates,
     people,
+    sessions,
     trainers,
     teams,
     exposure,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from slipway.authoring.policy.rules import crowd
@@ -12,15 +11,14 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.catalog.lookup import groups_of, takers_of, teams_of, usual_offers
-from slipway.model.catalog.model import Catalog, SessionLimits
-from slipway.model.catalog.template import Offer, Template
+from slipway.google.catalog.lookup import teams_of
+from slipway.model.catalog.model import Catalog
 from slipway.model.facts import TrainerFacts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import CODE_LABEL, label_value
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import scripts, secret_in, timeout_of
+from slipway.reviewing.change.usual import scripts, secret_in
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import row_of
 from slipway.reviewing.rules.resources.access import EVERYBODY, TO_SUBMIT, AccessChange, access, usual
@@ -35,7 +33,7 @@ from slipway.reviewing.rules.resources.trainers import (
     submitted,
 )
 from slipway.reviewing.rules.table import RowName, by_row, say
-from slipway.reviewing.rules.words import called_teams, in_backticks, jobs, named, sent_by
+from slipway.reviewing.rules.words import in_backticks, jobs, sent_by
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -52,7 +50,6 @@ def people(change: Change) -> Iterator[Consequence]:
             brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
             values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
             yield by_row(row, Subject("workspace", key), grade=Grade.BLOCKING if values["details"] else None, **values)
-    yield from _sessions(change)
     was, now = (side.urgent or () for side in (change.old, change.new))
     edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
@@ -73,81 +70,6 @@ def _lets_nobody(urgent: str, catalog: Catalog) -> bool:
     kind, _, address = urgent.partition(":")
     teams = (team for offer in catalog.offers for team in teams_of(catalog, offer))
     return kind == "group" and label_value(address.partition("@")[0]) not in teams
-
-
-def _sessions(change: Change) -> Iterator[Consequence]:
-    """Compare where sessions may run, of the listed pools those that a template for them fits, and for how long."""
-    listed = before, after = [side.sessions or SessionLimits() for side in (change.old, change.new)]
-    catalogs = change.old, change.new
-    if not all(map(scripts, catalogs)) or (before == after and after.pools is None):
-        return
-    # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, scripts(catalogs[1]))))
-    ends = [min(side.max or longest, longest) for side in listed]
-    shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
-    fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
-    differ = not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0]))
-    # That nobody may hold machines is somebody's word; that no template fits them is not.
-    nobody = fitting[1].pools == ()
-    of_teams = {} if nobody else _by_team(change, shown)
-    shut_out = [team for team, (had, has) in of_teams.items() if had.pools != () == has.pools]
-    less = [team for team, (had, has) in of_teams.items() if {*(had.pools or ())} - {*(has.pools or ())}]
-    hit = shut_out or ([] if differ else less)
-    if differ or hit:
-        alone = "" in hit  # Whoever names no team takes everybody's machines.
-        keep = [team for team, (_, has) in of_teams.items() if team not in hit and has.pools != ()]
-        sides = fitting if differ or shut_out else of_teams[hit[0]]
-        yield by_row(
-            "sessions-limited",
-            Subject("workspace", "sessions"),
-            grade=Grade.BLOCKING if (nobody and after.pools) or "" in shut_out else None,
-            unfit=nobody and after.pools,
-            lost=bool(shut_out),
-            alone=alone,
-            teams=called_teams(keep if alone else hit),
-            differ=differ,
-            before=sides[0],
-            after=sides[1],
-            edited=before != after,
-            edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
-        )
-    none = [_fitting(*side, usual=True).pools == () for side in zip(listed, catalogs, strict=True)]
-    several = [(side.pools or ())[1:] for side in listed]
-    unfit = none[1] and not none[0]
-    if (unfit or (several[1] and not (several[0] or none[0]))) and not (nobody or "" in shut_out):
-        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": named(fitting[1].pools or (), "or")}
-        words |= {"edited": before != after, "grade": None if unfit else Grade.WARNING}
-        yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
-
-
-def _by_team(change: Change, listed: Sequence[SessionLimits]) -> Mapping[str, Sequence[SessionLimits]]:
-    """Return the limits before and after with the pools that the sessions may use that count for a team, `""` first:
-    for none."""
-    sides = (change.before, change.after)
-    teams = set.intersection(*({"", *groups_of(side.catalog, side.people)} for side in sides))
-    return {
-        team: [_fitting(limits, side.catalog, team=team) for limits, side in zip(listed, sides, strict=True)]
-        for team in sorted(teams)
-    }
-
-
-def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:
-    """Return limits with the pools that templates for sessions fit, of those that they fit as they stand, or of those
-    that the sessions may use that count for a team; `""`: for none."""
-    ways = ((each, offer) for each in scripts(catalog) for offer in (usual_offers(each) if usual else each.offers))
-    offers = [offer for each, offer in ways if team is None or _may_use(team, catalog, each, offer)]
-    fit = {f"{each.cluster}/{pool}" for each in offers if each.available for pool in each.pools}
-    dormant = {each.dormant for each in offers}
-    fit |= {f"{each.name}/" for each in catalog.coming if each.name in dormant}  # Nobody knows which of its pools.
-    pools = limits.pools and tuple(each for each in limits.pools if {each, f"{each.partition('/')[0]}/"} & fit)
-    return replace(limits, pools=pools)
-
-
-def _may_use(team: str, catalog: Catalog, template: Template, offer: Offer) -> bool:
-    teams = teams_of(catalog, offer)
-    takes = team in takers_of(catalog, template, offer) if team else not offer.team
-    counted = team or (teams[0] if len(teams) == 1 else "")
-    return takes and counted in (catalog.owners(offer.cluster) or (counted,))
 
 
 def _gone(member: AccessChange) -> Consequence:
