@@ -24,7 +24,7 @@ CASES = (
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
         (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
         (
-            stops("sessions-limited", "workspace", "that don't count for team `search` may run nowhere any more"),
+            stops("sessions-limited", "workspace", "that don't count for team `search` may run nowhere instead of"),
             hurts("cluster-team", "cluster cpu"),
             hurts("cluster-team", "cluster bench"),
             hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
@@ -311,7 +311,7 @@ CASES = (
         (
             stops(
                 *("sessions-limited", "workspace"),
-                "Sessions that don't count for teams `search` and `vision` may run nowhere any more",
+                "Sessions that don't count for teams `search` and `vision` may run nowhere instead of",
             ),
             hurts("cluster-team", "cluster cpu"),
         ),
@@ -326,7 +326,6 @@ CASES = (
             BENCH,
         ),
         may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
-        never=("others may run",),
         accident="a warm machine that only two of five teams could have",
     ),
     Case(

@@ -89,7 +89,7 @@ CASES = (
             stops(
                 "sessions-limited",
                 "workspace sessions",
-                "Sessions that don't count for team `vision` may run nowhere any more",
+                "Sessions that don't count for team `vision` may run nowhere instead of on cpu/workers",
             ),
         ),
         given=(

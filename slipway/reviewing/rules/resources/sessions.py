@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import groups_of, takers_of, teams_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import scripts, timeout_of
 from slipway.reviewing.consequence import Consequence
@@ -30,37 +31,35 @@ def sessions(change: Change) -> Iterator[Consequence]:
     ends = [min(side.max or longest, longest) for side in listed]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
-    differ = not (fitting[0].within(fitting[1]) and fitting[1].within(fitting[0]))
-    # That nobody may hold machines is somebody's word; that no template fits them is not.
     nobody = fitting[1].pools == ()
-    of_teams = {} if nobody else _by_team(change, shown)
-    shut_out = [team for team, (had, has) in of_teams.items() if had.pools != () == has.pools]
-    less = [team for team, (had, has) in of_teams.items() if {*(had.pools or ())} - {*(has.pools or ())}]
-    hit = shut_out or ([] if differ else less)
-    if differ or hit:
-        alone = "" in hit  # Whoever names no team takes everybody's machines.
-        keep = [team for team, (_, has) in of_teams.items() if team not in hit and has.pools != ()]
-        sides = fitting if differ or shut_out else of_teams[hit[0]]
+    of_teams = _by_team(change, shown)
+    # Where all lose the same, or the time alone differs, one line is for all.
+    alike = nobody or all(had.pools == has.pools for had, has in of_teams.values())
+    told = {team: fitting if alike else pair for team, pair in of_teams.items()}
+    changed = [team for team, (had, has) in told.items() if not (had.within(has) and has.within(had))]
+    for (had, has), teams in grouped(changed, lambda team: tuple(told[team])).items():
+        everybodys = "" in teams  # Whoever names no team takes everybody's machines.
+        whose = [team for team in of_teams if (team in teams) is not everybodys]
         yield by_row(
             "sessions-limited",
-            Subject("workspace", "sessions"),
-            grade=Grade.BLOCKING if (nobody and after.pools) or "" in shut_out else None,
+            Subject("workspace", "sessions", "" if everybodys else join(teams)),
+            # That nobody may hold machines is somebody's word; that no template fits them is not.
+            grade=Grade.BLOCKING if has.pools == () and after.pools and everybodys else None,
             unfit=nobody and after.pools,
-            lost=bool(shut_out),
-            alone=alone,
-            teams=called_teams(keep if alone else hit),
-            differ=differ,
-            before=sides[0],
-            after=sides[1],
+            teams=called_teams(whose),
+            beside=everybodys,
+            before=had,
+            after=has,
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
-    none = [_fitting(*side, usual=True).pools == () for side in zip(listed, catalogs, strict=True)]
+    usual = [_fitting(*side, usual=True).pools for side in zip(listed, catalogs, strict=True)]
     several = [(side.pools or ())[1:] for side in listed]
-    unfit = none[1] and not none[0]
-    if (unfit or (several[1] and not (several[0] or none[0]))) and not (nobody or "" in shut_out):
-        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": named(fitting[1].pools or (), "or")}
-        words |= {"edited": before != after, "grade": None if unfit else Grade.WARNING}
+    unfit = usual[1] == () != usual[0]
+    if (unfit or (several[1] and not (several[0] or usual[0] == ()))) and told[""][1].pools != ():
+        pools = named((fitting[1].pools if unfit else usual[1]) or (), "or")
+        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": pools, "edited": before != after}
+        words["grade"] = None if unfit else Grade.WARNING
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
 
