@@ -354,10 +354,12 @@ def takers_of(catalog: Catalog, template: Template, offer: Offer) -> set[str]:
     return teams - apart if len(teams) > 1 else teams
 
 
-def usual_offers(template: Template, kind: str = "", called: Mapping[str, str] = {}) -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose, without a team; a required parameter may have any value. `called`:
-    other names that parameters have in the offers' cases."""
-    defaults = {OF_TEAM: "", **{called.get(each.name, each.name): each.default for each in template.parameters}}
+def usual_offers(
+    template: Template, kind: str = "", called: Mapping[str, str] = {}, team: str = ""
+) -> tuple[Offer, ...]:
+    """Return the offers that the defaults choose for a team's own jobs, or everybody's; a required parameter may have
+    any value. `called`: other names that parameters have in the offers' cases."""
+    defaults = {OF_TEAM: team, **{called.get(each.name, each.name): each.default for each in template.parameters}}
     return tuple(
         offer
         for offer in template.offers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import chain
 from typing import Any
 
@@ -190,7 +191,9 @@ def served(offer: Offer, template: Template) -> bool:
 def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, or ``only what pool `h100` grows by``: its minimum is paid anyway."""
     if offer.capacity_type == POOL:
-        return f"only what {whole_way(offer, catalog)} grows by"
+        cluster, there = catalog.clusters.get(offer.cluster), whole_way(offer, catalog)
+        grows = cluster is None or any(each.max > each.min for each in cluster.pools if each.name in offer.pools)
+        return f"only what {there} grows by" if grows else f"nothing beside {there}, which is paid anyway"
     if offer.capacity_type == RESERVATION:
         return "Vertex AI's fee on top of the reservation"
     price = offer.price_per_hour
@@ -287,13 +290,14 @@ def variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
             yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
 
 
-def rounds(template: Template, kind: str = "") -> int:
-    """Return how often a submission takes its machines, one time after another; 1 for a job without trials."""
+def rounds(template: Template, kind: str = "") -> Decimal:
+    """Return how often a submission takes its machines, one time after another, the last time some of them; 1 for a job
+    without trials."""
     study, known = template.study, KINDS.get(kind or template.kind)
     if study is None or known is None or not known.has_trials:
-        return 1
+        return Decimal(1)
     total, at_once = (whole(count, template) or 1 for count in (study.max_trials, study.parallel_trials))
-    return -(-total // at_once)
+    return max(Decimal(total) / at_once, Decimal(1))
 
 
 def whole(value: object, template: Template) -> int | None:

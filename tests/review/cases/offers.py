@@ -443,4 +443,11 @@ CASES = (
         given=WITH_BOTH,
         never=("flex-start with `a2-ultragpu-1g` any more", "flex-start with `a2-highgpu-1g` any more"),
     ),
+    Case(
+        "A pool that can't grow is offered, which costs nothing that is not paid anyway",
+        (template("evals", '("spot", "on-demand")', '("spot", "on-demand", "pool")'),),
+        (tells("offer-added", "evals", "they cost nothing beside pool `cpu`, which is paid anyway"),),
+        given=(stack("replicas: { min: 4, max: 16 }", "replicas: 4"),),
+        never=("grows by",),
+    ),
 )

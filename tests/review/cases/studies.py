@@ -139,7 +139,9 @@ CASES = (
         "A study runs more trials at once than its pool holds, of a kind that is not the usual one",
         (template("tune", "parallel_trials=2", "parallel_trials=8"),),
         (
-            stops("offer-unavailable", "tune", "as a hyperparameter tuning job can't use pool `cpu` any more"),
+            hurts(
+                "offer-unavailable", "tune", "as a hyperparameter tuning job can't use pool `cpu` any more", "on Spot"
+            ),
             hurts("study-changed", "tune", "`parallelTrialCount` `8` instead of `2`"),
             hurts("run-cost", "tune", "as a hyperparameter tuning job"),
         ),

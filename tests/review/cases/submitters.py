@@ -17,7 +17,13 @@ CASES = (
     Case(
         "A person is listed by the domain alone, which was there before",
         (stack("      - user:ada@acme.example\n", ""),),
-        (tells("submitter-gone", "user:ada@acme.example", "except what a listed group or domain may"),),
+        (
+            tells(
+                "submitter-gone",
+                "user:ada@acme.example",
+                "is not listed by name any more: they are of `domain:acme.example`",
+            ),
+        ),
         world=BUSY,
         given=(stack("group:ml@acme.example", "domain:acme.example"),),
     ),

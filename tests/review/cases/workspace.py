@@ -354,6 +354,13 @@ CASES = (
         accident="a GPU held over the holidays by a notebook that nobody closed",
     ),
     Case(
+        "The first template that takes people's code comes, where the stack has long allowed it",
+        SCRIPT[2:],
+        (stops("template-added", "template script", "it takes code that nobody reviewed"),),
+        given=SCRIPT[:2],
+        accident="a robot's rights for any notebook, switched on by a file that only added one",
+    ),
+    Case(
         "The first template for commands comes with a limit of sessions",
         (stack(POLICY, f"  slipway:sessions: {{ max: 4h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
         (

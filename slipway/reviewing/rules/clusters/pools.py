@@ -10,7 +10,7 @@ from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools, usual_offers
 from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import case_in_words
+from slipway.model.catalog.template import Template, case_in_words
 from slipway.model.cluster_fields import machines_in_words, renamed_pools
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
@@ -160,7 +160,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             sooner = {case_in_words(each.when): each for each in reversed(usual_offers(template)) if each.available}
             there = [offer for offer in sooner.values() if offer.cluster == place[0]]
             if lacks and there and needs <= pool.max:
-                apart = whose(there, template) if any(offer.team for offer in template.offers) else ""
+                apart = whose(there, template) if _excepts(template, place, needs) else ""
                 waiting.setdefault(place, (was, pool, {}))[2][f"`{name}`{apart}"] = needs
     for place, (was, pool, needs_of) in waiting.items():
         counts = sorted({*needs_of.values()})
@@ -173,6 +173,13 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             edits=_both(was, pool) if was.min != pool.min else (),
             key=_size(pool, "min") if pool.min < was.min else None,
         )
+
+
+def _excepts(template: Template, place: _Place, needs: int) -> bool:
+    """Tell whether a team's usual jobs need another number of a pool's machines than everybody's."""
+    teams = {offer.team for offer in template.offers} - {""}
+    own = ([replace(each, when={}) for each in usual_offers(template, team=team) if each.team] for team in teams)
+    return any(taken(replace(template, offers=tuple(offers))).get(place) != needs for offers in own)
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:

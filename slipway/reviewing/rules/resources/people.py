@@ -85,7 +85,10 @@ def _gone(member: AccessChange) -> Consequence:
     # A group may not hold somebody who has used the right so far.
     lately = sent_by(member.member, (job for some in change.jobs_by_template.values() for job in some if others))
     grade = Grade.WARNING if covering and kind == "user" and not lately else None
-    grade = Grade.NOTE if f"domain:{domain_of(member.member)}" in covering and needed is None else grade
+    domain = f"domain:{domain_of(member.member)}"
+    covered = domain in covering and needed is None
+    told["covered"] = covered and kind == "user" and f"`{domain}`"  # A group may have people of other domains.
+    grade = Grade.NOTE if covered else grade
     return by_row("submitter-gone", Subject("member", member.member), grade=grade, **told)
 
 

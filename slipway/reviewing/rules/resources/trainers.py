@@ -52,6 +52,12 @@ def trainer_of(facts: Facts, account: str) -> TrainerFacts | None:
     return next((trainer for trainer in _trainers(facts).values() if trainer.account == account), None)
 
 
+def is_made(change: Change, account: str) -> bool:
+    """Tell whether the deployment makes a trainer's account, which has no right before."""
+    made = trainer_of(change.after, account) and not trainer_of(change.before, account)
+    return bool(made) and account not in change.after.adopted
+
+
 def submitters_of(facts: Facts, account: str) -> Collection[str]:
     """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
     trainer = trainer_of(facts, account)

@@ -28,7 +28,7 @@ from slipway.reviewing.change.usual import (
     usual_values,
     variables,
 )
-from slipway.reviewing.rules.resources.trainers import called, secrets_read, submitters_of, trainer_of
+from slipway.reviewing.rules.resources.trainers import called, is_made, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import RowName, follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
@@ -157,7 +157,8 @@ def secret(difference: Difference) -> Effect:
     account = join(f"`{address}`" for address in addresses if address) or "their account"
     newest, given = last_part(sides[1]) == "latest", name if launched else f"{name}__SECRET"
     grade = Grade.NOTE if (row == "secret-version" and newest) or (row == "secret-known" and not old) else None
-    return follows(row, grade=grade, account=account, given=given, old=old and shown(old), new=shown(new))
+    made = any(is_made(difference.template.change, address) for address in addresses)
+    return follows(row, grade=grade, account=account, made=made, given=given, old=old and shown(old), new=shown(new))
 
 
 def account(difference: Difference) -> Effect:
@@ -187,6 +188,7 @@ def account(difference: Difference) -> Effect:
         new=new,
         old=old,
         address=addresses[1],
+        made=is_made(change, addresses[1]),
         secrets=join(f"`{name}`" for name in own if name in unread),
         sure=sure,
         more=join(f"`{name}`" for name in sorted(more)),

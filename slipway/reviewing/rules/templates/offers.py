@@ -334,14 +334,17 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
     )
     apart = set[object]()
     for side in (own, theirs):
-        ways = grouped(side.values(), lambda offer: (offer.kind, *_case(offer)))
-        places = {key: [(each.cluster or each.dormant, each.available) for each in some] for key, some in ways.items()}
-        apart |= {key for key, some in places.items() if some != places.get((usual, *key[1:]))}
-    return {label: each for label, each in own.items() if each.kind == usual or (each.kind, *_case(each)) in apart}
+        ways = {key: [*map(_way, some)] for key, some in grouped(side.values(), _case).items()}
+        apart |= {(kind, when) for (kind, when), some in ways.items() if some != ways.get((usual, when))}
+    return {label: each for label, each in own.items() if each.kind == usual or _case(each) in apart}
 
 
-def _case(offer: Offer) -> tuple[str, str, str]:
-    return offer.capacity_type, offer.shape, repr(offer.when)
+def _case(offer: Offer) -> tuple[str, str]:
+    return offer.kind, repr(offer.when)
+
+
+def _way(offer: Offer) -> tuple[object, ...]:
+    return offer.capacity_type, offer.shape, offer.cluster or offer.dormant, offer.available
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:

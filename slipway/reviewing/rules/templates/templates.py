@@ -67,18 +67,21 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
-    """Yield what a new template opens that no other does: an account, a secret, an index of packages, a shell."""
+    """Yield what a new template opens that no other does: an account, a secret, an index of packages, a shell, and
+    where the stack allows it, people's own code."""
     new, catalog = template.new, template.becomes
     # One that goes had it as well.
     others = [each for each in (*template.was.templates.values(), *catalog.templates.values()) if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
     theirs = [offer for each in others for offer in each.offers]
     asked = {index for each in others for index in indexes(each.requirements)}
+    allowed = template.change.before.code and template.change.after.code
     brought = {
         "account": {*map(account_of, new.offers)} - common - {*map(account_of, theirs)},
         "secret": {*secrets_of(new.offers)} - {*secrets_of(theirs)},
         "index": {*indexes(new.requirements)} - asked - {*indexes(())},
         "shell": {"shell" for offer in new.offers if offer.spec.get("enableWebAccess")},
+        "code": {"code"} if allowed and new.takes_code and not any(each.takes_code for each in others) else set(),
     }
     for what, some in brought.items():
         yield from (say("template-brings", **{**dict.fromkeys(brought, ""), what: each}) for each in sorted(some))

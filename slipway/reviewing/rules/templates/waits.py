@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from slipway.model.capacity import FLEX_START, POOL, SPOT
+from slipway.model.capacity import FLEX_START, PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
+from slipway.model.kinds import KINDS
 from slipway.reviewing.change.usual import Way, as_kind, compete, costs, whole_way, whose
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
@@ -55,4 +56,18 @@ def paid(template: TemplateChange, offer: Offer | None, *, follows: bool = False
     the way that jobs tried first so far."""
     price, spot = offer and costs(offer, template.becomes), offer and offer.capacity_type == SPOT
     left, stay = (each and (each.capacity_type == POOL or patience(each) is not None) for each in (before, offer))
-    return say("way-costs", follows=follows, costs=price, anew=spot and not template.goes_on, stay=left and not stay)
+    kind = offer and _kind_alone(template, offer)
+    values = {"follows": follows, "costs": price, "kind": kind, "stay": left and not stay}
+    return say("way-costs", anew=spot and not template.goes_on, **values)
+
+
+def _kind_alone(template: TemplateChange, offer: Offer) -> str:
+    """Return the words of the usual kind of job where another kind costs another sum by such a way."""
+    alike = (
+        each
+        for each in template.new.offers
+        if (each.capacity_type, each.shape, each.when) == (offer.capacity_type, offer.shape, offer.when)
+    )
+    differ = any(each.price_per_hour != offer.price_per_hour for each in alike if each.kind != offer.kind)
+    usual = offer.kind == template.new.kind and offer.capacity_type not in PAID_ANYWAY
+    return KINDS[offer.kind].words if usual and differ else ""
