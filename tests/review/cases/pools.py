@@ -314,4 +314,19 @@ CASES = (
         may=(*ANEW, "idle-cost"),
         never=("may grow further",),
     ),
+    Case(
+        "Jobs move to another pool of their cluster, which keeps fewer machines than a usual one takes",
+        (template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),),
+        (hurts("minimum-below-default", "cpu/roomy", "Usual jobs of `digits` need 4 machines of pool `cpu/roomy`"),),
+        given=(
+            stack(
+                "        workers: { machine: n1-standard-8,",
+                "        roomy:\n          machine: n1-standard-16\n          disk: { type: pd-ssd, sizeGb: 100 }\n"
+                "          replicas: { min: 1, max: 8 }\n"
+                "        workers: { machine: n1-standard-8,",
+            ),
+        ),
+        may=("machines-changed", "run-cost", "pool-unused", "offer-moved", "capacity-lower-maximum"),
+        accident="jobs that waited for machines to grow, each night",
+    ),
 )

@@ -346,4 +346,27 @@ CASES = (
         ),
         may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
     ),
+    Case(
+        "A new team gets the cluster of sessions, beside a group that submits nothing of the kind",
+        (
+            stack(
+                POLICY,
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
+            ),
+            stack(
+                "      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - group:vision@acme.example\n"
+            ),
+        ),
+        (
+            stops(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for team `vision` may run nowhere instead of on cpu/workers",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+            tells("submitter-added", "vision"),
+        ),
+        given=SESSIONS,
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a course whose students met a closed door",
+    ),
 )

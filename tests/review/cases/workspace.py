@@ -399,6 +399,11 @@ CASES = (
         given=SESSIONS,
     ),
     silent(
+        "The template of sessions has another summary",
+        template("script", 'summary="a command"', 'summary="any command"'),
+        given=SESSIONS,
+    ),
+    silent(
         "Pools of sessions are listed in another order",
         stack("pools: [cpu/workers, cpu/head]", "pools: [cpu/head, cpu/workers]"),
         given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, cpu/head]"), *_SMALL),

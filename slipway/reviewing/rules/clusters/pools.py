@@ -153,10 +153,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
-            was, pool = old_pools.get(place), pools.get(place)
-            if was is None or pool is None or place not in before:
+            # It may have taken another pool of the cluster before.
+            earlier = next((each for each in (place, *before) if each in before and each[0] == place[0]), place)
+            was, pool = old_pools.get(earlier), pools.get(place)
+            if was is None or pool is None or earlier not in before:
                 continue
-            lacks = needs - pool.min > max(before[place] - was.min, 0)
+            lacks = needs - pool.min > max(before[earlier] - was.min, 0)
             sooner = {case_in_words(each.when): each for each in reversed(usual_offers(template)) if each.available}
             there = [offer for offer in sooner.values() if offer.cluster == place[0]]
             if lacks and there and needs <= pool.max:
@@ -170,8 +172,8 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             templates=named(needs_of),
             most=join(map(str, counts), "or"),
             min=pool.min,
-            edits=_both(was, pool) if was.min != pool.min else (),
-            key=_size(pool, "min") if pool.min < was.min else None,
+            edits=_both(was, pool) if was.name == pool.name and was.min != pool.min else (),
+            key=_size(pool, "min") if was.name == pool.name and pool.min < was.min else None,
         )
 
 

@@ -18,7 +18,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, once
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import DEAR, over, takes_sessions_alone, ways_without, whose
+from slipway.reviewing.change.usual import DEAR, over, scripts, takes_sessions_alone, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import TOO_LONG, USUAL_WAIT, ClusterChange, of_cluster, price
@@ -89,6 +89,8 @@ def _edited(old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
         lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
         lost["left"] = left(ways, change.new)
+        listed = (change.new.sessions and change.new.sessions.pools) or ()
+        lost["fewer"] = named(pool for pool in listed if pool.startswith(f"{new.name}/") and scripts(change.new))
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))

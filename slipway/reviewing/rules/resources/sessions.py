@@ -39,14 +39,14 @@ def sessions(change: Change) -> Iterator[Consequence]:
     changed = [team for team, (had, has) in told.items() if not (had.within(has) and has.within(had))]
     for (had, has), teams in grouped(changed, lambda team: tuple(told[team])).items():
         everybodys = "" in teams  # Whoever names no team takes everybody's machines.
-        whose = [team for team in of_teams if (team in teams) is not everybodys]
+        keep = [team for team, (_, has) in of_teams.items() if team not in teams and has.pools != ()]
         yield by_row(
             "sessions-limited",
             Subject("workspace", "sessions", "" if everybodys else join(teams)),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
             grade=Grade.BLOCKING if has.pools == () and after.pools and everybodys else None,
             unfit=nobody and after.pools,
-            teams=called_teams(whose),
+            teams=called_teams(keep if everybodys else teams),
             beside=everybodys,
             before=had,
             after=has,
@@ -65,12 +65,13 @@ def sessions(change: Change) -> Iterator[Consequence]:
 
 def _by_team(change: Change, listed: Sequence[SessionLimits]) -> Mapping[str, Sequence[SessionLimits]]:
     """Return the limits before and after with the pools that the sessions may use that count for a team, `""` first:
-    for none."""
+    for none, as those of a new team did."""
     sides = (change.before, change.after)
-    teams = set.intersection(*({"", *groups_of(side.catalog, side.people)} for side in sides))
+    had, has = ({"", *groups_of(side.catalog, side.people)} for side in sides)
+    counted = ({team: team if team in side else "" for team in has} for side in (had, has))
+    limited = [*zip(listed, sides, counted, strict=True)]
     return {
-        team: [_fitting(limits, side.catalog, team=team) for limits, side in zip(listed, sides, strict=True)]
-        for team in sorted(teams)
+        team: [_fitting(limits, side.catalog, team=of[team]) for limits, side, of in limited] for team in sorted(has)
     }
 
 

@@ -236,6 +236,7 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
         way=way(was),
         # Smaller jobs may take it.
         sized=varies(offer) and (offer.lacks_quota or offer.capacity_type == RESERVATION) and not without,
+        yet=any(each.begins and each.begins > template.change.now for each in reserved(offer, template.becomes)),
         place=f"`{offer.shape}`" * (was.shape != "" != offer.shape != was.shape),
         nowhere=nowhere,
         so=facts(shut, why_not(offer, template), next_way(template, later) if rest and not pooled else ""),
