@@ -313,8 +313,14 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
 
 def _with_staying(old: Catalog, new: Catalog) -> Catalog:
     """Return the deployed catalog without those who may not submit as an account any more, where others may."""
-    # Those of a team that goes may have another name.
-    renamed = {each for name, team in old.teams.items() if name not in new.teams for each in team.submitters}
+    # A team that goes may have another name, and one whose people are all exchanged is still that team.
+    renamed = {
+        each
+        for name, team in old.teams.items()
+        if name not in new.teams
+        or (new.teams[name].submitters and not {*team.submitters} & {*new.teams[name].submitters})
+        for each in team.submitters
+    }
     some = ((of, members, {*new.submitters.get(of, members), *renamed}) for of, members in old.submitters.items())
     stay = {of: tuple(each for each in members if each in kept) or members for of, members, kept in some}
     return replace(old, submitters=stay)

@@ -369,4 +369,30 @@ CASES = (
         may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
         accident="a course whose students met a closed door",
     ),
+    Case(
+        "A group that submits as another trainer comes, and no session ever counts for it",
+        (
+            stack(
+                "        - group:vision@acme.example\n",
+                "        - group:vision@acme.example\n        - group:interns@acme.example\n",
+            ),
+        ),
+        (stops("submitter-added", "interns"),),
+        given=(*SESSIONS, trainer("group:vision@acme.example"), LORA_TUNES),
+        never=("Sessions",),
+    ),
+    Case(
+        "The only group of a team with the cluster of sessions is exchanged",
+        (stack("group:vision@acme.example", "group:seeing@acme.example"),),
+        (stops("submitter-gone", "group:vision@acme.example"), tells("submitter-added", "group:seeing@acme.example")),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
+            ),
+        ),
+        may=("team-member",),
+        never=("Sessions", "can use pool"),
+    ),
 )

@@ -399,6 +399,16 @@ CASES = (
         given=SESSIONS,
     ),
     silent(
+        "The longest time of sessions has quotes",
+        stack("max: 8h", 'max: "8h"'),
+        given=SESSIONS,
+    ),
+    silent(
+        "The list of pools of sessions has a line for each",
+        stack("{ max: 8h, pools: [cpu/workers] }", "\n    max: 8h\n    pools:\n      - cpu/workers"),
+        given=SESSIONS,
+    ),
+    silent(
         "The template of sessions has another summary",
         template("script", 'summary="a command"', 'summary="any command"'),
         given=SESSIONS,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from slipway.base.formatting import join
-from slipway.google.catalog.lookup import groups_of, takers_of, teams_of, usual_offers
+from slipway.google.catalog.lookup import takers_of, teams_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.findings.finding import Grade, Subject
@@ -27,8 +27,8 @@ def sessions(change: Change) -> Iterator[Consequence]:
     if not all(map(scripts, catalogs)) or (before == after and after.pools is None):
         return
     # A session ends with its job at the latest.
-    longest = timedelta(seconds=max(map(timeout_of, scripts(catalogs[1]))))
-    ends = [min(side.max or longest, longest) for side in listed]
+    longest = [timedelta(seconds=max(map(timeout_of, scripts(side)))) for side in catalogs]
+    ends = [min(side.max or most, most) for side, most in zip(listed, longest, strict=True)]
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     fitting = [_fitting(*side) for side in zip(shown, catalogs, strict=True)]
     nobody = fitting[1].pools == ()
@@ -45,7 +45,7 @@ def sessions(change: Change) -> Iterator[Consequence]:
             Subject("workspace", "sessions", "" if everybodys else join(teams)),
             # That nobody may hold machines is somebody's word; that no template fits them is not.
             grade=Grade.BLOCKING if has.pools == () and after.pools and everybodys else None,
-            unfit=nobody and after.pools,
+            unfit=bool(nobody and after.pools),
             teams=called_teams(keep if everybodys else teams),
             beside=everybodys,
             before=had,
@@ -53,12 +53,14 @@ def sessions(change: Change) -> Iterator[Consequence]:
             edited=before != after,
             edits=(Edit("sessions", *map(str, listed)),) if before != after else (),
         )
-    usual = [_fitting(*side, usual=True).pools for side in zip(listed, catalogs, strict=True)]
+    usual = [_fitting(*side, usual=True, team="").pools for side in zip(listed, catalogs, strict=True)]
     several = [(side.pools or ())[1:] for side in listed]
     unfit = usual[1] == () != usual[0]
-    if (unfit or (several[1] and not (several[0] or usual[0] == ()))) and told[""][1].pools != ():
-        pools = named((fitting[1].pools if unfit else usual[1]) or (), "or")
-        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "pools": pools, "edited": before != after}
+    open_to_all = told[""][1].pools
+    if (unfit or (several[1] and not (several[0] or usual[0] == ()))) and open_to_all != ():
+        keep = [team for team in of_teams if _fitting(after, change.new, usual=True, team=team).pools != ()]
+        words: dict[str, Any] = {"unfit": unfit, "several": several[0], "edited": before != after}
+        words |= {"pools": named((open_to_all if unfit else usual[1]) or (), "or"), "teams": called_teams(keep)}
         words["grade"] = None if unfit else Grade.WARNING
         yield by_row("sessions-refused", Subject("workspace", "usual sessions"), **words)
 
@@ -66,20 +68,27 @@ def sessions(change: Change) -> Iterator[Consequence]:
 def _by_team(change: Change, listed: Sequence[SessionLimits]) -> Mapping[str, Sequence[SessionLimits]]:
     """Return the limits before and after with the pools that the sessions may use that count for a team, `""` first:
     for none, as those of a new team did."""
-    sides = (change.before, change.after)
-    had, has = ({"", *groups_of(side.catalog, side.people)} for side in sides)
-    counted = ({team: team if team in side else "" for team in has} for side in (had, has))
-    limited = [*zip(listed, sides, counted, strict=True)]
+    had, has = map(_counted, (change.old, change.new))
+    sides = [*zip(listed, (change.old, change.new), strict=True)]
     return {
-        team: [_fitting(limits, side.catalog, team=of[team]) for limits, side, of in limited] for team in sorted(has)
+        team: [_fitting(*side, team=team if team in had or side is sides[1] else "") for side in sides]
+        for team in sorted(has)
     }
+
+
+def _counted(catalog: Catalog) -> set[str]:
+    return {"", *(team for each in scripts(catalog) for offer in each.offers for team in teams_of(catalog, offer))}
 
 
 def _fitting(limits: SessionLimits, catalog: Catalog, *, usual: bool = False, team: str | None = None) -> SessionLimits:
     """Return limits with the pools that templates for sessions fit, of those that they fit as they stand, or of those
     that the sessions may use that count for a team; `""`: for none."""
-    ways = ((each, offer) for each in scripts(catalog) for offer in (usual_offers(each) if usual else each.offers))
-    offers = [offer for each, offer in ways if team is None or _may_use(team, catalog, each, offer)]
+    offers = [
+        offer
+        for each in scripts(catalog)
+        for offer in (usual_offers(each, team=team or "") if usual else each.offers)
+        if team is None or _may_use(team, catalog, each, offer)
+    ]
     fit = {f"{each.cluster}/{pool}" for each in offers if each.available for pool in each.pools}
     dormant = {each.dormant for each in offers}
     fit |= {f"{each.name}/" for each in catalog.coming if each.name in dormant}  # Nobody knows which of its pools.
