@@ -192,7 +192,8 @@ def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, or ``only what pool `h100` grows by``: its minimum is paid anyway."""
     if offer.capacity_type == POOL:
         cluster, there = catalog.clusters.get(offer.cluster), whole_way(offer, catalog)
-        grows = cluster is None or any(each.max > each.min for each in cluster.pools if each.name in offer.pools)
+        pools = [each for each in cluster.pools if each.name in offer.pools] if cluster else []
+        grows = cluster is None or cluster.season.idle_limit or any(each.max > each.min for each in pools)
         return f"only what {there} grows by" if grows else f"nothing beside {there}, which is paid anyway"
     if offer.capacity_type == RESERVATION:
         return "Vertex AI's fee on top of the reservation"

@@ -19,6 +19,25 @@ BENCH = stack(
     "    cpu:\n      displayName",
 )
 
+OF_VISION = stack(
+    POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }} }}\n{POLICY}"
+)
+ANYTHING_OF_CPU = (
+    "cluster-team",
+    "cluster-retires",
+    "cluster-deleted",
+    "season-changed",
+    "offer-unavailable",
+    "offer-available",
+    "fallback-wait",
+    "pool-unused",
+    "run-cost",
+    "offer-order",
+    "no-offer-left",
+    "idle-cost",
+    "most-cost",
+)
+
 CASES = (
     Case(
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
@@ -394,5 +413,42 @@ CASES = (
         ),
         may=("team-member",),
         never=("Sessions", "can use pool"),
+    ),
+    Case(
+        "The season of a team's cluster, the only one with sessions, begins later",
+        (stack("from: 2026-11-01", "from: 2026-12-20"),),
+        (stops("sessions-limited", "workspace", "Sessions may run nowhere instead of on cpu/workers"),),
+        given=(
+            *SESSIONS,
+            OF_VISION,
+            stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      from: 2026-11-01\n"),
+        ),
+        may=ANYTHING_OF_CPU,
+        accident="a course that began before its machines",
+    ),
+    Case(
+        "The cluster of sessions passes from one team to another",
+        (
+            stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),
+            stack("search@acme.example] }", "search@acme.example], clusters: [cpu] }"),
+        ),
+        (
+            stops(
+                "sessions-limited", "vision", "Sessions that count for team `vision` may run nowhere instead of on cpu"
+            ),
+            tells(
+                "sessions-limited", "search", "Sessions that count for team `search` may run on cpu/workers instead of"
+            ),
+        ),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }}\n{POLICY}",
+            ),
+        ),
+        may=ANYTHING_OF_CPU,
+        accident="notebooks that belonged to whom used them most",
     ),
 )

@@ -398,6 +398,23 @@ CASES = (
         stack("max: 8h", "max: 480m"),
         given=SESSIONS,
     ),
+    Case(
+        "A second template for commands comes, and no plain command knows which to take",
+        (
+            stack("    - desk\n", "    - desk\n    - bench\n"),
+            Edit("templates/bench.py", new=str(SCRIPT[-1].new).replace('"script"', '"bench"')),
+        ),
+        (
+            tells("template-added", "bench"),
+            hurts("sessions-limited", "usual template", "it has to name a template, `bench` or `desk`"),
+        ),
+        given=(
+            *SCRIPT[:2],
+            stack("    - evals\n", "    - evals\n    - desk\n"),
+            Edit("templates/desk.py", new=str(SCRIPT[-1].new).replace('"script"', '"desk"')),
+        ),
+        accident="every notebook's command, refused on a Monday",
+    ),
     silent(
         "The longest time of sessions has quotes",
         stack("max: 8h", 'max: "8h"'),

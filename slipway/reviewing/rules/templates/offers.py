@@ -317,7 +317,9 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     shared = any({*offer.pools} & {*each.pools} - {""} for each in theirs)
     free = cluster and not cluster.adopted and not shared
     grade = Grade.WARNING if _is_dearer(offer, template.old) or (first and not free) else None
-    so = paid(template, offer, before=rivals[1] if first else None)
+    # Ways behind one that keeps its jobs are never reached.
+    sooner = rivals[: rivals.index(offer)] or rivals[1:2]
+    so = paid(template, offer, before=sooner[-1] if sooner and rivals[-1] is not offer else None)
     alone = whole_way(offer, template.becomes)
     return _tells(template, "offer-added", offer, way=alone, next=following, so=so, listed=listed, grade=grade)
 
