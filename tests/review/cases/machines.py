@@ -1,7 +1,7 @@
 """Machines that a template asks for: types, counts, accelerators, disks."""
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, silent, stack, stops, tells, template
-from tests.review.edits import ADA, DASK_WORKERS, LARGE_ONES, ON_A100, PIPELINE, SPOT_ALONE, TEAM, VARIANTS
+from tests.review.edits import ADA, DASK_WORKERS, LARGE_ONES, ON_A100, PIPELINE, SPOT_ALONE, TEAM, VARIANTS, WITH_BOTH
 
 BIG = """    variants=(
         Variant(
@@ -373,5 +373,12 @@ CASES = (
         ),
         may=("offer-added", "run-cost"),
         accident="models that ran out of memory on the smaller GPUs of a cheaper machine",
+    ),
+    Case(
+        "One shape of several has a larger disk",
+        (template("lora", '"a2-highgpu-1g", Disk("pd-ssd", 200)', '"a2-highgpu-1g", Disk("pd-ssd", 300)'),),
+        (tells("machines-changed", "lora", "on Spot with `a2-highgpu-1g`", "have disks of pd-ssd 300 GB"),),
+        given=WITH_BOTH,
+        may=("run-cost", "quota-short-for-offers"),
     ),
 )

@@ -154,8 +154,10 @@ def _told(
     some = f" in {join(at)}" if len(at) < len(both) else ""
     part = f"{_called(rule, difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
-    # Other machines are another shape, of which the sentence has the name.
-    known = [replace(both[label][0], shape="") for label in at] if rule.what == "machines" else offers
+    # Other machines are another shape, of which the sentence has the name; another disk leaves the shape.
+    shapes = [[side.shape for side in both[label]] for label in at]
+    renamed = rule.what == "machines" and all(old != new for old, new in shapes)
+    known = [replace(both[label][0], shape="") for label in at] if renamed else offers
     ways = dict.fromkeys(map(by, known))
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
