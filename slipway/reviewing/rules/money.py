@@ -41,7 +41,7 @@ from slipway.reviewing.consequence import PRICE_LIMIT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import users
 from slipway.reviewing.rules.table import by_row, say
-from slipway.reviewing.rules.templates.offers import kept
+from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.waits import left
 from slipway.reviewing.rules.words import in_backticks, jobs, owned
 
@@ -252,10 +252,11 @@ def _dated(change: Change) -> Iterator[Consequence]:
 
 
 def _ways_beside(path: str, catalog: Catalog) -> Iterator[Way]:
-    """Yield the ways of a reservation."""
+    """Yield the ways of a reservation, but for cases that a template's file refuses."""
     for template in catalog.templates.values():
         others = [each for each in template.offers if each.available and each.capacity_type != RESERVATION]
-        there = (each for each in template.offers if path in reservations([each]))
+        listed = offers_by_label(template)
+        there = (each for each in listed.values() if path in reservations([each]) and not refused(each, listed))
         yield from ((template, offer, [each for each in others if compete(each, offer)]) for offer in there)
 
 

@@ -158,6 +158,27 @@ CASES = (
         world=World(jobs=(LARGE, RESERVED)),
     ),
     Case(
+        "A reservation gets dates, and a case that its template's file refuses has no other way",
+        (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
+        (
+            hurts("reservation-dates", "bought", "have pool `h100` and Spot left"),
+            hurts("offer-unavailable", "lora", "can't use the reservation yet"),
+        ),
+        given=(
+            template(
+                "lora",
+                '        Variant(\n            {"model": "27b"},',
+                '        Variant({"model": "27b", "precision": "fp32"}, (WorkerPool("tuner", "a3-highgpu-8g", '
+                'Disk("pd-ssd", 500), args=ARGS, reservation="bought"),), ("pool", "reservation", "spot"), '
+                'refusal="27b in fp32 does not fit"),\n'
+                '        Variant(\n            {"model": "27b"},',
+            ),
+        ),
+        world=World(jobs=(LARGE, RESERVED)),
+        may=("jobs-lose-reservation",),
+        never=("nobody can submit", "can go nowhere"),
+    ),
+    Case(
         "Another reservation of fewer machines takes the name of the old one",
         (
             stack(
