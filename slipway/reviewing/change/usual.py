@@ -269,10 +269,13 @@ def takes_sessions_alone(ways: Iterable[Way], catalog: Catalog) -> bool:
 
 
 def scripts(catalog: Catalog) -> list[Template]:
-    # Needed only where sessions or their templates differ: importing it costs time.
+    taking_code = [template for template in catalog.templates.values() if template.takes_code]
+    if not taking_code:
+        return []
+    # Needed only where people may bring code: importing it costs time.
     from slipway.authoring.packages.packing import runs_any_folder
 
-    return [template for template in catalog.templates.values() if runs_any_folder(template)]
+    return [template for template in taking_code if runs_any_folder(template)]
 
 
 def secret_in(reference: str) -> str:
