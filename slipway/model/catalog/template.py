@@ -98,6 +98,8 @@ class Parameter:
         return self.default is None
 
 
+USUAL_SCRIPT = "script"
+"""The template for people's own commands that a command takes by itself, as `slipway init` calls it."""
 OF_TEAM = "--team"
 """The condition of an offer for one team's submissions. No parameter has such a name: an earlier client takes none."""
 

@@ -11,10 +11,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.catalog.command_line import literal, refusal, with_shell
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Template
-
-_USUAL = "script"
-"""The template that `slipway init` brings for it."""
+from slipway.model.catalog.template import USUAL_SCRIPT, Template
 
 
 def command_line(words: tuple[str, ...], folder: Path) -> str:
@@ -80,7 +77,7 @@ def script_template(catalog: Catalog, name: str | None, machine: str | None) -> 
 
 def _template(catalog: Catalog, name: str | None) -> Template:
     fitting = {template.name: template for template in catalog.templates.values() if runs_any_folder(template)}
-    wanted = name or (_USUAL if _USUAL in fitting or len(fitting) != 1 else next(iter(fitting)))
+    wanted = name or (USUAL_SCRIPT if USUAL_SCRIPT in fitting or len(fitting) != 1 else next(iter(fitting)))
     if wanted in fitting:
         return fitting[wanted]
     if not fitting:

@@ -89,8 +89,9 @@ def _edited(old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]
         scarce = machines(new.minimum_machines) if new.scarce and not asleep else ""
         lost = {"alone": alone, "scarce": scarce, "sessions": takes_sessions_alone(ways, change.new)}
         lost["left"] = left(ways, change.new)
-        listed = (change.new.sessions and change.new.sessions.pools) or ()
-        lost["fewer"] = named(pool for pool in listed if pool.startswith(f"{new.name}/") and scripts(change.new))
+        limits = change.new.sessions if loses and scripts(change.new) else None
+        pools = limits.pools if limits and limits.pools else ()
+        lost["fewer"] = named(pool for pool in pools if pool.startswith(f"{new.name}/"))
         more = value - was if was and value and key == "until" else timedelta(0)
         endless = dated and value is None and not (new.season.ends or new.season.idle_limit)
         paid = not asleep and (endless or (more > _SOON and price(new).known >= DEAR))

@@ -10,7 +10,7 @@ from typing import Any
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import takers_of, teams_of, usual_offers
 from slipway.model.catalog.model import Catalog, SessionLimits
-from slipway.model.catalog.template import Offer, Template
+from slipway.model.catalog.template import USUAL_SCRIPT, Offer, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, grouped
 from slipway.reviewing.change.edits import Edit
@@ -64,9 +64,10 @@ def sessions(change: Change) -> Iterator[Consequence]:
 
 def _to_name(change: Change) -> Iterator[Consequence]:
     """Tell of a second template, after which no command takes one by itself."""
-    had, has = ([template.name for template in scripts(side)] for side in (change.old, change.new))
-    if "script" not in has and len(has) > 1 and (len(had) == 1 or "script" in had):
-        yield by_row("sessions-template", Subject("workspace", "usual template"), templates=in_backticks(has, "or"))
+    had, has = map(_usual_scripts, (change.old, change.new))
+    if len(has) > 1 == len(had):
+        names = in_backticks((template.name for template in has), "or")
+        yield by_row("sessions-template", Subject("workspace", "usual template"), templates=names)
 
 
 def _usual(
@@ -126,7 +127,7 @@ def _fitting(
     sessions may use that count for a team; `""`: for none."""
     offers = [
         offer
-        for each in (_usual_script(catalog) if usual else scripts(catalog))
+        for each in (_usual_scripts(catalog) if usual else scripts(catalog))
         for offer in (usual_offers(each, team=team or "") if usual else each.offers)
         if team is None or _may_use(team, catalog, each, offer)
     ]
@@ -138,9 +139,10 @@ def _fitting(
     return replace(limits, pools=pools)
 
 
-def _usual_script(catalog: Catalog) -> list[Template]:
+def _usual_scripts(catalog: Catalog) -> list[Template]:
+    """Return the template that a command takes by itself; all of several of which it has to name one."""
     templates = scripts(catalog)
-    return [each for each in templates if each.name == "script"] or templates
+    return [each for each in templates if each.name == USUAL_SCRIPT] or templates
 
 
 def _fits_any(limits: SessionLimits, catalog: Catalog) -> bool:

@@ -227,7 +227,7 @@ def test_a_stack_limits_sessions(open_to_commands: Stack) -> None:
 
 
 def test_the_way_out_of_a_pool_that_sessions_may_not_use_is_one(open_to_commands: Stack) -> None:
-    """It named the other machines' pool, and there the first one."""
+    """Advice once named the other machines' pool, and there the first one."""
     stack = open_to_commands
     template, small, large = stack.catalog["templates"]["hello"], "n1-standard-4", "n1-standard-8"
     stack.catalog["clusters"]["cpu"]["pools"]["head"] = {**POOL, "machine": large}
