@@ -67,8 +67,9 @@ def teams(change: Change) -> Iterator[Consequence]:
         lost = {each for each in was - now if each[:2] in may and each[0] not in gone}
         # Members have to name their team, others have none to name.
         members = _members(change.after, cluster)
+        nameable = {way[0].name for way in ways if {*teams_of(change.new, way[1])} & {*has}}
         for plain in (False, True):
-            if some := {each[:2] for each in lost if (each[0] in members) is plain}:
+            if some := {each[:2] for each in lost if (each[0] in members and each[1] in nameable) is plain}:
                 yield from _closed(change, cluster, ways, some, plain=plain)
 
 
@@ -122,5 +123,5 @@ def _kept_off(facts: Facts, cluster: str) -> list[Way]:
     return [
         (template, offer, [each for each in rest if not owners.issuperset(catalog.owners(each.cluster) or ("",))])
         for template, offer, rest in ways_without(catalog, cluster)
-        if owners and (len(teams_of(catalog, offer)) > 1 or offer.dormant)
+        if owners and (len(teams_of(catalog, offer)) > 1 or cluster in catalog.dormant)
     ]

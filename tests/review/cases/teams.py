@@ -85,6 +85,18 @@ CASES = (
         accident="machines of a season that a team had to itself, as the others found when it came",
     ),
     Case(
+        "A cluster that is to come becomes a team's, where the template counts for another",
+        (stack("clusters: []", "clusters: [h100]"),),
+        (hurts("cluster-team", "cluster h100", f"`{ADA}`", "may not send jobs of `lora` to `h100` once it is there"),),
+        given=(
+            h100("from: 2026-12-20"),
+            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], clusters: [] }} }}\n{POLICY}"),
+            template("lora", "    timeout_s", '    labels={"team": "speech"},\n    timeout_s'),
+        ),
+        never=("--team",),
+        accident="a team that could not use its own cluster, as the template counted for somebody else",
+    ),
+    Case(
         "A team's cluster is another team's, for whoever says so",
         HANDED_ON,
         (

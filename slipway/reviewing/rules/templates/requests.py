@@ -306,9 +306,12 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
 def _plain_places(template: TemplateChange) -> Collection[str]:
     """Return places of plain values that look like a secret, or have a former secret's name: new or changed ones."""
     before = [flat(offer, template.was) for offer in template.old.offers]
+    edited = [leaves for offer in template.new.offers if (leaves := flat(offer, template.becomes)) not in before]
+    if not edited:  # To look for secrets takes long.
+        return ()
     were = frozenset(last_part(path) for leaves in before for path in leaves)
     known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
-    found = (plain for offer in template.new.offers for plain in _plain(flat(offer, template.becomes), were))
+    found = (plain for leaves in edited for plain in _plain(leaves, were))
     return dict.fromkeys(plain[0] for plain in found if plain not in known)
 
 
