@@ -59,6 +59,29 @@ CASES = (
         accident="a label that was meant for the bill",
     ),
     Case(
+        "Other machines fit a team's cluster alone, and everybody's no more",
+        (stack("{ small: n1-standard-8 }", "{ small: n1-highmem-16 }"),),
+        (
+            hurts("offer-gone", "digits", "instead of `cpu`: ", "can't: the next way costs"),
+            hurts("machines-changed", "digits"),
+        ),
+        given=(
+            stack(POLICY, "  slipway:machines: { small: n1-standard-8 }\n" + POLICY),
+            *TEAMS,
+            stack("clusters: [cpu]", "clusters: [bench]"),
+            stack(
+                "    cpu:\n      displayName",
+                "    bench:\n      pools:\n"
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+                "        workers: { machine: n1-highmem-16, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+                "    cpu:\n      displayName",
+            ),
+            template("digits", '"n1-standard-8"', '"small"'),
+        ),
+        may=("run-cost", "pool-unused"),
+        accident="jobs that had a pool until another team's machines fitted better",
+    ),
+    Case(
         "A team's own machine fits no pool, and there is no quota for it elsewhere",
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
         (

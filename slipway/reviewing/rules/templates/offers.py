@@ -184,8 +184,10 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
     if was.available and offer.available and offer.cluster != was.cluster:
         beside = [each for each in after.values() if compete(each, offer) and each.available]
         shut, closed = _shut_out(template, was, beside), _losing(template, was, [offer])
-        grade = Grade.BLOCKING if shut else Grade.WARNING if closed else None
-        yield _tells(template, "offer-moved", offer, way=alone, cluster=was.cluster, part=old, so=shut, grade=grade)
+        words: dict[str, Any] = {"way": alone, "cluster": was.cluster, "part": old, "shut": shut}
+        words["grade"] = Grade.BLOCKING if shut else Grade.WARNING if closed else None
+        words["closed"] = "" if shut else named(f"`{member}`" for member in closed)
+        yield _tells(template, "offer-moved", offer, follows=next_way(template, behind(label, after, after)), **words)
     if was.available and not offer.available:
         yield from _unavailable(template, was, label, after)
     elif offer.available and not was.available:
