@@ -86,7 +86,8 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
         enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
-        listed.append(draw if answer or draw.asked else replace(draw, increase=_increase(live, line, enough)))
+        beside = grown.enough if draw.at_most and stays and grown.enough > enough else 0
+        listed.append(draw if answer or draw.asked else replace(draw, increase=_increase(live, line, enough, beside)))
     return tuple(listed)
 
 
@@ -96,12 +97,13 @@ def live_at(change: Change, region: str) -> Live:
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
-def _increase(live: Live, line: QuotaLine, enough: int) -> str:
+def _increase(live: Live, line: QuotaLine, enough: int, beside: int) -> str:
+    """Return what helps. `beside`: what would be enough beside older clusters too, where that is more."""
     limit = live.limit(line.metric)
     # The command asks in the stack's own region.
     how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
     refused = "" if limit is None or limit.increase is Increase.POSSIBLE else limit.increase
-    return say("quota-increase", refused=refused, enough=f"{enough:,}", how=how)
+    return say("quota-increase", refused=refused, enough=f"{enough:,}", how=how, beside=beside and f"{beside:,}")
 
 
 _REQUESTED = {"season": "season-quota-requested", "deployed": "deployed-quota-requested"}
