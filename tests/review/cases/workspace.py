@@ -194,6 +194,7 @@ CASES = (
         (hurts("urgent-jobs", "urgent user:eve@acme.example", "refused"),),
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
         world=BUSY,
+        never=("another entry",),
     ),
     Case(
         "Shells are not allowed any more",

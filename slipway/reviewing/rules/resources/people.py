@@ -55,7 +55,7 @@ def people(change: Change) -> Iterator[Consequence]:
     for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
         side = change.new if name in now else change.old
         told: RowName = "urgent-added" if name in now else "urgent-gone"
-        yield by_row(told, Subject("urgent", name), edits=edits, nobody=_lets_nobody(name, side))
+        yield by_row(told, Subject("urgent", name), edits=edits, nobody=_lets_nobody(name, side), others=now)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
