@@ -23,6 +23,7 @@ from slipway.model.findings.grades import asks_above
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, bounded, dearest, dollars, is_steep, unpriced
+from slipway.model.season import moment_in_words
 from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
@@ -122,13 +123,28 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _highest(change: Change, *, most: bool) -> tuple[bool, Amount]:
-    """Return the highest rise, or the least fall, as seasons begin and end; and whether it does not last."""
+def _of_seasons(change: Change, *, most: bool) -> tuple[str, Amount, str, str]:
+    """Return the highest rise as seasons begin and end, or the least fall, or the largest where the cost falls at times
+    alone; `at times` or `always` where others differ; and the dates of its only time, each empty where it has none."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
-    amounts = [_amount(change, most=most, at=at) for at in (change.now if most else None, *dates)]
-    highest = max(amounts, key=lambda amount: (amount.more, amount.difference))
-    return any(each.difference != highest.difference for each in amounts), highest
+    times = [change.now if most else None, *sorted(dates)]
+    amounts = [_amount(change, most=most, at=at) for at in times]
+    told = max(amounts, key=lambda amount: (amount.more, amount.difference))
+    alike = [amount.difference == told.difference for amount in amounts]
+    if all(alike):
+        return "", told, "", ""
+    if told.difference < 0:
+        return "always", told, "", ""
+    if not (told.difference or told.more or told.fewer):
+        told = min(amounts, key=lambda amount: amount.difference)
+        alike = [amount.difference == told.difference for amount in amounts]
+    first = alike.index(True)
+    last = alike.index(False, first) if False in alike[first:] else len(alike)
+    since, until = times[first] if first else None, times[last] if last < len(times) else None
+    only = not any(alike[last:])
+    begins, ends = (moment_in_words(date) if date and only else "" for date in (since, until))
+    return "at times", told, begins, ends
 
 
 def costs(change: Change) -> Iterator[Consequence]:
@@ -162,12 +178,12 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
 def _shift(change: Change, kind: str) -> Iterator[Consequence]:
     idle, both = kind == "idle-cost", money(change)
     whole, when = both.idle if idle else both.most, say("stack-load", idle=idle)
-    times, amount = False, whole
+    times, amount, since, until = "", whole, "", ""
     steep = idle and amount.steep and not change.first
     asks: float | None = None
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     if change.edited:
-        times, amount = _highest(change, most=not idle)
+        times, amount, since, until = _of_seasons(change, most=not idle)
         asks = asks_above((change.before.policy, change.after.policy), kind)
     if not (amount.difference or amount.more or amount.fewer):
         return
@@ -182,11 +198,13 @@ def _shift(change: Change, kind: str) -> Iterator[Consequence]:
         Subject("stack"),
         as_kind=kind,
         when=when,
-        times=times and amount.difference > 0,
+        times=times == "at times",
+        since=since,
+        until=until,
         told=amount.told,
         bounded=amount.bounded,
         least=least,
-        down=least or (times and amount.difference < 0),
+        down=least or times == "always",
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         unknown="" if amount.difference else "more" * (not amount.fewer) or "less" * (not amount.more),
