@@ -96,7 +96,7 @@ CASES = (
         "reservation-dates",
         Grade.NOTE,
         ("is listed at any time",),
-        ("outside these dates",),
+        ("at other times",),
         (stack(BOUGHT, f"{BOUGHT}, until: 2026-12-10"),),
     ),
     Told(

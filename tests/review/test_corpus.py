@@ -246,7 +246,7 @@ def test_a_line_below_the_title_has_the_key_of_what_it_tells() -> None:
     says = "Fewer and larger machines, of which the nightly search asks for more than there can be"
     said = comment((play(CASES[says]),))
     key = "slipway:persistentResources.cpu.pools.workers.machine"
-    assert f"- ⚠ `cpu/workers` takes `n1-standard-16` instead of `n1-standard-8` (`{key}`)\n" in said
+    assert f"- ⚠ edits of `machine`, `min` and `max` make a second `cpu` (`{key}`)\n" in said
 
 
 def test_a_comment_is_the_same_in_each_process() -> None:

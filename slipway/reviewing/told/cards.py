@@ -5,6 +5,7 @@ Here alone parts are put in order, joined, and left out where there is no room.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +18,13 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
-LONGEST, ROOM = 32, 68
+LONGEST, ROOM = 38, 78
 """The words of an open line, and of all of them. Of a refused deployment the refusal has all its words, and what would
 come beside it about half."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "not caused by this change"
 _ROWS = list(Row)
+_WORD = re.compile(r"\w+")
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
 _NAMES = ("Google", "Spot")
 _OF_ITSELF = (IT, _PLURAL[0])
@@ -263,4 +265,4 @@ def _alike(cards: Iterable[Card]) -> Iterator[Line]:
 
 
 def _words(text: str) -> int:
-    return len(text.split())
+    return len(_WORD.findall(text))

@@ -110,7 +110,7 @@ CASES = (
             hurts(
                 "fallback-wait",
                 "lora pool h100",
-                "wait for pool `h100` 15 min instead of not at all",
+                "wait for a full pool `h100` 15 min instead of not at all",
             ),
         ),
         may=("run-cost",),
@@ -211,7 +211,7 @@ CASES = (
             hurts(
                 "fallback-wait",
                 "lora",
-                "wait for pool `h100` not at all instead of 1 h",
+                "wait for a full pool `h100` not at all instead of 1 h",
             ),
         ),
         given=(template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
@@ -222,7 +222,7 @@ CASES = (
     Case(
         "Everybody waits for a full pool that they left at once",
         (template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
-        (hurts("fallback-wait", "lora", "wait for pool `h100` 1 h", "instead of not at all"),),
+        (hurts("fallback-wait", "lora", "wait for a full pool `h100` 1 h", "instead of not at all"),),
         world=BUSY,
         never=("for ever", "as before"),
         accident="jobs that waited in their command for an hour, beside free machines",

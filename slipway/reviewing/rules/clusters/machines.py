@@ -101,6 +101,7 @@ def alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence
         cluster.name,
         others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or"),
         lacking=lacking,
+        several=listed[1:],
         most=dollars(most),
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce and not again else None if warns else Grade.NOTE,
         key=cluster.key if cluster.is_replaced else "alternatives",

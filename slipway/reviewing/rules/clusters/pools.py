@@ -117,6 +117,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         job=owned(refused),
         templates=in_backticks(hit),
         most=new.max,
+        one=new.max == 1,
         old=old.max,
         edits=_both(old, new),
         key=_size(new, "max"),

@@ -40,7 +40,9 @@ def sessions(change: Change) -> Iterator[Consequence]:
     alike = nobody or all(had.pools == has.pools for had, has in of_teams.values())
     whole = [_fitting(*side, change) for side in zip(shown, catalogs, strict=True)]
     told = {team: whole if alike else pair for team, pair in of_teams.items()}
-    changed = [team for team, (had, has) in told.items() if not (had.within(has) and has.within(had))]
+    # Those that may run nowhere have no time that changes.
+    some = {team: pair for team, pair in told.items() if any(side.pools != () for side in pair)}
+    changed = [team for team, (had, has) in some.items() if not (had.within(has) and has.within(had))]
     open_to_all = told[""][1].pools
     for (had, has), teams in grouped(changed, lambda team: tuple(told[team])).items():
         everybodys = "" in teams  # Whoever names no team takes everybody's machines.

@@ -214,8 +214,13 @@ def _waits(template: TemplateChange, same: Iterable[str], before: Offers, after:
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
         edit = Edit(key if "." in key else f"{key}.{offer.capacity_type}", *words)
         told: dict[str, Any] = {"before": words[0], "now": words[1], "later": offer.dormant, "key": key}
+        told["full"] = any(leave and end is None for leave, end in zip(leaves, waits[label], strict=True))
         told["grade"] = Grade.NOTE if offer.dormant else None
-        yield _tells(template, "fallback-wait", offer, way=way(replace(offer, shape="")), edits=(edit,), **told)
+        # A last way has no wait that ends.
+        alike = [each for each in waits if _place(after[each]) == _place(offer) and after[each].available]
+        apart = any(waits[each] != waits[label] or not behind(each, after, after) for each in alike)
+        named_way = way(offer if apart else replace(offer, shape=""))
+        yield _tells(template, "fallback-wait", offer, way=named_way, edits=(edit,), **told)
 
 
 def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers) -> Iterator[Consequence]:

@@ -115,7 +115,7 @@ class TemplateChange:
         """Return a row's consequence for the template, or a part. With `used`, users are named and set the grade."""
         if used is not None:
             did, grade = phrase(ROWS[row].get("did", "used it"), values), grade or usual_grade(ROWS[row])
-            details = (*details, used.words(did))
+            details = (*details, used.words(f"{did}{values.get('case', '')}"))
             grade = grade if used.jobs or used.unread else min(grade, Grade.WARNING)
         return by_row(row, Subject("template", self.new.name, part), details=details, grade=grade, **values)
 
