@@ -439,6 +439,25 @@ CASES = (
         accident="a course that began before its machines",
     ),
     Case(
+        "Sessions of one of two teams keep their machines for less time, and others had none before",
+        (stack("max: 8h, pools: [cpu/workers, bench/workers]", "max: 4h, pools: [cpu/workers]"),),
+        (
+            stops("sessions-limited", "vision", "may run nowhere instead of on bench/workers"),
+            hurts("sessions-limited", "search", "for up to 4 h instead of on cpu/workers for up to 8 h"),
+        ),
+        given=(
+            *SESSIONS,
+            BENCH,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example], clusters: [bench] }}\n{POLICY}",
+            ),
+        ),
+        never=("nowhere instead of nowhere",),
+    ),
+    Case(
         "The cluster of sessions passes from one team to another",
         (
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),

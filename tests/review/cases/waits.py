@@ -65,6 +65,12 @@ CASES = (
         accident="jobs that waited for Spot for days",
     ),
     Case(
+        "A wait for Spot gets an end, but for the last machines, behind which nothing follows",
+        (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 7200, "spot": 1800}'),),
+        (hurts("fallback-wait", "lora", "wait for Spot with `a2-highgpu-1g` 30 min instead of until they start or"),),
+        given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
+    ),
+    Case(
         "A wait is shortened that somebody's job lately took",
         (template("lora", '{"flex-start": 7200}', '{"flex-start": 600}'),),
         (hurts("fallback-wait", "lora", "wait for flex-start 10 min instead of 2 h"),),
