@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from slipway.base.codec import As, At, Form, MaybeText
+from slipway.base.formatting import last_part
 from slipway.model.findings.finding import FindingKind, Grade, Section, Shown, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.origin import Origin, Program
@@ -78,6 +79,14 @@ class Consequence:
         """The thing that is hit: a cluster with its pools, a template with its parts, a member, a bucket."""
         subject = self.subject
         return ("cluster", subject.cluster) if subject.cluster else (subject.what, subject.name)
+
+    @property
+    def place(self) -> str:
+        """The name of what is hit, or the section of things that have one card together."""
+        what, name = self.thing
+        if what in ("cluster", "template"):
+            return name
+        return f"reservation {last_part(name)}" if what == "reservation" else self.section.value
 
     @property
     def phrase(self) -> str:

@@ -64,7 +64,7 @@ class Card:
         what, name = self.lead.thing
         if self.others:
             return f"{what}s {join((name, *self.others))}"
-        return f"{what} {name}" if what in ("cluster", "template") else self.lead.section.value
+        return f"{what} {name}" if what in ("cluster", "template") else self.lead.place
 
     @property
     def phrase(self) -> str:

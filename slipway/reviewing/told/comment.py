@@ -173,8 +173,7 @@ def _row(review: Review) -> tuple[str, ...]:
         # Amounts have columns of their own; limits of the stack file have none.
         limit = part.field or part.subject.what == "budget"
         if (part.section is not Section.MONEY or limit) and part.subject.what != "preview":
-            kind, name = part.thing
-            label = name if kind in ("cluster", "template") else part.section.value
+            label = part.place
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
             becomes = "" if refused else part.of.becomes
             changes.setdefault(label, _cell(f"{label} {becomes}".strip(), strong=strong))
