@@ -237,19 +237,28 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Value], tea
 
 def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
     """Return a catalog to compare with another one: with offers for each team that only the other one has some for, as
-    those for everybody, which the team takes here."""
-    templates = dict(catalog.templates)
+    those for everybody, which the team takes here; or as those of the team that is called so there."""
+    templates, called = dict(catalog.templates), _called_there(other, catalog)
     for name in templates.keys() & other.templates.keys():
         template, owners = templates[name], catalog.owners
         own, theirs = ({offer.team for offer in each.offers} for each in (template, other.templates[name]))
         more = (
-            replace(offer, when={OF_TEAM: (team,), **offer.when})
+            replace(offer, when={OF_TEAM: (), **offer.when} | {OF_TEAM: (team,)})
             for team in sorted(theirs - own - {""})
+            for former in [called.get(team, "")]
             for offer in template.offers
-            if not offer.team and team in (owners(offer.cluster or offer.dormant) or (team,))
+            if offer.team == (former if former in own else "")
+            and (offer.team or team in (owners(offer.cluster or offer.dormant) or (team,)))
         )
         templates[name] = replace(template, offers=(*template.offers, *more))
     return replace(catalog, templates=templates)
+
+
+def _called_there(catalog: Catalog, other: Catalog) -> Mapping[str, str]:
+    """Return another catalog's names of teams by a catalog's own, where all members are the same."""
+    members = {frozenset(team.submitters): name for name, team in other.teams.items() if name not in catalog.teams}
+    mine = {name: frozenset(team.submitters) for name, team in catalog.teams.items() if name not in other.teams}
+    return {name: members[some] for name, some in mine.items() if some in members}
 
 
 def for_members(catalog: Catalog, other: Catalog, later: Catalog) -> Catalog:

@@ -106,6 +106,8 @@ class Change:
     first: bool = False
     #: New names of templates by the deployed ones; `before` has the new ones.
     other_names: Mapping[str, str] = field(default_factory=dict)
+    #: The catalogs with the offers for teams, too, whose members may submit on one side alone.
+    of_all_teams: Mapping[Side, Catalog] = field(default_factory=dict)
 
     @classmethod
     def between(
@@ -121,7 +123,7 @@ class Change:
     ) -> Change:
         """Return the change of two sides. `before`: None where nothing is deployed or, without `known`, nobody can tell
         what is; `after`: None where the program refused before it could declare."""
-        sides = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
+        unknown = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
         first = before is None and after is not None and known
         declared = after or before or Facts(_nothing(stack, "", ""))
         deployed = before or declared
@@ -137,13 +139,16 @@ class Change:
         deployed = replace(deployed, catalog=as_called(deployed.catalog, names))
         new = whole.with_submitters
         both = for_one_team(_with_staying(deployed.with_submitters, new)), for_one_team(new)
+        sides = {Side.BEFORE: (deployed, *both), Side.AFTER: (declared, *both[::-1])}
+        before, after = (replace(side[0], catalog=_comparable(*side, now, members=new)) for side in sides.values())
         return cls(
             stack=stack,
-            before=replace(deployed, catalog=_comparable(deployed, *both, new, now)),
-            after=replace(declared, catalog=_comparable(declared, *both[::-1], new, now)),
+            before=before,
+            after=after,
+            of_all_teams={of: _comparable(*side, now) for of, side in sides.items()},
             live=live,
             now=now,
-            unknown=sides - {Side.BEFORE} if first else sides,
+            unknown=unknown - {Side.BEFORE} if first else unknown,
             first=first,
             other_names=names,
             **fields,
@@ -326,10 +331,12 @@ def _with_staying(old: Catalog, new: Catalog) -> Catalog:
     return replace(old, submitters=stay)
 
 
-def _comparable(facts: Facts, own: Catalog, other: Catalog, new: Catalog, now: datetime) -> Catalog:
+def _comparable(facts: Facts, own: Catalog, other: Catalog, now: datetime, members: Catalog | None = None) -> Catalog:
     """Return a catalog to compare with another one, in which no offer can be had whose submissions count for none of
-    its cluster's teams, or whose reservation takes no usual one now."""
-    catalog = for_shapes(for_members(for_teams(own, other), other, new), other)
+    its cluster's teams, or whose reservation takes no usual one now. `members`: the later one, where those who may
+    submit on one side alone are left out."""
+    of_teams = for_teams(own, other)
+    catalog = for_shapes(for_members(of_teams, other, members) if members else of_teams, other)
 
     def judged(offer: Offer, template: Template) -> Offer:
         owners, teams = catalog.owners(offer.cluster), takers_of(catalog, template, offer)

@@ -84,6 +84,37 @@ CASES = (
         given=(Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),),
     ),
     Case(
+        "Code does not know what trials search any more, and jobs of the usual kind never gave it",
+        (Edit("jobs/tune/task.py", '    parser.add_argument("--depth", type=int, default=5)\n', ""),),
+        (
+            stops(
+                *("start-fails", "tune", "Jobs of `tune` as a hyperparameter tuning job fail at their start"),
+                "given `--depth`",
+            ),
+        ),
+        may=("code-changed",),
+        given=(
+            template(
+                "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
+            ),
+            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+        ),
+        accident="a renamed flag that a study alone passed",
+    ),
+    Case(
+        "A template gives its code an argument that this does not know, for large models alone",
+        (
+            template(
+                "lora",
+                '                    Disk("pd-ssd", 500),\n                    args=ARGS,\n',
+                '                    Disk("pd-ssd", 500),\n                    args=(*ARGS, "--shard"),\n',
+            ),
+        ),
+        (stops("start-fails", "lora", "Jobs of `lora` (model=27b) fail at their start, given `--shard`"),),
+        given=(READS,),
+        may=("arguments-changed",),
+    ),
+    Case(
         "An argument goes, which the code then takes by its default",
         (template("tune", '"--folds=${folds}", "--depth=9"', '"--folds=${folds}"'),),
         (hurts("arguments-changed", "tune", "without `--depth`"),),

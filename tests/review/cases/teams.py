@@ -19,6 +19,16 @@ BENCH = stack(
     "    cpu:\n      displayName",
 )
 
+MACHINES = stack(POLICY, f"  slipway:machines: {{ small: n1-standard-8 }}\n{POLICY}")
+OF_LARGE = stack(
+    "    demand: { sub",
+    "    vision: { submitters: [group:vision@acme.example], machines: { small: n1-highmem-8 } }\n    demand: { sub",
+)
+ROOMY = stack(
+    "        workers: { machine: n1-standard-8",
+    "        roomy: { machine: n1-highmem-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }\n"
+    "        workers: { machine: n1-standard-8",
+)
 OF_VISION = stack(
     POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }} }}\n{POLICY}"
 )
@@ -456,6 +466,36 @@ CASES = (
             ),
         ),
         never=("nowhere instead of nowhere",),
+    ),
+    Case(
+        "A new team takes a new pool, whose machines it alone asks for",
+        (
+            OF_LARGE,
+            ROOMY,
+        ),
+        (tells("submitter-added", "group:vision@acme.example"),),
+        given=(
+            MACHINES,
+            *TEAMS,
+            stack("clusters: [cpu]", "clusters: []"),
+            template("tune", '"n1-standard-8"', '"small"'),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap"),
+        never=("No new job can run",),
+    ),
+    Case(
+        "A team with machines of its own gets another name",
+        (stack("vision: {", "sight: {"),),
+        (hurts("submitter-gone", "team vision", "no team is called so any more"),),
+        given=(
+            MACHINES,
+            *TEAMS,
+            OF_LARGE,
+            ROOMY,
+            stack("clusters: [cpu]", "clusters: []"),
+            template("tune", '"n1-standard-8"', '"small"'),
+        ),
+        never=("n1-highmem-8", "on Spot"),
     ),
     Case(
         "The cluster of sessions passes from one team to another",

@@ -15,7 +15,7 @@ from slipway.model.cluster_fields import machines_in_words, renamed_pools
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import dollars
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import DEAR, largest, misfits, taken, too_large, whose
 from slipway.reviewing.consequence import Consequence
@@ -28,7 +28,7 @@ _Place = tuple[str, str]
 
 
 def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequence]:
-    idle = _idle(change.old)
+    idle = _idle(change.of_all_teams[Side.BEFORE])
     for cluster in listed:
         old, new = cluster.old, cluster.new
         if old is None or new is None or cluster.stays:
@@ -131,7 +131,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     refused = any(map(misfits, new.templates.values()))
     # One that has the machines of a pool that goes, and was idle, takes its place.
     gone = [before[place].machine for place in idle if place not in pools]
-    for place in () if unknown else sorted(_idle(new) - idle):
+    for place in () if unknown else sorted(_idle(change.of_all_teams[Side.AFTER]) - idle):
         pool = pools[place]
         # What a refused template leaves is not free before that is mended.
         if (refused and pool == before.get(place)) or pool.machine in gone:

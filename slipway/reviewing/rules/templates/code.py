@@ -4,16 +4,19 @@ arguments, the metric of a study, and the place of checkpoints; its requirements
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from slipway.authoring.packages.requirements import CONSTRAINT, names_index
 from slipway.authoring.stack.secrets import address_has_secret, looks_secret
 from slipway.base.formatting import few, join, last_part
+from slipway.model.catalog.template import Offer, Template
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import NO_FILE, OWN, PLACE, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.change.usual import as_kind, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, RowName
 from slipway.reviewing.rules.templates.usage import TemplateChange, flag, folders, started
@@ -68,7 +71,7 @@ def _lost(template: TemplateChange) -> set[str]:
     """Return the modules that its code imports as it starts, and that go, or whose folder is packed no more."""
     files, packed = template.change.files, folders(template.new)
     seen, lost = set[str](), set[str]()
-    ways = [file.removeprefix("jobs/")[:-3].replace("/", ".") for _, file, _ in started(template.new)]
+    ways = [start.file.removeprefix("jobs/")[:-3].replace("/", ".") for start in started(template.new)]
     while files.code and ways:
         name = ways.pop()
         top = name.partition(".")[0]
@@ -87,7 +90,7 @@ def _lost(template: TemplateChange) -> set[str]:
 
 def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     files = template.change.files
-    starts, known = {file for _, file, _ in started(template.new)}, _named(template, edited)
+    starts, known = {start.file for start in started(template.new)}, _named(template, edited)
     idle = [file for file in edited if _TESTS.search(file) or (known and file.endswith(".py") and file in files.lines)]
     used = [file for file in edited if file not in idle or file in {*starts, *known}]
     row: RowName = "code-changed" if used or not edited else "code-tests"
@@ -95,7 +98,8 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
     # Another file may have it, or an argument has the place.
     lost = frozenset[str]().union(*(files.forgetting.get(file, ()) for file in edited if template.code))
     lost = lost.difference(*(file.keeps for file in template.code))
-    outputs = {flag(text) for _, _, given in started(template.new) for text in given if "slipway.output" in text}
+    given = {text for start in started(template.new) for text in start.arguments}
+    outputs = {flag(text) for text in given if "slipway.output" in text}
     if any(template.reads([name]) for name in outputs):
         lost -= {PLACE, OWN}
     # Where its own place is gone, others may be those that it reads from.
@@ -117,20 +121,20 @@ def _edited(template: TemplateChange, edited: list[str]) -> Consequence:
 def _named(template: TemplateChange, edited: list[str]) -> set[str]:
     """Return the modules that its jobs start and that these name in turn; none where code may load others unnamed."""
     code, known, starts = template.change.files.code, set[str](), [*started(template.new)]
-    said = {*re.findall(r"\w+", " ".join(text for _, file, given in starts for text in (file, *given)))}
+    said = {*re.findall(r"\w+", " ".join(text for start in starts for text in (start.file, *start.arguments)))}
     while more := {file for file in (*code, *edited) if {*re.findall(r"\w+", file)} - {"__init__"} <= said} - known:
         known |= more
         said.update(*(code.get(file, NO_FILE).words for file in more))
-    return known if {file for _, file, _ in starts} <= code.keys() and said.isdisjoint(_AT_RUN) else set()
+    return known if {start.file for start in starts} <= code.keys() and said.isdisjoint(_AT_RUN) else set()
 
 
 def arguments(template: TemplateChange) -> Iterator[Consequence]:
     """Find arguments that code is given and does not know, values that it does not take, and arguments that it requires
     and does not get, where either side was edited."""
     _, edited = _touched(template)
-    found: dict[tuple[RowName, str], list[tuple[str, str]]] = {}
-    before = {(role, given) for role, _, given in started(template.old)}
-    for role, module, given in started(template.new):
+    found: dict[tuple[RowName, str, str, str], list[Offer]] = {}
+    before = {(start.role, start.arguments) for start in started(template.old)}
+    for role, module, given, offer in started(template.new):
         code = template.change.files.code.get(module)
         if code is None or not (edited or (role, given) not in before):
             continue
@@ -146,12 +150,18 @@ def arguments(template: TemplateChange) -> Iterator[Consequence]:
             "arguments-refused": (text for text in given if code.refuses(text)),
         }
         for row, names in rows.items():
-            found.setdefault((row, module), []).extend((name, role) for name in sorted(names))
-    for (row, module), pairs in found.items():
-        if pairs:
-            names, roles = (join(f"`{each}`" for each in dict.fromkeys(some)) for some in zip(*pairs, strict=True))
-            part = f"{row.rpartition('-')[2]} arguments of {roles.replace('`', '')}"
-            yield template.tells(row, part=part, file=module, names=names, roles=roles)
+            for name in sorted(names):
+                found.setdefault((row, module, name, role), []).append(offer)
+    usual = template.new.kind
+    cases = {key: [each for each in some if each.kind == usual] or some for key, some in found.items()}
+    for (row, module, case), keys in grouped(cases, lambda key: (*key[:2], _case(cases[key], template.new))).items():
+        names, roles = (join(f"`{each}`" for each in dict.fromkeys(some)) for some in [*zip(*keys, strict=True)][2:])
+        part = f"{row.rpartition('-')[2]} arguments of {roles.replace('`', '')}{case}"
+        yield template.tells(row, part=part, file=module, names=names, roles=roles, case=case)
+
+
+def _case(offers: Sequence[Offer], template: Template) -> str:
+    return f"{whose(offers, template)}{as_kind(offers[0], template)}"
 
 
 def _sheets(template: TemplateChange) -> Mapping[str, str]:

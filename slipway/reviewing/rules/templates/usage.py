@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from slipway.base.formatting import counted, few
 from slipway.google.jobs import VertexJob
@@ -15,8 +15,9 @@ from slipway.google.live import Unknown
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill, names
-from slipway.model.catalog.template import OF_TEAM, Template
+from slipway.model.catalog.template import OF_TEAM, Offer, Template
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
@@ -128,14 +129,25 @@ def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
 
 def folders(template: Template) -> frozenset[str]:
     """Return the folders of `jobs/` whose modules its jobs start, and those that are packed with them."""
-    return frozenset({file.split("/")[1] for _, file, _ in started(template)} | {*(template.shared or ())})
+    return frozenset({start.file.split("/")[1] for start in started(template)} | {*(template.shared or ())})
 
 
-def started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield each role, the file of the module that it starts, and the arguments that this is given: one that a single
-    parameter fills in with each of its choices, or its default."""
-    searched = [f"--{name}" for name in template.study.parameters] if template.study else []
+class Start(NamedTuple):
+    """What a role starts."""
+
+    role: str
+    #: The file of its module.
+    file: str
+    #: One that a single parameter fills in has each of its choices, or its default.
+    arguments: frozenset[str]
+    offer: Offer
+
+
+def started(template: Template) -> Iterator[Start]:
+    """Yield what each role of each offer starts."""
     for offer in template.offers:
+        tunes = template.study if offer.kind == TUNING_JOB.name else None
+        searched = [f"--{name}" for name in tunes.parameters] if tunes else []
         usual = {each.name: (each.choices or (each.default,)) for each in template.parameters}
         usual |= {name: values for name, values in offer.when.items() if name in usual}
         for role, pool in zip_longest(offer.roles, offer.worker_pools):
@@ -146,7 +158,8 @@ def started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
                     for name in [*names(text), ""][:1]
                     for value in usual.get(name, (None,))
                 }
-                yield role or "", f"jobs/{launched.module.replace('.', '/')}.py", frozenset(texts)
+                file = f"jobs/{launched.module.replace('.', '/')}.py"
+                yield Start(role or "", file, frozenset(texts), offer)
 
 
 def flag(argument: str) -> str:
