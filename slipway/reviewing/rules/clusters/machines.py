@@ -17,7 +17,7 @@ from slipway.reviewing.change.usual import has_tasks, machine_types
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, held_up, of_cluster, price
 from slipway.reviewing.rules.table import say
-from slipway.reviewing.rules.words import have_ended, machines
+from slipway.reviewing.rules.words import have_ended, in_backticks, machines
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -82,11 +82,15 @@ def alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence
     if not new.alternatives:
         return
     listed = new.alternatives if cluster.is_replaced else fresh or new.alternatives
-    asked = {kind for offer in change.new.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
+    had, asked = (
+        {kind for offer in side.offers if offer.capacity_type == POOL for kind in machine_types(offer)}
+        for side in (change.old, change.new)
+    )
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = "" if has_tasks(change.new) else join(f"`{kind}`" for kind in sorted(types.keys() - asked))
+    deserted = [kind for kind in types if lacking and kind in had - asked]
     again = alike(new.alternatives, before)
-    if again and not (lacking and (cluster.made or cluster.gone)):
+    if again and not deserted and not (lacking and (cluster.made or cluster.gone)):
         return
     most = max((price(other) for other in listed), key=lambda price: price.known)
     own = {pool.machine.type for pool in new.pools}
@@ -95,16 +99,17 @@ def alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence
     lost, dearer = cluster.is_replaced and cluster.held, Price(most.known - price(new).known)
     far = regions and not any(other.region for other in before)
     stays = cluster.stays or cluster.new is None
-    warns = lost or (not again and (not stays or lacking or far or (not before and dearer.known > 0)))
+    warns = lost or deserted or (not again and (not stays or lacking or far or (not before and dearer.known > 0)))
     yield of_cluster(
         "cluster-may-become",
         cluster.name,
         others=join(filter(None, (of and f"of {of}", regions and f"in {regions}")), "or"),
         lacking=lacking,
+        deserted=in_backticks(deserted) if again and not lost else "",
         several=listed[1:],
         most=dollars(most),
         grade=Grade.BLOCKING if lacking and lost and cluster.scarce and not again else None if warns else Grade.NOTE,
-        key=cluster.key if cluster.is_replaced else "alternatives",
+        key=cluster.key if cluster.is_replaced else "" if again else "alternatives",
         cost=dearer,
     )
 
