@@ -10,6 +10,10 @@ LISTED = """Search(
             values=(2, 4, 8),
             conditions=(Condition((8,), (Search("width", "integer", min=1, max=4),)),),
         )"""
+MANY = 'Search("depth", "discrete", values=(2, 4, 8))'
+BELOW = imports("tune", "Condition"), template("tune", SEARCH, LISTED)
+SCALED = SEARCH.replace("max=16", 'max=16, scale="log"')
+TWO = f"{SEARCH}, Search('rate', 'double', min=0.1, max=0.5)"
 METRIC = '(Metric("accuracy"),)'
 F1 = '(Metric("accuracy"), Metric("f1"))'
 
@@ -39,7 +43,9 @@ CASES = (
         (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
         (
             tells("bounds-widened", "tune parameter parallel", "up to 40"),
-            hurts("study-changed", "tune", "values 2 4 8", "width"),
+            hurts("study-changed", "tune", "`depth` among `numbers 2, 4 or 8` instead of `whole numbers 2 to 16`"),
+            hurts("study-changed", "tune", "search `width` too, among `whole numbers 1 to 4`"),
+            hurts("study-changed", "tune", "search `width` only where `depth is 8`"),
         ),
         accident="a job that waited for machines that could never come",
     ),
@@ -60,6 +66,72 @@ CASES = (
         "A study looks in a narrower range",
         (template("tune", "min=2, max=16", "min=2, max=4"),),
         (hurts("study-changed", "tune", "depth"),),
+    ),
+    Case(
+        "A study searches whole numbers, and then any number between the same ends",
+        (template("tune", '"integer"', '"double"'),),
+        (hurts("study-changed", "tune study", "`depth` among `numbers 2 to 16` instead of `whole numbers 2 to 16`"),),
+        accident="a search of depths whose trials all failed at 7.31",
+    ),
+    Case(
+        "A study searches numbers of a list, and then the same as texts",
+        (template("tune", MANY, 'Search("depth", "categorical", values=("2", "4", "8"))'),),
+        (hurts("study-changed", "tune", "among `texts 2, 4 or 8` instead of `numbers 2, 4 or 8`"),),
+        given=(template("tune", SEARCH, MANY),),
+    ),
+    Case(
+        "A study searches one thing beside another value than before",
+        (template("tune", "Condition((8,)", "Condition((2, 8)"),),
+        (hurts("study-changed", "tune", "`width` where `depth is 2 or 8` instead of where `depth is 8`"),),
+        given=BELOW,
+        never=("parameterId", "among"),
+    ),
+    Case(
+        "A study searches any number of what it has beside one value",
+        (template("tune", '"width", "integer"', '"width", "double"'),),
+        (hurts("study-changed", "tune", "`width` among `numbers 1 to 4` instead of `whole numbers 1 to 4`"),),
+        given=BELOW,
+        never=("where", "`depth`"),
+    ),
+    Case(
+        "A study searches one thing beside each value of another, and not beside one alone",
+        (template("tune", LISTED, f'{MANY}, Search("width", "integer", min=1, max=4)'),),
+        (hurts("study-changed", "tune", "search `width` anywhere, not only where `depth is 8`"),),
+        given=BELOW,
+    ),
+    Case(
+        "A study searches all depths alike, not the small ones more closely",
+        (template("tune", SCALED, SEARCH),),
+        (hurts("study-changed", "tune", "instead of `whole numbers 2 to 16 on a logarithmic scale`"),),
+        given=(template("tune", SEARCH, SCALED),),
+        never=("UNIT",),
+    ),
+    Case(
+        "A study searches the large depths more closely, not the small ones",
+        (template("tune", 'scale="log"', 'scale="reverse-log"'),),
+        (hurts("study-changed", "tune", "`whole numbers 2 to 16 on a reversed logarithmic scale` instead of"),),
+        given=(template("tune", SEARCH, SCALED),),
+        never=("UNIT",),
+    ),
+    Case(
+        "A study does not search one of two things any more",
+        (template("tune", TWO, SEARCH),),
+        (hurts("study-changed", "tune", "don't search `rate` any more, which was among `numbers 0.1 to 0.5`"),),
+        given=(template("tune", SEARCH, TWO),),
+    ),
+    silent(
+        "What a study searches is written in another order",
+        template("tune", TWO, f"{TWO[len(SEARCH) + 2 :]}, {SEARCH}"),
+        given=(template("tune", SEARCH, TWO),),
+    ),
+    silent(
+        "The numbers of a study's list are written with a point",
+        template("tune", "values=(2, 4, 8)", "values=(2.0, 4.0, 8.0)"),
+        given=BELOW,
+    ),
+    silent(
+        "A study's whole numbers are written with a point",
+        template("tune", "min=2, max=16", "min=2.0, max=16.0"),
     ),
     Case(
         "A study and its code move to another metric together",

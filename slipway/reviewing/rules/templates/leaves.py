@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import Machine, all_accelerators, rows
+from slipway.model.rules.study import VALUE_SPECS
+from slipway.reviewing.rules.table import say
 
 TRAINER = "the trainer"
 _FORMS = ("containerSpec", "pythonPackageSpec")
@@ -32,6 +34,7 @@ _SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": "compute.
 # One value, whatever the number of its fields.
 _OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
+_SCALES = {"UNIT_LOG_SCALE": "log", "UNIT_REVERSE_LOG_SCALE": "reverse", "UNIT_LINEAR_SCALE": "linear"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,9 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         groups = pipeline.groups if offer.capacity_type != POOL else ()
         tasks = join(f"{group.at_once} × {_type(group.machine)}" for group in groups if group.at_once)
         spec = {"images": list(pipeline.images), **({"tasks": tasks} if tasks else {}), "pipeline": digest, **own}
-    leaves = dict(_leaves(beside, ""))
+    study = dict(beside.pop("studySpec", None) or {})
+    leaves = dict(_study(study.pop("parameters", None) or ()))
+    leaves |= _leaves({**beside, **({"studySpec": study} if study else {})}, "")
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
         if pool:
@@ -189,6 +194,43 @@ def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
         common = {name: value for name in ("args", "env") if (value := spec.pop(name, None))}
         parts |= ({form: spec} if form in pool else {}) | ({"code": common} if common else {})
     return parts
+
+
+def _study(parameters: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Leaf]]:
+    """Yield what is searched of each parameter, where, and what else it has; one that depends on others may be there
+    several times."""
+    by_name: dict[str, list[tuple[str, str]]] = {}
+    for name, where, rest in _searched(parameters):
+        kind = next((key for key in VALUE_SPECS if key in rest), "")
+        spec, scale = dict(rest.pop(kind, None) or {}), rest.pop("scaleType", "")
+        low, high = (_word(spec.pop(bound, "")) for bound in ("minValue", "maxValue"))
+        values = {**dict.fromkeys(_SCALES.values()), _SCALES.get(scale, ""): True, "values": _either(spec)}
+        is_ = VALUE_SPECS.get(kind)
+        among = say("searched", low=low, high=high, whole=is_ == "integer", texts=is_ == "categorical", **values)
+        by_name.setdefault(name, []).append((among, where))
+        left = {**rest, **({kind: spec} if spec else {}), **({"scaleType": scale} if scale not in _SCALES else {})}
+        yield from _leaves({key: value for key, value in left.items() if value}, f"studySpec/parameters/{name}/")
+    for name, some in by_name.items():
+        among, where = ("; ".join(dict.fromkeys(side)) for side in zip(*sorted(some), strict=True))
+        yield f"studySpec/parameters/{name}", among
+        if where:
+            yield f"studySpec/parameters/{name}/where", where
+
+
+def _searched(parameters: Iterable[Mapping[str, Any]], where: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield parameters of a study, each with the values of another one that it needs, and with its other fields."""
+    for parameter in parameters:
+        rest = dict(parameter)
+        name, inner = str(rest.pop("parameterId", "")), rest.pop("conditionalParameterSpecs", None) or ()
+        yield name, where, rest
+        for condition in map(dict, inner):
+            spec = condition.pop("parameterSpec", None) or {}
+            values = _either(dict(next(iter(condition.values()), {})))
+            yield from _searched([spec], say("searched-where", name=name, values=values))
+
+
+def _either(spec: dict[str, Any]) -> str:
+    return join(map(_word, spec.pop("values", None) or ()), "or")
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:

@@ -45,8 +45,6 @@ SILENT = re.compile(
 )
 """Paths that each deployment sets anew, that follow from another one, or that `offers.py` tells of."""
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
-_ONE = re.compile(r"(studySpec/parameters/[^/]+)/.*")
-"""Groups of values that are told as one."""
 _WHOLE = (
     re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
     re.compile(r"(studySpec/metrics/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
@@ -57,7 +55,6 @@ _OTHERS = re.compile("/code/|/machines$|TrialCount$")
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
-_SEARCHED = {"minValue": "min", "maxValue": "max", "scaleType": "scale"}
 _SECONDS = re.compile(r"\d+(\.\d+)?s")
 _SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
 RULES = read_rules(Path(__file__).with_name("requests.json"), _SHORT)
@@ -244,8 +241,8 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
 
 
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
-    """Return the values with their groups as one; one metric in the place of another is a single difference."""
-    sides = _whole(before, _ONE), _whole(after, _ONE)
+    """Return the values with groups that come and go as one; one metric in another's place is a single difference."""
+    sides = before, after
     for whole in _WHOLE:
         groups = [{match[1] for path in side if (match := whole.fullmatch(path))} for side in sides]
         sides = _whole(sides[0], whole, groups[1]), _whole(sides[1], whole, groups[0])
@@ -258,16 +255,14 @@ def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     return sides
 
 
-def _whole(leaves: Leaves, group: re.Pattern[str], others: Collection[str] = ()) -> Leaves:
+def _whole(leaves: Leaves, group: re.Pattern[str], others: Collection[str]) -> Leaves:
     """Return the values with those of each group as one, but for groups that the other side has too."""
     whole: Leaves = {}
     for path, leaf in leaves.items():
         match = group.fullmatch(path)
-        if match and path == f"{match[1]}/parameterId":
-            continue
         if match and match[1] not in others:
             values = " ".join(leaf) if isinstance(leaf, tuple) else str(leaf)
-            text, name = f"{_SEARCHED.get(last_part(path), last_part(path))} {values}", match[1]
+            text, name = f"{last_part(path)} {values}", match[1]
             whole[name] = f"{whole[name]}, {text}" if name in whole else text
         else:
             whole[path] = leaf
