@@ -25,6 +25,8 @@ def without(*lines: str) -> Edit:
     return stack("".join(f"    {line}\n" for line in lines), "")
 
 
+URGENT = stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n")
+
 CASES = (
     Case(
         "A template takes no code any more, and its jobs never brought any",
@@ -184,7 +186,7 @@ CASES = (
     ),
     Case(
         "A group's jobs may be urgent where they count for the team that it is called like",
-        (stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n"),),
+        (URGENT,),
         (hurts("urgent-jobs", f"urgent {TEAM}", "take the place of running ones"),),
         never=("itself is no submitter",),
     ),
@@ -195,6 +197,16 @@ CASES = (
         given=(stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
         world=BUSY,
         never=("another entry",),
+    ),
+    Case(
+        "A team gets another name than the group whose jobs may be urgent",
+        (stack("{ ml: { submitters", "{ nlp: { submitters"),),
+        (
+            hurts("urgent-jobs", f"urgent {TEAM}", "lets nobody any more, under `urgent`: no job counts for a team"),
+            hurts("submitter-gone", "team ml"),
+        ),
+        given=(stack(POLICY, f"  slipway:teams: {{ ml: {{ submitters: [{TEAM}] }} }}\n{POLICY}"), URGENT),
+        accident="a renamed team whose work could not go before any more",
     ),
     Case(
         "Shells are not allowed any more",

@@ -50,12 +50,7 @@ def people(change: Change) -> Iterator[Consequence]:
             brought = [job for some in change.jobs_by_template.values() for job in some if CODE_LABEL in job.labels]
             values["details"] = jobs(brought, change.now) if key == "code" and not now else ()
             yield by_row(row, Subject("workspace", key), grade=Grade.BLOCKING if values["details"] else None, **values)
-    was, now = (side.urgent or () for side in (change.old, change.new))
-    edits = (Edit("urgent", ", ".join(was), ", ".join(now)),)
-    for name in sorted({*was} ^ {*now}, key=lambda name: (name in now, name)):
-        side = change.new if name in now else change.old
-        told: RowName = "urgent-added" if name in now else "urgent-gone"
-        yield by_row(told, Subject("urgent", name), edits=edits, nobody=_lets_nobody(name, side), others=now)
+    yield from _urgent(change)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -63,6 +58,20 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _added(member)
         if (member.gets or member.loses) and not member.begins:
             yield from map(_other, _apart(member))
+
+
+def _urgent(change: Change) -> Iterator[Consequence]:
+    """Compare whose jobs may be urgent, also where an entry stays and a team is called otherwise."""
+    was, now = (side.urgent or () for side in (change.old, change.new))
+    for name in sorted({*was, *now}, key=lambda name: (name in now, name)):
+        nobody, stays = [_lets_nobody(name, side) for side in (change.old, change.new)], name in was and name in now
+        adds = nobody[0] if stays else name in now
+        if stays and nobody[0] == nobody[1]:
+            continue
+        row: RowName = "urgent-added" if adds else "urgent-gone"
+        edits = () if stays else (Edit("urgent", ", ".join(was), ", ".join(now)),)
+        words: dict[str, Any] = {"stays": stays, "nobody": not stays and nobody[adds], "others": now, "edited": edits}
+        yield by_row(row, Subject("urgent", name), edits=edits, **words)
 
 
 def _lets_nobody(urgent: str, catalog: Catalog) -> bool:
