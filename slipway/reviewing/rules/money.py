@@ -243,7 +243,9 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
     unused = reservations(change.old.offers) - reservations(change.new.offers)
     for path in sorted(unused | (old.keys() ^ new.keys())):
         reservation, subject = {**old, **new}.get(path, Reservation(path)), Subject("reservation", path)
-        told: dict[str, Any] = {"last": last_part(path), "gone": path in old, "over": reservation.over(change.now)}
+        alike = [each for each in {**old, **new} if last_part(each) == last_part(path)]
+        name = path if alike[1:] else last_part(path)
+        told: dict[str, Any] = {"last": name, "gone": path in old, "over": reservation.over(change.now)}
         told |= {"machines": reservation.machines, "machine": reservation.machine, "dates": reservation.dates}
         if path in unused and not told["over"]:
             on_it = users(change, "reservation", path)

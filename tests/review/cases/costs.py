@@ -148,6 +148,18 @@ CASES = (
         given=(stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
     ),
     Case(
+        "A reservation of the same name in another zone takes the place of one that stays paid",
+        (stack("us-central1-a/reservations/bought", "us-central1-b/reservations/bought"),),
+        (
+            stops(
+                "reservation-paid", "us-central1-a", "Reservation `projects/acme-ml/zones/us-central1-a/reservations"
+            ),
+            hurts("reservation-changed", "lora", "us-central1-b"),
+        ),
+        may=("jobs-lose-reservation",),
+        never=("Reservation `bought`",),
+    ),
+    Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
         (

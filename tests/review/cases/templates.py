@@ -21,6 +21,21 @@ _LATE = (BASE / "templates/evals.py").read_text().replace('name="evals"', 'name=
 
 CASES = (
     Case(
+        "Every template leaves the stack, whose pools are paid on",
+        (
+            stack(
+                "  slipway:templates:\n    - lora\n    - digits\n    - tune\n    - evals\n", "  slipway:templates: []\n"
+            ),
+        ),
+        (
+            *(hurts("template-gone", f"template {name}") for name in ("lora", "digits", "tune", "evals")),
+            stops("pool-unused", "h100/workers", "$202.28/h"),
+            stops("reservation-paid", "bought"),
+        ),
+        may=("pool-unused",),
+        accident="a list of defaults that a merge had emptied",
+    ),
+    Case(
         "A template gets another name, while its jobs run",
         (
             stack("    - evals\n", "    - judge\n"),

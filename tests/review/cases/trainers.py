@@ -205,7 +205,7 @@ CASES = (
             stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
             template("lora", 'trainer="tuning"', 'trainer="tuners"'),
         ),
-        (hurts("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),),
+        (tells("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),),
         given=(trainer(BEN), LORA_TUNES),
         never=("Nothing new runs", "an account of its own"),
     ),
@@ -219,7 +219,7 @@ CASES = (
         (
             stops("trainer-access-added", TEAM, "trainer `tuners`", "hf-token", "slipway:trainers.tuners.submitters"),
             stops("trainer-access-gone", ADA, "can't submit `lora`", "slipway:trainers.tuning.submitters"),
-            hurts("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),
+            tells("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),
         ),
         given=(trainer(BEN, ADA), LORA_TUNES),
         never=("Nothing new runs", "an account of its own", "may not submit"),

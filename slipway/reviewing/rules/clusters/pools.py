@@ -131,7 +131,9 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     refused = any(map(misfits, new.templates.values()))
     # One that has the machines of a pool that goes, and was idle, takes its place.
     gone = [before[place].machine for place in idle if place not in pools]
-    for place in () if unknown else sorted(_idle(change.of_all_teams[Side.AFTER]) - idle):
+    for place in (
+        () if unknown else sorted(_idle(change.of_all_teams[Side.AFTER], bare=bool(change.old.templates)) - idle)
+    ):
         pool = pools[place]
         # What a refused template leaves is not free before that is mended.
         if (refused and pool == before.get(place)) or pool.machine in gone:
@@ -185,15 +187,15 @@ def _excepts(template: Template, place: _Place, needs: int) -> bool:
     return any(taken(replace(template, offers=tuple(offers))).get(place) != needs for offers in own)
 
 
-def _idle(catalog: Catalog) -> frozenset[_Place]:
-    """Return the pools that no template fits."""
+def _idle(catalog: Catalog, *, bare: bool = False) -> frozenset[_Place]:
+    """Return the pools that no template fits; of a stack without any template all where it is `bare`."""
     # Offers on a dormant cluster name no pools, and use it when it is there; so do those on a living one's alternative.
     awaited = {offer.dormant for offer in catalog.offers} - catalog.clusters.keys()
     others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
     pools = {place: pool for place, pool in _pools(catalog).items() if place[0] not in others}
     templates = catalog.templates.values()
     open_to = (replace(each, offers=tuple(offer for offer in each.offers if not offer.barred)) for each in templates)
-    unused = unused_pools(pools, open_to)
+    unused = tuple(pools) if bare and not templates else unused_pools(pools, open_to)
     # Of equal pools an offer names the first, and jobs find room on each.
     used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}
     return frozenset(place for place in unused if (place[0], pools[place].machine) not in used)

@@ -66,7 +66,7 @@ def _urgent(change: Change) -> Iterator[Consequence]:
     for name in sorted({*was, *now}, key=lambda name: (name in now, name)):
         nobody, stays = [_lets_nobody(name, side) for side in (change.old, change.new)], name in was and name in now
         adds = nobody[0] if stays else name in now
-        if stays and nobody[0] == nobody[1]:
+        if stays and (nobody[0] == nobody[1] or not change.new.templates):
             continue
         row: RowName = "urgent-added" if adds else "urgent-gone"
         edits = () if stays else (Edit("urgent", ", ".join(was), ", ".join(now)),)

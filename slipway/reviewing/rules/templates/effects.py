@@ -178,12 +178,13 @@ def account(difference: Difference) -> Effect:
     places = [asked[bucket] for bucket in asked.keys() - {*known, *change.old.buckets, *change.new.buckets}]
     sure = bool(was and becomes and not (unread or places))
     # Of an account that stays its trainer's own rows tell.
-    former = change.before if addresses[0] != addresses[1] else change.after
+    same = addresses[0] == addresses[1]
+    former = change.after if same else change.before
     sides = [submitters_of(former, addresses[0]), submitters_of(change.after, addresses[1])]
     lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
     return follows(
         "account-other",
-        grade=Grade.WARNING if sure and not lost else None,
+        grade=(Grade.NOTE if same and not gained else Grade.WARNING) if sure and not lost else None,
         details=(*lost[MOST_NAMED:], difference.template.used.words()) if lost else (),
         new=new,
         old=old,

@@ -159,7 +159,8 @@ def _told(
     rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
     only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
     moved = any(was.capacity_type != now.capacity_type for was, now in map(both.__getitem__, at))
-    edit = Edit(part.removesuffix(some) if moved else part, a, b)
+    # An account that stays may be another trainer's.
+    edit = Edit(part.removesuffix(some) if moved else part, *((a, b) if a != b else _sides(difference)))
     subject, edits = Subject("template", template.new.name, part), (edit,) if rule.what != "idle" else ()
     theirs = f" in role{'s' * bool(roles[1:])} {join(roles)}" if part_of and rule.what == "machines" else ""
     says = replace(says, kind=rule.kind, does=f"{says.does}{theirs}")
