@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
+from slipway.authoring.stack.secrets import without_secrets
 from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import first_lines, join, short
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
-from slipway.model.findings.finding import Grade, Section
+from slipway.model.findings.finding import Grade, Section, Subject
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added, by_our_fault
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import misfits
 from slipway.reviewing.consequence import Consequence, spelt
 from slipway.reviewing.rules.budget import budgets
@@ -39,6 +42,8 @@ from slipway.reviewing.rules.templates.templates import templates
 
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
+_PHRASES = ("who", "does", "so", "instead", "field")
+_LINES = ("incomplete", "standing", "plan", "quoted", "notes")
 
 COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     clusters,
@@ -127,6 +132,18 @@ class Review:
     def silent(self) -> bool:
         return not (self.consequences or self.incomplete or self.quoted)
 
+    def rewritten(self, rewrite: Callable[[str], str]) -> Review:
+        """Return it with each of its texts rewritten; the keys that main has stay."""
+
+        def told(part: Consequence) -> Consequence:
+            phrases: dict[str, Any] = {key: rewrite(getattr(part, key)) for key in _PHRASES}
+            subject = Subject(*map(rewrite, (part.subject.what, part.subject.name, part.subject.part)))
+            edits = tuple(Edit(*map(rewrite, (edit.key, edit.before, edit.after))) for edit in part.edits)
+            return replace(part, subject=subject, edits=edits, details=tuple(map(rewrite, part.details)), **phrases)
+
+        lines: dict[str, Any] = {name: tuple(map(rewrite, getattr(self, name))) for name in _LINES}
+        return replace(self, consequences=tuple(map(told, self.consequences)), **lines)
+
 
 def review(change: Change) -> Review:
     """Return the review. A rule that raises is a fault of Slipway's: it is told as one, with all that others find, and
@@ -164,7 +181,7 @@ def review(change: Change) -> Review:
     stands = told(lambda change: [quota_in_words(change)], "quota")
     standing = [line for look in (standing_violations, still_retiring, standing_alternatives) for line in told(look)]
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
-    return Review(
+    whole = Review(
         stack=change.stack,
         consequences=tuple(spelt(part, new.origin) for part in consequences),
         incomplete=(*filter(None, (preview.why,)), *change.unread, *unable),
@@ -181,6 +198,8 @@ def review(change: Change) -> Review:
         added=added(change),
         stray=_stray(change),
     )
+    # What somebody names a thing, and an error repeats, may be a secret too: no rule has to think of it.
+    return whole.rewritten(cache(without_secrets))
 
 
 def _placed(part: Consequence, change: Change) -> Consequence:
@@ -214,15 +233,19 @@ def beside(yours: Review, main: Review) -> Review:
     """Mark consequences that are on main already, unless this change makes them worse, or different. `main`: the review
     of the base branch alone."""
     there = {part.key: part for part in main.consequences}
-    both = (
-        part.key
-        for part in yours.consequences
+
+    def stays(part: Consequence) -> bool:
+        known = there.get(part.key)
         # Sentences are short, and details have unshortened names; a cluster made again tells of templates that differ.
-        if (known := there.get(part.key))
-        and part.grade <= known.grade
-        and (part.sentence, part.edits) == (known.sentence, known.edits)
-        and (part.details == known.details or (part.of.becomes and part.grade < Grade.BLOCKING and not part.edits))
-    )
+        return bool(
+            known
+            and part.grade <= known.grade
+            and (part.sentence, part.edits) == (known.sentence, known.edits)
+            and (part.details == known.details or (part.of.becomes and part.grade < Grade.BLOCKING and not part.edits))
+        )
+
+    # Names that are hidden are equal: of such things none is on main unless all are.
+    both = {part.key for part in yours.consequences} - {part.key for part in yours.consequences if not stays(part)}
     new = tuple(line for line in yours.quoted if line not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)
 

@@ -10,7 +10,8 @@ from typing import Any
 from slipway.base.formatting import quoted, short
 
 FORMS = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "a private key"),
+    # Its lines too, which have no form of their own where a text is hidden.
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY[\w+/=\s\\-]*"), "a private key"),
     (re.compile(r"\bya29\.[\w-]{8,}"), "an access token"),
     (re.compile(r"\b1//[\w-]{20,}"), "a refresh token"),
     (re.compile(r"\bAIza[\w-]{30,}"), "an API key"),

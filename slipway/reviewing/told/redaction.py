@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import grouped
-from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import ADDRESS
-from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
-
-_LINES = ("incomplete", "standing", "plan", "quoted", "notes")
 
 
 def redacted(review: Review) -> Review:
@@ -24,19 +18,9 @@ def redacted(review: Review) -> Review:
     Two people whose addresses begin alike become equal.
     """
     hide = partial(hidden, shown=frozenset(review.addresses))
-
-    def told(part: Consequence) -> Consequence:
-        phrases: dict[str, Any] = {key: hide(getattr(part, key)) for key in ("who", "does", "so", "instead", "field")}
-        subject = Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part)))
-        edits = tuple(Edit(*map(hide, (edit.key, edit.before, edit.after))) for edit in part.edits)
-        return replace(part, subject=subject, edits=edits, details=tuple(map(hide, part.details)), **phrases)
-
-    lines: dict[str, Any] = {name: tuple(map(hide, getattr(review, name))) for name in _LINES}
     equal = grouped(review.consequences, lambda part: (part.kind, hide(part.subject)))
     return replace(
-        review,
-        consequences=tuple(map(told, review.consequences)),
-        **lines,
+        review.rewritten(hide),
         # Of people whose hidden addresses are equal, none is on main unless all are.
         on_main=frozenset(key for key, parts in equal.items() if review.on_main.issuperset(part.key for part in parts)),
         addresses=(),

@@ -7,6 +7,7 @@ from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updat
 PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+HF_TOKEN = "hf_0123456789abcdefghijklmnop"
 PASSWORD = 'Parameter("db_pass", str, default="hunter2")'
 WORD = 'Parameter("token", str, default="<pad>", help="a word of the vocabulary")'
 ENV = 'env={"REGION": "us-central1"}'
@@ -210,5 +211,31 @@ CASES = (
         (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
         (stops("secrets-changed", "evals", "JUDGE_KEY"),),
         accident="a secret taken out before the code did without it",
+    ),
+    Case(
+        "Names that are secrets themselves, of a variable, of a secret, of a label, of a choice, and of a file",
+        (
+            template("evals", ENV, f'env={{"REGION": "us-central1", "{HF_TOKEN}": "1"}}'),
+            template("evals", '"JUDGE_KEY": "judge-key"', f'"JUDGE_KEY": "judge-key", "{HF_TOKEN}Q": "other"'),
+            more("evals", f'labels={{"{HF_TOKEN}": "1"}}'),
+            template("lora", 'choices=("9b", "27b")', f'choices=("9b", "27b", "{HF_TOKEN}")'),
+            Edit(f"jobs/digits/{HF_TOKEN}.py", "", "x = 1\n"),
+        ),
+        (
+            hurts("environment-changed", "evals", "`(hidden)` = `1`"),
+            stops("secrets-changed", "evals", "secret `other` as `(hidden)`"),
+            tells("request-changed", "evals", "label `(hidden)`"),
+            tells("bounds-widened", "case model=(hidden)", "(model=(hidden)) may be submitted"),
+            hurts("code-changed", "digits", "`jobs/digits/(hidden).py`"),
+        ),
+        never=("hf_0",),
+        accident="a key pasted where its name belongs",
+    ),
+    Case(
+        "A refusal repeats what somebody wrote in a number's place, a key",
+        (template("evals", "timeout_s=7200", f'timeout_s="{HF_TOKEN}"'),),
+        (stops("preview-failed", "", "timeout_s: '(hidden)' is not a whole number"),),
+        never=("hf_0",),
+        accident="a key pasted where its name belongs",
     ),
 )

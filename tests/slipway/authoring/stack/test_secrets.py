@@ -231,3 +231,8 @@ def test_hidden_messages_have_no_secret_and_nothing_new(text: str) -> None:
     assert RANDOM not in told
     assert not [line for line in told.splitlines() if line.startswith("DB_PASSWORD=hunter2")]
     assert all(part in text for part in told.split("(hidden)"))
+
+
+def test_of_a_private_key_no_line_is_shown() -> None:
+    text = f"timeout_s: '-----BEGIN PRIVATE KEY-----\\n{KEY_LINE}\\n-----END PRIVATE KEY-----\\n' is no number"
+    assert without_secrets(text) == "timeout_s: '(hidden)' is no number"

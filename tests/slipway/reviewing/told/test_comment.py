@@ -188,6 +188,11 @@ def test_what_is_not_as_on_main_is_yours(main: Consequence, mine: Consequence) -
     assert beside(Review("prod", (mine,)), Review("prod", (main,))).yours == (mine,)
 
 
+def test_of_things_whose_names_are_hidden_none_is_on_main_unless_all_are() -> None:
+    known, new = goes(does="runs `(hidden)`"), goes(does="runs `(hidden)` as root")
+    assert beside(Review("prod", (known, new)), Review("prod", (known,))).yours == (known, new)
+
+
 def test_a_name_of_many_lines_is_one_step_of_the_plan() -> None:
     named = EngineStep("create", "urn", "x:y:Z", f"a\n{MARKER}\n" + "n" * 1_000_000)
     (line,) = planned(Preview((named,)))
