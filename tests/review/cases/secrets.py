@@ -1,13 +1,16 @@
 """Secrets: those that jobs read, lose or show."""
 
+from dataclasses import replace
+
 from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
-from tests.review.edits import ANEW, LABELS, PRINTS, REFUSED, TASK, THE_TRAINER, VARIANT, VERSION_TYPE
+from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, THE_TRAINER, VARIANT, VERSION_TYPE
 from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updates
 
 PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 HF_TOKEN = "hf_0123456789abcdefghijklmnop"
+CONSTANT = '"inputs": {"parameters": {"password": {"runtimeValue": {"constant": "hunter2"}}}}'
 PASSWORD = 'Parameter("db_pass", str, default="hunter2")'
 WORD = 'Parameter("token", str, default="<pad>", help="a word of the vocabulary")'
 ENV = 'env={"REGION": "us-central1"}'
@@ -225,6 +228,7 @@ CASES = (
             hurts("environment-changed", "evals", "`(hidden)` = `1`"),
             stops("secrets-changed", "evals", "secret `other` as `(hidden)`"),
             tells("request-changed", "evals", "label `(hidden)`"),
+            stops("plain-secret", "lora parameter model", "the choices of `model`"),
             tells("bounds-widened", "case model=(hidden)", "(model=(hidden)) may be submitted"),
             hurts("code-changed", "digits", "`jobs/digits/(hidden).py`"),
         ),
@@ -237,5 +241,46 @@ CASES = (
         (stops("preview-failed", "", "timeout_s: '(hidden)' is not a whole number"),),
         never=("hf_0",),
         accident="a key pasted where its name belongs",
+    ),
+    Case(
+        "A pipeline's task gets a key as a variable, one as an argument, and one as a constant",
+        (
+            Edit(
+                "pipelines/train.json",
+                '"command": ["echo"],',
+                f'"command": ["echo", "--token={HF_TOKEN}"], "env": [{{"name": "API_TOKEN", "value": "{RANDOM}"}}],',
+            ),
+            Edit("pipelines/train.json", '"taskInfo": {"name": "a"}', f'"taskInfo": {{"name": "a"}}, {CONSTANT}'),
+        ),
+        (
+            stops("plain-secret", "train pipeline `exec-a command`", "let the task read it there"),
+            stops("plain-secret", "train pipeline `exec-a env API_TOKEN`"),
+            stops("plain-secret", "train pipeline `a password`"),
+            hurts("request-changed", "train pipeline"),
+        ),
+        given=PIPELINE,
+        never=("hf_0", RANDOM, "hunter2"),
+        accident="a key in a compiled pipeline",
+    ),
+    Case(
+        "A new pipeline has a key among its arguments",
+        (
+            replace(PIPELINE[0], new=str(PIPELINE[0].new).replace('"echo"', f'"echo", "--token={HF_TOKEN}"')),
+            *PIPELINE[1:],
+        ),
+        (stops("plain-secret", "train pipeline"), tells("template-added", "train")),
+        may=("policy-advice",),
+        never=("hf_0",),
+        accident="a key in a compiled pipeline",
+    ),
+    Case(
+        "A key is one of a parameter's choices",
+        (template("evals", 'choices=("core", "full")', f'choices=("core", "full", "{HF_TOKEN}")'),),
+        (
+            stops("plain-secret", "evals parameter suite", "the choices of `suite`"),
+            tells("bounds-widened", "evals parameter suite"),
+        ),
+        never=("hf_0",),
+        accident="a key in a repository",
     ),
 )

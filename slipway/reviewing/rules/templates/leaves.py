@@ -113,6 +113,24 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
     return {path: _in_words(leaf, words) for path, leaf in sorted(leaves.items(), reverse=True)}
 
 
+def of_tasks(offer: Offer) -> Mapping[str, Leaf]:
+    """Return what a pipeline's tasks are given, by path, which `flat` has as a part of one value."""
+    spec = (offer.request.get(PIPELINE_JOB.spec) or {}) if offer.kind == PIPELINE_JOB.name else {}
+    start, leaves = "spec/pipeline/", dict[str, Leaf]()
+    for name, each in spec.get("deploymentSpec", {}).get("executors", {}).items():
+        given = {part: each["container"].get(part) for part in ("env", "args", "command") if "container" in each}
+        leaves |= _leaves({part: value for part, value in given.items() if value}, f"{start}{name}/")
+    for name, body in Pipeline(spec).bodies:
+        for key, value in body.get("inputs", {}).get("parameters", {}).items():
+            if "constant" in value.get("runtimeValue", {}):
+                leaves[f"{start}{name}/{key}"] = _word(value["runtimeValue"]["constant"])
+    for name, each in spec.get("components", {}).items():
+        for key, value in each.get("inputDefinitions", {}).get("parameters", {}).items():
+            if "defaultValue" in value:
+                leaves[f"{start}{name}/{key}"] = _word(value["defaultValue"])
+    return leaves
+
+
 def _behaviour(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a pipeline without its description, and without the defaults that are told as its parameters'."""
     root = spec.get("root") or {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from slipway.authoring.stack.secrets import looks_secret
+from slipway.authoring.stack.secrets import has_form, looks_secret
 from slipway.base.formatting import join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL, RESERVATION
@@ -48,11 +48,20 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
-    known = {(parameter.name, render(parameter.default)) for parameter in template.old.parameters}
+    known = {(each.name, *plain) for each in template.old.parameters for plain in _plain(each)}
     for parameter in template.new.parameters:
-        text = render(parameter.default) if isinstance(parameter.default, str | tuple) else ""
-        if looks_secret(text, parameter.name) and (parameter.name, text) not in known:
-            yield _tells(template, "plain-secret-default", parameter.name)
+        new = [where for where, text in _plain(parameter) if (parameter.name, where, text) not in known]
+        if new:
+            yield _tells(template, "plain-secret-default", parameter.name, what=join(dict.fromkeys(new)))
+
+
+def _plain(parameter: Parameter) -> Iterator[tuple[str, str]]:
+    """Yield what looks like a secret in a parameter's fields; of choices, which may be any words, by its form alone."""
+    default = parameter.default
+    text = render(default) if isinstance(default, str | tuple) else ""
+    if looks_secret(text, parameter.name):
+        yield "default", text
+    yield from (("choices", str(choice)) for choice in parameter.choices if has_form(str(choice)))
 
 
 def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Consequence:

@@ -9,9 +9,9 @@ values before and after, `{name}` and `{of}` are the path's names, and `{last}` 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ from slipway.reviewing.rules.table import Row, RowName, follows
 from slipway.reviewing.rules.templates import effects
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
-from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
+from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat, of_tasks
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 from slipway.reviewing.rules.templates.waits import Offers
@@ -296,25 +296,31 @@ def _roles(leaves: Leaves) -> frozenset[str]:
 
 def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     for place in _plain_places(template):
-        yield template.tells("plain-secret", part=place, place=place, env=place.startswith("environment"))
+        env, task = map(place.startswith, ("environment", "pipeline"))
+        yield template.tells("plain-secret", part=place, place=place, env=env, task=task)
 
 
 def _plain_places(template: TemplateChange) -> Collection[str]:
     """Return places of plain values that look like a secret, or have a former secret's name: new or changed ones."""
-    before = [flat(offer, template.was) for offer in template.old.offers]
-    edited = [leaves for offer in template.new.offers if (leaves := flat(offer, template.becomes)) not in before]
-    if not edited:  # To look for secrets takes long.
+    before, after = (
+        [{**flat(offer, catalog), **of_tasks(offer)}.items() for offer in side.offers]
+        for side, catalog in ((template.old, template.was), (template.new, template.becomes))
+    )
+    former = {*map(frozenset, before)}
+    # To look for secrets takes long, and many offers have the same.
+    edited = dict.fromkeys(chain.from_iterable(leaves for leaves in after if frozenset(leaves) not in former))
+    if not edited:
         return ()
-    were = frozenset(last_part(path) for leaves in before for path in leaves)
-    known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
-    found = (plain for leaves in edited for plain in _plain(leaves, were))
-    return dict.fromkeys(plain[0] for plain in found if plain not in known)
+    standing = dict.fromkeys(chain.from_iterable(before))
+    known = {*_plain(standing, frozenset())}
+    found = _plain(edited, frozenset(last_part(path) for path, _ in standing))
+    return dict.fromkeys(place for place, text in found if (place, text) not in known)
 
 
-def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[str, str]]:
+def _plain(leaves: Iterable[tuple[str, Leaf]], were: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield places that seem to have a secret in plain text, `environment variable HF_TOKEN`, with the text. `were`:
     the last parts of the other side's paths."""
-    for path, leaf in leaves.items():
+    for path, leaf in leaves:
         given_by_name = path.endswith(("args", "command"))
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if given_by_name else (last_part(path), "", value)
