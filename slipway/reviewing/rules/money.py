@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -76,6 +76,10 @@ class Amount:
         return self.after.known - self.before.known
 
     @property
+    def differs(self) -> bool:
+        return bool(self.difference or self.more or self.fewer)
+
+    @property
     def monthly(self) -> Decimal:
         return Decimal(round(self.difference * HOURS_OF_A_MONTH))
 
@@ -125,26 +129,36 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
 
 def _of_seasons(change: Change, *, most: bool) -> tuple[str, Amount, str, str]:
     """Return the highest rise as seasons begin and end, or the least fall, or the largest where the cost falls at times
-    alone; `at times` or `always` where others differ; and the dates of its only time, each empty where it has none."""
+    alone; `at times` or `always` where others differ; and the dates of its only time, each empty where it has none.
+    Seasons that have begun or ended since the last deployment are so on both sides."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
-    times = [change.now if most else None, *sorted(dates)]
+    times = [change.now, *sorted(dates)]
     amounts = [_amount(change, most=most, at=at) for at in times]
-    told = max(amounts, key=lambda amount: (amount.more, amount.difference))
-    alike = [amount.difference == told.difference for amount in amounts]
+    told = max(amounts, key=lambda amount: (amount.more, amount.difference, not amount.fewer))
+    known = max(amounts, key=lambda amount: amount.difference)
+    # At another time than the rise that is not known: that may be even higher.
+    apart = told.more and known.difference > max(told.difference, Decimal())
+    told = replace(known, more=True) if apart else told
+    alike = [_rise(amount) == _rise(told) for amount in amounts]
     if all(alike):
         return "", told, "", ""
     if told.difference < 0:
         return "always", told, "", ""
-    if not (told.difference or told.more or told.fewer):
-        told = min(amounts, key=lambda amount: amount.difference)
-        alike = [amount.difference == told.difference for amount in amounts]
+    if not told.differs:
+        told = min(amounts, key=lambda amount: (amount.difference, not amount.fewer))
+        alike = [_rise(amount) == _rise(told) for amount in amounts]
     first = alike.index(True)
     last = alike.index(False, first) if False in alike[first:] else len(alike)
     since, until = times[first] if first else None, times[last] if last < len(times) else None
-    only = not any(alike[last:])
+    only = not (apart or any(alike[last:]))
     begins, ends = (moment_in_words(date) if date and only else "" for date in (since, until))
     return "at times", told, begins, ends
+
+
+def _rise(amount: Amount) -> object:
+    """Return what amounts of other times are told by: an unknown part is told where no known sum is."""
+    return amount.difference or (amount.more, amount.fewer)
 
 
 def costs(change: Change) -> Iterator[Consequence]:
@@ -178,15 +192,15 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
 def _shift(change: Change, kind: str) -> Iterator[Consequence]:
     idle, both = kind == "idle-cost", money(change)
     whole, when = both.idle if idle else both.most, say("stack-load", idle=idle)
-    times, amount, since, until = "", whole, "", ""
-    steep = idle and amount.steep and not change.first
-    asks: float | None = None
+    today, of_edits, asks = whole, ("", whole, "", ""), None
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
-    if change.edited:
-        times, amount, since, until = _of_seasons(change, most=not idle)
+    if change.edited and (seasons := _of_seasons(change, most=not idle))[1].differs:
+        today, of_edits = _amount(change, most=not idle, at=change.now), seasons
         asks = asks_above((change.before.policy, change.after.policy), kind)
-    if not (amount.difference or amount.more or amount.fewer):
+    times, amount, since, until = of_edits
+    if not amount.differs:
         return
+    steep = idle and today.steep and not change.first
     # A rise that is only bounded, or not known, may be above the sum: a person decides.
     shuts = asks is not None and (amount.more or float(amount.monthly) > asks)
     least = amount.more or amount.fewer

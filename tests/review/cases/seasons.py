@@ -12,6 +12,15 @@ SOONER = (
     "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n"
     "      labels: { team: platform }\n"
 )
+B200 = (
+    "    b200:\n      pools: { workers: { machine: a4-highgpu-8g, replicas: 1 } }\n"
+    "      from: 2026-12-01\n      until: 2026-12-10\n      labels: { team: platform }\n"
+)
+LATER = (
+    "    later:\n      pools:\n"
+    "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 12 }\n"
+    "      from: 2026-12-20\n      labels: { team: platform }\n"
+)
 NEXT = (
     stack("    cpu:\n      displayName", "    cpu:\n      until: 2026-12-20\n      displayName"),
     stack("  slipway:quota: {", f"    next:\n{SOONER.replace('2026-12-15', '2027-02-15')}\n  slipway:quota: {{"),
@@ -304,5 +313,65 @@ CASES = (
         given=(h100("until: 2026-12-18"),),
         world=BUSY,
         accident="idle machines over a holiday",
+    ),
+    Case(
+        "A season began since the last deployment, and an edit of another cluster asks nobody for its cost",
+        (stack("      retireWithin: 7d\n", "      retireWithin: 8d\n"),),
+        (
+            tells("cluster-protection", "cpu"),
+            tells("cluster-created", "h100", "as its season has begun"),
+            hurts("idle-cost", "stack", "costs $147,666 a month more with nothing running"),
+        ),
+        may=OFFERS,
+        given=(ASKS_ABOVE, h100("from: 2026-11-18", "until: 2026-12-18")),
+        world=ago(5),
+        never=("an approval", "at times"),
+        accident="an approval that everybody had to ask for, whatever they edited",
+    ),
+    Case(
+        "A season that is over is prolonged before a deployment deletes its cluster",
+        (stack("until: 2026-11-18", "until: 2026-12-18"),),
+        (
+            hurts("season-changed", "h100 until"),
+            stops("idle-cost", "stack", "$147,666 a month more", "at times", "above $50,000", "until 2026-12-18"),
+            stops("most-cost", "stack", "$295,332 a month more", "at times", "above $100,000"),
+        ),
+        given=(ASKS_ABOVE, h100("until: 2026-11-18")),
+        world=ago(5),
+        accident="a month of machines that no sum had asked about",
+    ),
+    Case(
+        "A cluster whose season has begun goes before a deployment makes it",
+        (Edit(STACK, H100_ENTRY.replace(LIVES, f"{LIVES}      from: 2026-11-18\n"), ""), NOT_ON_THE_POOL),
+        (
+            tells("idle-cost", "stack", "$147,666 a month less with nothing running"),
+            tells("season-changed", "h100", "is given up"),
+            tells("offer-gone", "lora", "27b"),
+        ),
+        may=("most-cost",),
+        given=(h100("from: 2026-11-18"),),
+        world=ago(5),
+    ),
+    Case(
+        "Machines whose price no list has are to come for nine days",
+        (stack("    cpu:\n", f"{B200}    cpu:\n"),),
+        (
+            tells("idle-cost", "stack", "amount that is not known", "at times", "from 2026-12-01 until 2026-12-10"),
+            tells("most-cost", "stack", "amount that is not known", "at times", "from 2026-12-01 until 2026-12-10"),
+            hurts("pool-unused", "b200/workers"),
+        ),
+        may=("quota-unknown",),
+    ),
+    Case(
+        "Machines whose price no list has are to come for nine days, and later others for good",
+        (stack("    cpu:\n", f"{B200}{LATER}    cpu:\n"),),
+        (
+            tells("idle-cost", "stack", "at least $4,063 a month more", "at times", "a part is in no price list"),
+            tells("most-cost", "stack", "at least $4,063 a month more", "at times", "a part is in no price list"),
+            hurts("pool-unused", "b200/workers"),
+        ),
+        may=("quota-unknown",),
+        never=("until 2026-12-20",),
+        accident="a bill for good behind one for days",
     ),
 )
