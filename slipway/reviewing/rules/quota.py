@@ -35,8 +35,9 @@ class QuotaDraw:
     line: QuotaLine
     #: The deployed one, which draws nothing where there is none.
     was: QuotaLine
-    #: In use by generations that go.
+    #: In use by generations that go, and by those of them that have jobs.
     old: int
+    stays: int
     #: At most, beside what all others use; and as deployed.
     most: Draw
     earlier: Draw
@@ -61,34 +62,42 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     before = change.before.quota.lines if change.before.quota.region == change.after.quota.region else {}
     own = frozenset(cluster.id for cluster in change.new.clusters.values())
     gone_by_then = [each.old.id for each in cluster_changes(change) if each.in_place and each.old]
-    listed = []
+    listed, strict = [], _is_strict(change)
     for line in change.after.quota.lines.values():
-        use, stays, live = Usage(), False, live_at(change, line.region).without(gone_by_then)
+        use, busy, live = Usage(), Usage(), live_at(change, line.region).without(gone_by_then)
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             going = superseded(live.clusters, change.new.stack, own)
-            use, stays = usage(live.clusters, live.jobs, own, going), any(map(change.jobs_on, going))
+            use = usage(live.clusters, live.jobs, own, going)
+            busy = usage(live.clusters, (), old=frozenset(filter(change.jobs_on, going)))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
-        old, most = use.old.get(line.metric, 0), Draw(line.ceiling, line.limit, others)
-        grown = replace(most, used=others + old * stays)
+        stays, most = busy.old.get(line.metric, 0), Draw(line.ceiling, line.limit, others)
+        grown = replace(most, used=others + stays)
         draw = QuotaDraw(
             # That a second cluster would not fit beside the first is no shortage until somebody makes it.
             line=replace(line, state="ok") if line.state == "tight" and not grown.short else line,
             was=was,
-            old=old,
+            old=use.old.get(line.metric, 0),
+            stays=stays,
             most=most,
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             increase=str(answer or ""),
         )
         at_once = (line.limit or 0) + line.short if line.short else 0
-        enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
+        to_most = draw.at_most or (strict and not line.of_offers)
+        enough = max(at_once, most.enough) if to_most else at_once or most.enough
         beside = grown.enough if draw.at_most and stays and grown.enough > enough else 0
         listed.append(draw if answer or draw.asked else replace(draw, increase=_increase(live, line, enough, beside)))
     return tuple(listed)
+
+
+def _is_strict(change: Change) -> bool:
+    """Tell whether a deployment is refused whose pools can't grow to their maximum."""
+    return change.after.quota.strict and change.after.quota.mode != "warn"
 
 
 def live_at(change: Change, region: str) -> Live:
@@ -209,13 +218,13 @@ def _at_most(change: Change, drawn: Collection[QuotaDraw]) -> Iterator[Consequen
     goes = [each for each in cluster_changes(change) if each.jobs and not (each.stays or each.in_place)]
     for draw in () if any(each.line.short and not each.line.of_offers for each in drawn) else drawn:
         old = [each for each in goes if any(need.metric == draw.line.metric for need in drawn_by(ON_DEMAND, each.held))]
-        beside = replace(draw, most=replace(draw.most, used=(draw.most.used or 0) + draw.old))
+        beside = replace(draw, old=draw.stays, most=replace(draw.most, used=(draw.most.used or 0) + draw.stays))
         if old and made_of(change, draw.line) and beside.most.short > draw.most.short:
             growing = _growing(change.new, beside)
-            yield _of(draw, "quota-short-beside-old", growing, part="beside old", several=growing[1:])
-    strict = change.after.quota.strict and change.after.quota.mode != "warn"
+            yield _of(beside, "quota-short-beside-old", growing, part="beside old", several=growing[1:])
     for draw in drawn:
         if draw.at_most and not draw.line.of_offers:
+            strict = _is_strict(change)
             waits = strict and bool(draw.asked)
             grade = Grade.BLOCKING if strict > waits else Grade.WARNING
             growing = _growing(change.new, draw)

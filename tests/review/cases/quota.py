@@ -9,6 +9,11 @@ A100 = (
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
     "      labels: { team: platform }\n    cpu:\n"
 )
+FIVE = "replicas: { min: 2, max: 5 }"
+SECOND = (
+    "    second:\n      pools:\n"
+    f"        workers: {{ machine: a3-highgpu-8g, disk: {{ type: pd-ssd, sizeGb: 500 }}, {H100} }}\n    cpu:\n"
+)
 H100_MIN = "slipway:persistentResources.h100.pools.workers.replicas.min"
 
 SUITE = (
@@ -228,5 +233,29 @@ CASES = (
         (stack("mode: warn", "mode: enforce"),),
         (tells("quota-check-stricter", "quota", "where quota is missing"),),
         given=(stack("mode: enforce", "mode: warn"),),
+    ),
+    Case(
+        "A new cluster is refused for what it begins with, and would be for its maximum once Google had granted that",
+        (stack("    cpu:\n", A100),),
+        (
+            stops("quota-short-now", "nvidia_a100_gpus", "short by 2", "ask Google for 8"),
+            tells("idle-cost", "stack", "a month more"),
+            hurts("pool-unused", "a100/workers"),
+        ),
+        may=("idle-cost", "preview-failed", "capacity-found-anew"),
+        given=(stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
+        world=World(limits={"nvidia_a100_gpus": 2}),
+        never=("ask Google for 4",),
+    ),
+    Case(
+        "Two clusters may grow further beside older ones, of which one alone has a job and stays",
+        (
+            stack(f"{H100} }}\n      replacement", f"{FIVE} }}\n      replacement"),
+            stack(f"{H100} }}\n    cpu", f"{FIVE} }}\n    cpu"),
+        ),
+        (hurts("quota-short-at-most", GPUS, "beside older clusters with jobs", "these hold 16 of 80 H100 GPUs"),),
+        may=(*ANEW, "most-cost"),
+        given=(stack("    cpu:\n", SECOND),),
+        world=h100_limit(80, LARGE),
     ),
 )

@@ -326,7 +326,6 @@ CASES = (
         given=(ASKS_ABOVE, h100("from: 2026-11-18", "until: 2026-12-18")),
         world=ago(5),
         never=("an approval", "at times"),
-        accident="an approval that everybody had to ask for, whatever they edited",
     ),
     Case(
         "A season that is over is prolonged before a deployment deletes its cluster",
@@ -338,7 +337,6 @@ CASES = (
         ),
         given=(ASKS_ABOVE, h100("until: 2026-11-18")),
         world=ago(5),
-        accident="a month of machines that no sum had asked about",
     ),
     Case(
         "A cluster whose season has begun goes before a deployment makes it",
@@ -372,6 +370,5 @@ CASES = (
         ),
         may=("quota-unknown",),
         never=("until 2026-12-20",),
-        accident="a bill for good behind one for days",
     ),
 )
