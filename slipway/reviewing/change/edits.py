@@ -47,6 +47,11 @@ class Argument:
     required: bool
     #: Where they are literals; none where it takes any value, or numbers that have several spellings.
     choices: tuple[str, ...]
+    #: It ends where its value is no whole number.
+    whole: bool = False
+
+    def refuses(self, value: str) -> bool:
+        return bool(self.choices and value not in self.choices) or (self.whole and not _is_whole(value))
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,18 @@ class JobFile:
     def refuses(self, text: str) -> bool:
         """Tell whether it ends at once where it is given this text."""
         name, _, value = text.partition("=")
-        choices = [each.choices for each in self.arguments if name in each.names and value and "${" not in value]
-        return bool(choices) and all(some and value not in some for some in choices)
+        known = [each for each in self.arguments if name in each.names and value and "${" not in value]
+        return bool(known) and all(each.refuses(value) for each in known)
 
 
 NO_FILE = JobFile()
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        return isinstance(int(text), int)
+    except ValueError:
+        return False
 
 
 def _side(value: str) -> str:

@@ -133,7 +133,7 @@ def _arguments(tree: ast.Module) -> Iterator[Argument]:
             plain = type_ in ("int", "str") and not {"action", "nargs", None} & given.keys()
             choices = _literals(given.get("choices")) if plain else ()
             if names:
-                yield Argument(names, "True" in _literals(given.get("required")), choices)
+                yield Argument(names, "True" in _literals(given.get("required")), choices, plain and type_ == "int")
 
 
 def _literals(node: ast.expr | None) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Arguments of a job's command: values, places and names."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
+from dataclasses import replace
+
+from tests.review.case import BUSY, Case, Edit, hurts, more, silent, stack, stops, tells, template
 from tests.review.checkout import BASE
 from tests.review.edits import INPUT, PRINTS, RANK, TASK
 
@@ -31,6 +33,7 @@ PARSES_DEPTH = (
     '    parser.add_argument("--depth", type=int, default=5)\n'
     "    parser.parse_args()\n"
 )
+PARSING = Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH)
 
 CASES = (
     Case(
@@ -64,7 +67,7 @@ CASES = (
         ),
         given=(
             Edit(TASK, PRINTS, PARSES),
-            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+            PARSING,
         ),
     ),
     Case(
@@ -81,7 +84,7 @@ CASES = (
         ),
         (stops("start-fails", "deep", "given `--deep`", "`jobs/tune/task.py` does not know"),),
         may=("template-added",),
-        given=(Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),),
+        given=(PARSING,),
     ),
     Case(
         "Code does not know what trials search any more, and jobs of the usual kind never gave it",
@@ -97,7 +100,7 @@ CASES = (
             template(
                 "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
             ),
-            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+            PARSING,
         ),
         accident="a renamed flag that a study alone passed",
     ),
@@ -120,7 +123,7 @@ CASES = (
         (hurts("arguments-changed", "tune", "without `--depth`"),),
         given=(
             template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--depth=9"'),
-            Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH),
+            PARSING,
         ),
     ),
     Case(
@@ -140,6 +143,42 @@ CASES = (
             ),
         ),
         accident="a night of jobs that each ended after the installation of their packages",
+    ),
+    Case(
+        "A whole number may be a fraction from now on, which its code can't read",
+        (template("tune", '"folds", int, default=3', '"folds", float, default=3'),),
+        (
+            stops("start-fails", "tune", "where they get `--folds=3.0`, which `jobs/tune/task.py` refuses"),
+            hurts("parameter-type", "tune"),
+            tells("default-changed", "tune", "get `3.0` instead of `3`"),
+        ),
+        given=(PARSING,),
+        accident="a script that could not read `1200.0`",
+    ),
+    Case(
+        "The code reads a fraction as a whole number",
+        (Edit(PARSING.file, '"--folds", type=float', '"--folds", type=int'),),
+        (stops("start-fails", "tune", "where they get `--folds=3.0`"), hurts("code-changed", "tune")),
+        given=(
+            replace(PARSING, new=f"{PARSING.new}".replace('"--folds", type=int', '"--folds", type=float')),
+            template("tune", '"folds", int, default=3', '"folds", float, default=3'),
+        ),
+    ),
+    Case(
+        "The code reads a fraction where it read a whole number",
+        (Edit(PARSING.file, '"--folds", type=int', '"--folds", type=float'),),
+        (hurts("code-changed", "tune"),),
+        given=(PARSING,),
+    ),
+    silent(
+        "A whole default of a fraction is written with a point",
+        template("tune", "float, default=3,", "float, default=3.0,"),
+        given=(template("tune", '"folds", int, default=3', '"folds", float, default=3'),),
+    ),
+    silent(
+        "A whole default is written with a line below, and its code reads whole numbers",
+        template("tune", "default=1000,", "default=1_000,"),
+        given=(PARSING, template("tune", "default=3, min=2, max=10", "default=1000, min=2, max=9000")),
     ),
     Case(
         "A parameter gets another name, in its argument as well, and the code keeps the old one",

@@ -81,12 +81,9 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         yield _tells(template, row, name, used=used, grade=grade, **values)
     if was.required and not new.required:
         yield _tells(template, "default-changed", name, has=has, had="", so="", grade=Grade.NOTE)
-    elif (
-        not new.required
-        and was.default != new.default
-        and (was.type == new.type or render(was.default) != render(new.default))
-    ):
+    elif not new.required and render(was.default) != render(new.default):
         grade, why = _follows(template, replace(new, name=former))
+        grade = Grade.NOTE if was.default == new.default else grade  # It is written in another way.
         used = template.used.giving(former, lambda value: value == was.default)
         edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
         values = {"has": has, "had": had, "so": why}

@@ -128,6 +128,23 @@ def test_values_that_code_refuses(argument: str, refused: bool) -> None:
     assert job_file('p.add_argument("--of", type=int, choices=[1, 2])').refuses(argument) is refused
 
 
+@pytest.mark.parametrize(
+    ("declares", "argument", "refused"),
+    [
+        ('"--of", type=int', "--of=1200.0", True),
+        ('"--of", type=int', "--of=1200", False),
+        ('"--of", type=int', "--of=true", True),
+        ('"--of", type=int', "--of=${of}", False),
+        ('"--of", type=int, nargs="*"', "--of=1.5", False),
+        ('"--of", type=float', "--of=1200.0", False),
+        ('"--of", type=whole', "--of=1200.0", False),
+        ('"--of"', "--of=1200.0", False),
+    ],
+)
+def test_values_that_are_no_whole_numbers(declares: str, argument: str, refused: bool) -> None:
+    assert job_file(f"p.add_argument({declares})").refuses(argument) is refused
+
+
 def test_imports_are_those_that_code_can_not_do_without() -> None:
     text = """\"\"\"Usage:
 import a
