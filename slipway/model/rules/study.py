@@ -46,12 +46,12 @@ def _metrics(subject: Subject) -> Iterator[str]:
         yield f"metric {name} is given twice"
 
 
-def _every(parameters: Any) -> Iterator[Mapping[str, Any]]:
+def every(parameters: Any) -> Iterator[Mapping[str, Any]]:
     """Yield parameters of a study, conditional ones after their parent."""
     for parameter in map(mapping, parameters or ()):
         yield parameter
         conditions = map(mapping, parameter.get("conditionalParameterSpecs") or ())
-        yield from _every([condition.get("parameterSpec") for condition in conditions])
+        yield from every([condition.get("parameterSpec") for condition in conditions])
 
 
 def _at_once(parameter: Mapping[str, Any]) -> Counter[str]:
@@ -81,7 +81,7 @@ def _parameters(subject: Subject) -> Iterator[str]:
         yield "a study has no parameter to search"
     at_once = sum(map(_at_once, map(mapping, given)), Counter[str]())
     yield from (f"parameter {name} is given twice" for name in sorted(at_once) if at_once[name] > 1)
-    for parameter in _every(given):
+    for parameter in every(given):
         name, kind, scale = _name(parameter), _kind(parameter), parameter.get("scaleType")
         spec = mapping(parameter.get(kind))
         values, low, high = list(spec.get("values") or ()), _number(spec.get("minValue")), _number(spec.get("maxValue"))
@@ -111,13 +111,13 @@ def _grid(subject: Subject) -> Iterator[str]:
     if algorithm not in _ALGORITHMS:
         yield f"algorithm {algorithm}: use {', '.join(_ALGORITHMS)} (unspecified is Bayesian)"
     if algorithm == "GRID_SEARCH":
-        for parameter in _every(subject.study.get("parameters")):
+        for parameter in every(subject.study.get("parameters")):
             if "doubleValueSpec" in parameter:
                 yield f"parameter {_name(parameter)} is a double: a grid takes integer, categorical and discrete ones"
 
 
 def _conditions(subject: Subject) -> Iterator[str]:
-    for parameter in _every(subject.study.get("parameters")):
+    for parameter in every(subject.study.get("parameters")):
         kind = _kind(parameter)
         for condition in map(mapping, parameter.get("conditionalParameterSpecs") or ()):
             inner = _name(mapping(condition.get("parameterSpec")))

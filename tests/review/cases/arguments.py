@@ -156,6 +156,16 @@ CASES = (
         accident="a script that could not read `1200.0`",
     ),
     Case(
+        "A study searches any number between its ends, and its code reads whole ones",
+        (template("tune", '"depth", "integer"', '"depth", "double"'),),
+        (
+            stops("start-fails", "tune", "where they get `--depth=2.0`, which `jobs/tune/task.py` refuses"),
+            hurts("study-changed", "tune", "`numbers 2 to 16`"),
+        ),
+        given=(PARSING,),
+        accident="a search of depths whose trials all failed at 7.31",
+    ),
+    Case(
         "The code reads a fraction as a whole number",
         (Edit(PARSING.file, '"--folds", type=float', '"--folds", type=int'),),
         (stops("start-fails", "tune", "where they get `--folds=3.0`"), hurts("code-changed", "tune")),

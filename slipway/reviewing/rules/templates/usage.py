@@ -17,8 +17,8 @@ from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill, names
 from slipway.model.catalog.template import OF_TEAM, Offer, Template
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
+from slipway.model.rules.study import every
 from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import PLACE, JobFile
 from slipway.reviewing.consequence import IT, Consequence
@@ -146,8 +146,7 @@ class Start(NamedTuple):
 def started(template: Template) -> Iterator[Start]:
     """Yield what each role of each offer starts."""
     for offer in template.offers:
-        tunes = template.study if offer.kind == TUNING_JOB.name else None
-        searched = [f"--{name}" for name in tunes.parameters] if tunes else []
+        searched = [_trial(each) for each in every((offer.request.get("studySpec") or {}).get("parameters"))]
         usual = {each.name: (each.choices or (each.default,)) for each in template.parameters}
         usual |= {name: values for name, values in offer.when.items() if name in usual}
         for role, pool in zip_longest(offer.roles, offer.worker_pools):
@@ -160,6 +159,12 @@ def started(template: Template) -> Iterator[Start]:
                 }
                 file = f"jobs/{launched.module.replace('.', '/')}.py"
                 yield Start(role or "", file, frozenset(texts), offer)
+
+
+def _trial(searched: Mapping[str, Any]) -> str:
+    """Return an argument of a trial: of any number it has a value as the service writes that."""
+    low = (searched.get("doubleValueSpec") or {}).get("minValue")
+    return f"--{searched.get('parameterId')}{'' if low is None else f'={float(low)}'}"
 
 
 def flag(argument: str) -> str:
