@@ -293,6 +293,36 @@ CASES = (
         accident="a warning of nothing, after which nobody read the next one",
     ),
     Case(
+        "A program gets an argument once that it got twice",
+        (template("evals", '"-v", "-v"', '"-v"'),),
+        (hurts("arguments-changed", "evals", "started with `-v` 1 time instead of 2", "`… -v` → `…`"),),
+        given=(template("evals", '"--suite=${suite}"', '"-v", "-v", "--suite=${suite}"'),),
+        never=("another order",),
+        accident="a log without the lines that somebody looked for",
+    ),
+    Case(
+        "A program gets an argument thrice that it got twice, and another suite",
+        (template("evals", '"-v", "-v", "--suite=${suite}"', '"-v", "-v", "-v", "--suite=the-${suite}"'),),
+        (
+            hurts(
+                *("arguments-changed", "evals", "`--suite=the-${suite}` instead of `--suite=${suite}` and with"),
+                "`-v` 3 times instead of 2",
+            ),
+        ),
+        given=(template("evals", '"--suite=${suite}"', '"-v", "-v", "--suite=${suite}"'),),
+    ),
+    silent(
+        "An argument that a program gets twice is written once, as a product",
+        template("evals", '"-v", "-v"', '*(2 * ("-v",))'),
+        given=(template("evals", '"--suite=${suite}"', '"-v", "-v", "--suite=${suite}"'),),
+    ),
+    Case(
+        "Code gets an argument twice that it got once",
+        (template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--folds=${folds}"'),),
+        (hurts("arguments-changed", "tune", "`--folds=${folds}` 2 times instead of 1"),),
+        given=(PARSING,),
+    ),
+    Case(
         "A program gets its arguments in another order",
         (template("evals", '"--suite=${suite}", "--batch=${batch}"', '"--batch=${batch}", "--suite=${suite}"'),),
         (hurts("arguments-changed", "evals", "with their arguments in another order"),),

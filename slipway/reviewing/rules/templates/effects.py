@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import exact_span, few, join, last_part, percent
+from slipway.base.formatting import counted, exact_span, few, join, last_part, percent
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.cases import renames
 from slipway.model.catalog.placeholders import JOB, REQUEST, fill, names, placeholder
@@ -29,7 +29,7 @@ from slipway.reviewing.change.usual import (
     variables,
 )
 from slipway.reviewing.rules.resources.trainers import called, is_made, secrets_read, submitters_of, trainer_of
-from slipway.reviewing.rules.table import RowName, follows
+from slipway.reviewing.rules.table import RowName, follows, say
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
 from slipway.reviewing.rules.templates.usage import flag
@@ -113,13 +113,17 @@ def arguments(difference: Difference) -> Effect:
         row: RowName = "arguments-shared" if together else "arguments-results"
         return follows(row, flags=_flags(lost), new=_values(together), of=of)
     words: dict[str, Any] = {"new": _values(new), "gone": _values(gone), "flags": _flags(gone)}
-    if not gone and not new:
+    times = {text: each for text in dict.fromkeys(before) if (each := after.count(text)) not in (0, before.count(text))}
+    counts = [(argument(text), counted(each, "time"), before.count(text)) for text, each in times.items()]
+    words["times"] = join(say("argument-times", text=text, now=now, was=was) for text, now, was in counts)
+    words["besides"] = gone or new
+    if not (gone or new or times):
         flags = [*map(flag, after)]
         named = all("=" in each for each in after) and len({*flags}) == len(flags) and template.reads(flags)
         return follows("arguments-other", order=True, strange=named, grade=Grade.NOTE if named else None, **words)
     # What the code is known not to read has a row of its own, or does nothing.
-    unread = [name for name in map(flag, new or gone) if name.startswith("--") and not template.reads([name])]
-    strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone))
+    unread = [name for name in map(flag, new or gone or times) if name.startswith("--") and not template.reads([name])]
+    strange = any(file.flags for file in template.code) and len(unread) >= (1 if new else len(gone or times))
     still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
     unheard = {name for each in gone for name in names(each) if name not in still}
     known = {each.name for each in template.new.parameters}

@@ -9,6 +9,7 @@ values before and after, `{name}` and `{of}` are the path's names, and `{last}` 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, zip_longest
@@ -173,7 +174,7 @@ def _sides(difference: Difference) -> tuple[str, str]:
     if not isinstance(before, tuple) and not isinstance(after, tuple):
         return _side(before, after, name), _side(after, before, name)
     old, new = (list(side) if isinstance(side, tuple) else [] for side in (before, after))
-    gone, came = [text for text in old if text not in new], [text for text in new if text not in old]
+    gone, came = ([*(Counter(one) - Counter(other)).elements()] for one, other in ((old, new), (new, old)))
     if not (gone or came):
         return _listed(old, new), _listed(new, old)
     # Beside those that stay, what is added took no other's place.
