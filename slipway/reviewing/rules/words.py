@@ -12,6 +12,8 @@ from slipway.google.quota.metrics import label, namespace, request_command
 from slipway.google.quotas import PREFIX
 from slipway.model.labels import user_values
 from slipway.model.machines.spec import MachineGroup
+from slipway.reviewing.change.secret_values import HIDDEN
+from slipway.reviewing.rules.table import say
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 MOST_NAMED = 3
@@ -50,6 +52,16 @@ def machines(groups: Iterable[MachineGroup]) -> str:
     for group in groups:
         counts[str(group.machine)] += group.count
     return join(f"{count:,} `{machine}`" for machine, count in counts.items() if count)
+
+
+def other_blanks(told: str, old: object, new: object) -> str:
+    """Return words for an old value; of one that differs from the new one in blanks alone, words that say so."""
+    alike = old != new and _split(old) == _split(new)
+    return say("other-blanks") if alike and told != HIDDEN else told
+
+
+def _split(value: object) -> list[list[str]]:
+    return [str(text).split() for text in (value if isinstance(value, tuple | list) else [value])]
 
 
 def named(words: Iterable[str], last: str = "and") -> str:

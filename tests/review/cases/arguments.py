@@ -34,6 +34,7 @@ PARSES_DEPTH = (
     "    parser.parse_args()\n"
 )
 PARSING = Edit("jobs/tune/task.py", "def main() -> None:\n", "def main() -> None:\n" + PARSES_DEPTH)
+LONG_RULES = ",".join(f"depot{hour:02}=before-{hour:02}" for hour in range(6))
 
 CASES = (
     Case(
@@ -321,6 +322,19 @@ CASES = (
         (template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--folds=${folds}"'),),
         (hurts("arguments-changed", "tune", "`--folds=${folds}` 2 times instead of 1"),),
         given=(PARSING,),
+    ),
+    Case(
+        "A long argument ends in another way",
+        (template("evals", f"{LONG_RULES}:30", f"{LONG_RULES}:45"),),
+        (hurts("arguments-changed", "evals", "`--rules=…", "depot05=before-05:45` instead of", "05:30`"),),
+        given=(template("evals", '"--suite=${suite}"', f'"--suite=${{suite}}", "--rules={LONG_RULES}:30"'),),
+        accident="a rule at the end of a long line that nobody saw",
+    ),
+    Case(
+        "An argument has two blanks where it had one",
+        (template("evals", "--note=of a night", "--note=of a  night"),),
+        (hurts("arguments-changed", "evals", "`--note=of␣a␣␣night` instead of the same with other blanks"),),
+        given=(template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--note=of a night"'),),
     ),
     Case(
         "A program gets its arguments in another order",

@@ -1,12 +1,38 @@
 """Variables of a job's environment."""
 
-from tests.review.case import BUSY, Case, hurts, more, stops, tells, template
+from tests.review.case import BUSY, Case, hurts, more, silent, stops, tells, template
 from tests.review.edits import IDLE, SAVING
 
 _KEPT = 'env={"REGION": "us-central1"}'
 CKPT_DIR = 'env={"CKPT_DIR": "${slipway.output}/checkpoints"}'
 
+SAME = "instead of the same with other blanks or line breaks"
+
 CASES = (
+    Case(
+        "A variable's value has a blank more at its end",
+        (template("evals", 'us-central1"}', 'us-central1 "}'),),
+        (hurts("environment-changed", "evals", f"`REGION` = `us-central1␣` {SAME}", "`us-central1` → `us-central1␣`"),),
+        accident="a host that was not found, for the blank behind its name",
+    ),
+    Case(
+        "A variable's text has a line break less",
+        (template("evals", "us-central1\\nus-east4", "us-central1 us-east4"),),
+        (hurts("environment-changed", "evals", f"`us-central1␣us-east4` {SAME}", "`us-central1⏎us-east4` →"),),
+        given=(template("evals", "us-central1", "us-central1\\nus-east4"),),
+    ),
+    Case(
+        "A secret in plain text has a blank more at its end",
+        (template("evals", 'TOKEN": "hf_abcdefghijklmnopqrstuvwx', 'TOKEN": "hf_abcdefghijklmnopqrstuvwx '),),
+        (stops("plain-secret", "evals"),),
+        given=(template("evals", _KEPT, 'env={"TOKEN": "hf_abcdefghijklmnopqrstuvwx"}'),),
+        never=("hf_abcdefghij", "other blanks"),
+    ),
+    silent(
+        "A variable's text of several lines is written in quotes of three",
+        template("evals", '"us-central1\\nus-east4"', '"""us-central1\nus-east4"""'),
+        given=(template("evals", "us-central1", "us-central1\\nus-east4"),),
+    ),
     Case(
         "Jobs are ended sooner, and at more use of their GPUs",
         (template("evals", "Idle(3600)", "Idle(600, below=0.6)"),),

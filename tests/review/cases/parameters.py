@@ -21,6 +21,8 @@ XL_COMES = (
 )
 XL_GOES = tuple(Edit(edit.file, edit.new or "", edit.old) for edit in XL_COMES)
 T4 = '"n1-standard-8", Disk("pd-ssd", 200), accelerator="NVIDIA_TESLA_T4", accelerator_count=1'
+LONG = "gs://acme-models/google/gemma-2/2026-09-01/everything-but-tests/compiled-for-all-v1"
+BASE_MODEL = ('"rank", int, default=16, min=1, max=256', f'"rank", str, default="{LONG}"')
 
 CASES = (
     Case(
@@ -284,6 +286,28 @@ CASES = (
         (hurts("parameter-renamed", "digits", "nobody gave it a value of their own"),),
         world=World(jobs=(Job("digits-night", "digits", user="nightly", parameters={"seed": 0}),)),
         never=("nobody set it",),
+    ),
+    Case(
+        "A long default ends in another way",
+        (template("lora", "for-all-v1", "for-all-v2"),),
+        (
+            hurts(
+                *("default-changed", "lora parameter rank", "get `…/compiled-for-all-v2` instead of"),
+                *("`…/compiled-for-all-v1`", "`parameters.rank.default` `…/compiled-for-all-v1` →"),
+            ),
+        ),
+        given=(template("lora", *BASE_MODEL),),
+    ),
+    Case(
+        "A default has a blank more at its end",
+        (template("lora", 'for-all-v1"', 'for-all-v1 "'),),
+        (hurts("default-changed", "lora parameter rank", "v1␣` instead of the same with other blanks"),),
+        given=(template("lora", *BASE_MODEL),),
+    ),
+    silent(
+        "A long default is written in two parts",
+        template("lora", "2026-09-01/everything", '2026-09-01/" "everything'),
+        given=(template("lora", *BASE_MODEL),),
     ),
     Case(
         "A fraction has to be a whole number",

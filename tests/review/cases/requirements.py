@@ -9,6 +9,8 @@ PINS = "requirements.txt"
 CONSTRAINTS = "jobs/lora/constraints.txt"
 CUDA = "https://download.pytorch.org/whl/cu121"
 
+WHEEL = "torch @ https://download.pytorch.org/whl/cu121/torch-2.4.1%2Bcu121-cp310-cp310-linux_x86_64.whl#sha256="
+
 
 def asks(
     says: str, old: str, new: str, told: Named, file: str = LORA_REQUIREMENTS, given: tuple[Edit, ...] = ()
@@ -239,6 +241,13 @@ CASES = (
         (Edit(LORA_REQUIREMENTS, "peft==0.13.0", "peft==0.13.*"),),
         (hurts("requirements-changed", "lora"),),
         accident="a release that broke all jobs on a day without any edit",
+    ),
+    Case(
+        "A wheel at a long address has another hash",
+        (Edit(LORA_REQUIREMENTS, "5e" * 32, "5e" * 30 + "6f6f"),),
+        (hurts("requirements-changed", "lora", "require `torch …5e5e", "5e6f6f` instead of `torch …5e5e", "5e5e`:"),),
+        given=(Edit(LORA_REQUIREMENTS, "torch==2.4.1", WHEEL + "5e" * 32),),
+        accident="a wheel that was published anew",
     ),
     requires(
         "A requirement gets a condition",

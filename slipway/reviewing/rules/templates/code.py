@@ -176,10 +176,12 @@ def _places(sheets: Mapping[str, str], packages: Collection[str]) -> str:
 
 
 def _installed(template: TemplateChange) -> Iterator[Consequence]:
-    sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
+    before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
-    shown, sheets = [{name: _shown(line) for name, line in side.items()} for side in sides], _sheets(template)
+    pairs = ((before, after), (after, before))
+    shown = [{name: _shown(line, other.get(name, "")) for name, line in side.items()} for side, other in pairs]
+    sheets = _sheets(template)
     for row in sorted({*moves.values()}, key=[*ROWS].index):
         alike = [name for name in names if moves[name] == row]
         lines = [few(f"`{side[name]}`" for name in alike if name in side) for side in shown]
@@ -257,14 +259,16 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
     return {name: ", ".join(sorted(some)) for name, some in lines.items()}
 
 
-def _shown(requirement: str) -> str:
-    requirement = _HASH.sub(r" --hash=\1…", requirement, count=1)
+def _shown(requirement: str, beside: str = "") -> str:
+    requirement, beside = (_HASH.sub(r" --hash=\1…", line, count=1) for line in (requirement, beside))
     name, at, _ = requirement.partition(" @ ")
-    return f"{name} @ … (hidden)" if at and address_has_secret(requirement) else _bare(requirement)
+    return f"{name} @ … (hidden)" if at and address_has_secret(requirement) else _bare(requirement, beside)
 
 
-def _bare(requirement: str) -> str:
-    return HIDDEN if address_has_secret(requirement) else bare(requirement, longest=100)
+def _bare(requirement: str, beside: str = "") -> str:
+    told = HIDDEN if address_has_secret(requirement) else bare(requirement, longest=100, beside=beside)
+    name = _NAME.match(requirement)
+    return f"{name[0]} {told}" if name and told.startswith("…") else told
 
 
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:

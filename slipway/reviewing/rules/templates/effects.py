@@ -33,7 +33,7 @@ from slipway.reviewing.rules.table import RowName, follows, say
 from slipway.reviewing.rules.templates.difference import Difference, is_result
 from slipway.reviewing.rules.templates.leaves import Machines, address_of
 from slipway.reviewing.rules.templates.usage import flag
-from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, owned
+from slipway.reviewing.rules.words import MOST_NAMED, jobs, named, other_blanks, owned
 
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 _PLACE = re.compile(r"((?:gs://|/gcs/)(?!google-cloud-aiplatform/)([a-z0-9][\w.-]+)[^\s'\"|,;)]*)")
@@ -111,8 +111,12 @@ def arguments(difference: Difference) -> Effect:
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
         row: RowName = "arguments-shared" if together else "arguments-results"
-        return follows(row, flags=_flags(lost), new=_values(together), of=of)
-    words: dict[str, Any] = {"new": _values(new), "gone": _values(gone), "flags": _flags(gone)}
+        return follows(row, flags=_flags(lost), new=_values(together, []), of=of)
+    words: dict[str, Any] = {
+        "new": _values(new, gone),
+        "gone": other_blanks(_values(gone, new), gone, new),
+        "flags": _flags(gone),
+    }
     times = {text: each for text in dict.fromkeys(before) if (each := after.count(text)) not in (0, before.count(text))}
     counts = [(argument(text), counted(each, "time"), before.count(text)) for text, each in times.items()]
     words["times"] = join(say("argument-times", text=text, now=now, was=was) for text, now, was in counts)
@@ -138,11 +142,17 @@ def _flags(arguments: Iterable[str]) -> str:
 def argument(text: str, beside: str = "") -> str:
     """Return an argument as a comment may have it; a secret one by its name alone."""
     name, _, value = text.partition("=")
-    return f"{name}=… (hidden)" if looks_secret(value, name.lstrip("-")) else bare(text, beside=beside)
+    if looks_secret(value, name.lstrip("-")):
+        return f"{name}=… (hidden)"
+    told = bare(text, beside=beside)
+    return f"{name}={told}" if told.startswith("…") and name.startswith("-") else told
 
 
-def _values(arguments: list[str]) -> str:
-    return few((f"`{argument(text)}`" for text in arguments), most=3)
+def _values(arguments: list[str], others: list[str]) -> str:
+    """Return arguments, each as it differs from the other of its name, or of its place."""
+    by_name, by_place = {flag(text): text for text in others}, dict(enumerate(others))
+    pairs = ((text, by_name.get(flag(text), by_place.get(place, ""))) for place, text in enumerate(arguments))
+    return few((f"`{argument(*pair)}`" for pair in pairs), most=3)
 
 
 def secret(difference: Difference) -> Effect:

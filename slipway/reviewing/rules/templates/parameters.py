@@ -22,7 +22,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.offers import refused
 from slipway.reviewing.rules.templates.usage import TemplateChange
-from slipway.reviewing.rules.words import named
+from slipway.reviewing.rules.words import named, other_blanks
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -70,7 +70,8 @@ def _tells(template: TemplateChange, row: RowName, name: str, **rest: Any) -> Co
 
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
     name, former = new.name, was.name
-    had, has = (shown(parameter.default, name) for parameter in (was, new))
+    pairs = ((was.default, new.default), (new.default, was.default))
+    had, has = (shown(side, name, beside="" if was.required else other) for side, other in pairs)
     wider = new.each.type == was.type or (was.type, new.type) == ("int", "float")
     if was.type != new.type:
         of = f" ({join(map(shown, new.choices), 'or')})" if new.choices else ""
@@ -85,8 +86,8 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         grade, why = _follows(template, replace(new, name=former))
         grade = Grade.NOTE if was.default == new.default else grade  # It is written in another way.
         used = template.used.giving(former, lambda value: value == was.default)
-        edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
-        values = {"has": has, "had": had, "so": why}
+        edit = Edit(f"parameters.{name}.default", *(bare(side, name, beside=other) for side, other in pairs))
+        values = {"has": has, "had": other_blanks(had, was.default, new.default), "so": why}
         yield _tells(template, "default-changed", name, used=used, edits=(edit,), grade=grade, **values)
     if was.type == new.type or wider:
         yield from _bounds(template, was, new)

@@ -38,6 +38,7 @@ from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat, of_
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 from slipway.reviewing.rules.templates.waits import Offers
+from slipway.reviewing.rules.words import other_blanks
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|scheduling/maxWaitDuration|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)"
@@ -75,6 +76,7 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
         for leaf, side in zip(sides, whole, strict=True)
     )
     old, new = whole if short[0] == short[1] else short
+    old = other_blanks(old, *sides)
     name, row = difference.name, cast("RowName | Row", says)
     inputs = (text for each, text in variables(difference.offers) if each == f"SLIPWAY_INPUT_{name}")
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
