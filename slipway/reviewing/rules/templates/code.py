@@ -177,7 +177,7 @@ def _places(sheets: Mapping[str, str], packages: Collection[str]) -> str:
 
 def _installed(template: TemplateChange) -> Iterator[Consequence]:
     before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
-    names = [name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name)]
+    names = [name for name in dict.fromkeys((*after, *before)) if not _same(before.get(name, ""), after.get(name, ""))]
     moves = {name: _row_of(before.get(name, ""), after.get(name, ""), template) for name in names}
     pairs = ((before, after), (after, before))
     shown = [{name: _shown(line, other.get(name, "")) for name, line in side.items()} for side, other in pairs]
@@ -238,6 +238,14 @@ def _row_of(before: str, after: str, template: TemplateChange) -> RowName:
         return "requirement-other"
     other = "--hash" in before or "+" in versions[0] or not old.specifier.contains(versions[0], prereleases=True)
     return "requirement-other" if other else "requirement-pinned"
+
+
+def _same(before: str, after: str) -> bool:
+    """Tell whether two lines of a package are the same, in one spelling."""
+    if before == after or "--hash" in f"{before}{after}":
+        return before == after
+    forms = [each and str(each).removeprefix(each.name) for each in map(_parsed, (before, after))]
+    return forms[0] is not None and forms[0] == forms[1]
 
 
 def _parsed(line: str) -> Requirement | None:
