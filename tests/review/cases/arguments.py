@@ -322,6 +322,7 @@ CASES = (
         (template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--folds=${folds}"'),),
         (hurts("arguments-changed", "tune", "`--folds=${folds}` 2 times instead of 1"),),
         given=(PARSING,),
+        accident="an output folder that was given twice",
     ),
     Case(
         "A long argument ends in another way",

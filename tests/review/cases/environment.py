@@ -20,6 +20,7 @@ CASES = (
         (template("evals", "us-central1\\nus-east4", "us-central1 us-east4"),),
         (hurts("environment-changed", "evals", f"`us-central1␣us-east4` {SAME}", "`us-central1⏎us-east4` →"),),
         given=(template("evals", "us-central1", "us-central1\\nus-east4"),),
+        accident="a script that lost its last line break",
     ),
     Case(
         "A secret in plain text has a blank more at its end",

@@ -297,12 +297,14 @@ CASES = (
             ),
         ),
         given=(template("lora", *BASE_MODEL),),
+        accident="a word at the end of a long value, which the plan had cut off",
     ),
     Case(
         "A default has a blank more at its end",
         (template("lora", 'for-all-v1"', 'for-all-v1 "'),),
         (hurts("default-changed", "lora parameter rank", "v1␣` instead of the same with other blanks"),),
         given=(template("lora", *BASE_MODEL),),
+        accident="a plan that showed the same text twice",
     ),
     silent(
         "A long default is written in two parts",

@@ -245,6 +245,7 @@ CASES = (
     silent(
         "The name of a required package is spelt in another way",
         Edit(LORA_REQUIREMENTS, "torch==2.4.1", "Torch == 2.4.1"),
+        accident="a bot that took a package's other spelling for another package",
     ),
     silent(
         "The bounds of a requirement stand in another order",

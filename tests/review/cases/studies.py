@@ -92,6 +92,7 @@ CASES = (
         (hurts("study-changed", "tune", "`width` among `numbers 1 to 4` instead of `whole numbers 1 to 4`"),),
         given=BELOW,
         never=("where", "`depth`"),
+        accident="a whole number of a study that came as a fraction",
     ),
     Case(
         "A study searches one thing beside each value of another, and not beside one alone",
