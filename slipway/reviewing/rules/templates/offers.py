@@ -187,7 +187,9 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         words: dict[str, Any] = {"way": alone, "cluster": was.cluster, "part": old, "shut": shut}
         words["grade"] = Grade.BLOCKING if shut else Grade.WARNING if closed else None
         words["closed"] = "" if shut else named(f"`{member}`" for member in closed)
-        yield _tells(template, "offer-moved", offer, follows=next_way(template, behind(label, after, after)), **words)
+        rest = behind(label, after, after)
+        theirs = rest and {*closed} <= {*users_of(template.change.after, template.new, rest[0])}
+        yield _tells(template, "offer-moved", offer, follows=next_way(template, rest) if theirs else "", **words)
     if was.available and not offer.available:
         yield from _unavailable(template, was, label, after)
     elif offer.available and not was.available:
@@ -196,19 +198,20 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
 
 def _waits(template: TemplateChange, same: Iterable[str], before: Offers, after: Offers) -> Iterator[Consequence]:
     """Find other waits; that of a capacity type is one for all shapes."""
-    waits = {label: (patience(before[label]), patience(after[label])) for label in same}
+    waits = {label: (_planned(label, before), _planned(label, after)) for label in same}
     changed = {
         (*_place(after[label]), after[label].cluster, waits[label]): label
         for label in reversed(waits)
         if waits[label][0] != waits[label][1] and (after[label].available or after[label].dormant)
     }
     for label in reversed(changed.values()):
-        was, offer, rest = before[label], after[label], behind(label, after, after)
+        was, offer = before[label], after[label]
         # A wait after which nothing follows ends nothing.
-        if (not rest and offer.capacity_type != FLEX_START) or offer.kind == PIPELINE_JOB.name:
+        if offer.kind == PIPELINE_JOB.name or not (offer.capacity_type == FLEX_START or _next(label, after)):
             continue
         # A full pool without a wait is left at once, where there is another way.
-        leaves = [offer.capacity_type == POOL and some for some in (behind(label, before, before), rest)]
+        rests = [behind(label, side, side) if offer.capacity_type == POOL else [] for side in (before, after)]
+        leaves = [any(each.capacity_type != POOL for each in rest) for rest in rests]
         endless = [say("wait-endless", leaves=some) for some in leaves]
         words = [text if end is None else exact_span(end) for end, text in zip(waits[label], endless, strict=True)]
         key = "scheduling.max_wait_s" if was.wait == offer.wait else "waits"
@@ -216,11 +219,23 @@ def _waits(template: TemplateChange, same: Iterable[str], before: Offers, after:
         told: dict[str, Any] = {"before": words[0], "now": words[1], "later": offer.dormant, "key": key}
         told["full"] = any(leave and end is None for leave, end in zip(leaves, waits[label], strict=True))
         told["grade"] = Grade.NOTE if offer.dormant else None
-        # A last way has no wait that ends.
         alike = [each for each in waits if _place(after[each]) == _place(offer) and after[each].available]
-        apart = any(waits[each] != waits[label] or not behind(each, after, after) for each in alike)
+        apart = any(waits[each] != waits[label] for each in alike)
         named_way = way(offer if apart else replace(offer, shape=""))
         yield _tells(template, "fallback-wait", offer, way=named_way, edits=(edit,), **told)
+
+
+def _planned(label: str, offers: Offers) -> float | None:
+    """Return the seconds of a wait: the last type of the last machines has none but the service's own."""
+    offer = offers[label]
+    return patience(offer) if offer.capacity_type == FLEX_START or _next(label, offers) else None
+
+
+def _next(label: str, offers: Offers) -> list[Offer]:
+    """Return the ways behind one by another capacity type, or on other machines."""
+    offer = offers[label]
+    place = offer.capacity_type, offer.shape, offer.region
+    return [each for each in behind(label, offers, offers) if (each.capacity_type, each.shape, each.region) != place]
 
 
 def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers) -> Iterator[Consequence]:
