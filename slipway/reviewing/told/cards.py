@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 from slipway.base.formatting import join
 from slipway.model.findings.finding import Grade, Row, Section, Shown
@@ -18,9 +19,9 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
-LONGEST, ROOM = 38, 78
-"""The words of an open line, and of all of them. Of a refused deployment the refusal has all its words, and what would
-come beside it about half."""
+LONGEST, ROOM, FULL = 38, 78, 84
+"""The words of an open line, of all of them, and of all with their keys. Of a refused deployment the refusal has all
+its words, and what would come beside it about half."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "not caused by this change"
 _ROWS = list(Row)
@@ -224,13 +225,15 @@ def arranged(reviews: Sequence[Review]) -> Lines:
     )
     refused = any(review.refused for review in reviews)
     opened = (first or [*grave, *others] or mine or every)[: 4 if refused else MOST_OPEN]
-    folded = tuple(line for line in every if line not in opened)
     room = min(LONGEST, ROOM // max(len(opened), 1, 7 * refused))
 
     def placed(card: Card) -> Card:
         return replace(card, room=LONGEST if card.lead.refuses or card.lead.of.failed else room)
 
-    return Lines(tuple(Line(tuple(map(placed, line.cards))) for line in opened), folded)
+    lines = [Line(tuple(map(placed, line.cards))) for line in opened]
+    lengths = accumulate(_words(f"{line.told} {line.field}") for line in lines)
+    most = max(sum(length <= FULL for length in lengths), 1)
+    return Lines(tuple(lines[:most]), tuple(line for line in every if line not in opened[:most]))
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:
