@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
-from slipway.model.labels import TEMPLATE_LABEL
+from slipway.model.labels import TEMPLATE_LABEL, Launched
 
 _ALIKE = 0.7
 """The share that is alike. Different templates of a stack were seen to share at most 0.65."""
@@ -19,6 +19,7 @@ def other_names(old: Catalog, new: Catalog) -> Mapping[str, str]:
         likeness = {was: _likeness(template, new.templates[name]) for was, template in old.templates.items()}
         most = max(likeness.values(), default=0.0)
         nearest = [was for was, share in likeness.items() if share == most >= _ALIKE]
+        nearest = [was for was in nearest if _same_purpose(old.templates[was], new.templates[name])]
         pairs += [(was, name) for was in nearest if not nearest[1:] and was not in new.templates]
     taken = Counter(was for was, _ in pairs)
     return {was: name for was, name in pairs if taken[was] == 1}
@@ -28,6 +29,20 @@ def _likeness(*sides: Template) -> float:
     """Return the share of what both declare in what the larger one does."""
     old, new = ({*str(replace(each, name="", source="", package="")).split(", ")} for each in sides)
     return len(old & new) / max(len(old), len(new))
+
+
+def _same_purpose(*sides: Template) -> bool:
+    """Tell whether two templates say the same, start the same module or share most parameters: small ones may be alike
+    in their machines and image alone."""
+    old, new = ({each.name for each in side.parameters} for side in sides)
+    (said, says), modules = [side.summary for side in sides], [_modules(side) for side in sides]
+    return (said == says != "") or bool(modules[0] & modules[1]) or 2 * len(old & new) > len(old | new)
+
+
+def _modules(template: Template) -> set[str]:
+    pools = (pool for offer in template.offers for pool in offer.worker_pools)
+    launched = (Launched.of((pool or {}).get("pythonPackageSpec") or {}) for pool in pools)
+    return {each.module for each in launched if each}
 
 
 def as_called(catalog: Catalog, names: Mapping[str, str]) -> Catalog:

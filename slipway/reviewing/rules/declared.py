@@ -93,6 +93,8 @@ VALUES = read_rules(Path(__file__).with_name("values.json"), {})
 def row_of(path: str, before: Any, after: Any, *words: str) -> RowName:
     """Return the row that tells of a value of the stack file. `words`: those that hold beside the values' own."""
     numbers = isinstance(before, int | float) and isinstance(after, int | float)
-    held = {*words, f"{before}>", f">{after}", *(["raised"] if numbers and after > before else [])}
+    # The engine has whole numbers for floats.
+    was, becomes = (f"{side:g}" if type(side) in (int, float) else side for side in (before, after))
+    held = {*words, f"{was}>", f">{becomes}", *(["raised"] if numbers and after > before else [])}
     rule, _ = rule_of(path, VALUES)
     return cast("RowName", rule.told(before, after, lambda condition: held.issuperset(condition.split())))

@@ -56,8 +56,8 @@ def teams(change: Change) -> Iterator[Consequence]:
         fresh = sorted({member for member, *_ in now - was} - _members(change.before, cluster))
         came = [owner for owner in has if owner not in had and {*fresh} & {*change.new.teams[owner].submitters}]
         stayed = [each for each in had if each in change.new.teams and each in (has or had)]
-        if fresh and stayed and (came or not has):
-            words = {"owner": (came or had)[0], "had": called_teams(stayed), "joined": called_teams(came)}
+        if fresh and had and ((came and stayed) or not has):
+            words = {"owner": (came or had)[0], "had": called_teams(stayed or had), "joined": called_teams(came)}
             yield by_row("cluster-team-shared", Subject("cluster", cluster), details=map("`{}`".format, fresh), **words)
         ways = _kept_off(change.after, cluster)
         may = {(each, way[0].name) for way in ways for each in submitters_of(change.after, account_of(way[1]))}

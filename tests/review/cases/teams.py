@@ -498,6 +498,14 @@ CASES = (
         never=("n1-highmem-8", "on Spot"),
     ),
     Case(
+        "A team goes, whose cluster is everybody's from then on",
+        (stack("    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n", ""),),
+        (hurts("cluster-team", "cluster cpu", "of team `search`, is shared with everybody"),),
+        given=TEAMS,
+        may=("submitter-gone", "budget-changed"),
+        accident="machines that one team had paid for, and all used once its entry was tidied away",
+    ),
+    Case(
         "The cluster of sessions passes from one team to another",
         (
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),

@@ -21,6 +21,29 @@ _LATE = (BASE / "templates/evals.py").read_text().replace('name="evals"', 'name=
 
 CASES = (
     Case(
+        "One template goes and another one comes, on the same machines alone",
+        (
+            stack("    - digits\n", "    - ingest\n"),
+            Edit("templates/digits.py", new=None),
+            Edit(
+                "templates/ingest.py",
+                new=(BASE / "templates/digits.py")
+                .read_text("utf-8")
+                .replace('name="digits"', 'name="ingest"')
+                .replace("hyperparameter search of a digit classifier, spread over the workers", "fetches stations")
+                .replace("jobs/digits", "jobs/tune")
+                .replace("digits.task", "tune.task")
+                .replace("trees", "stations")
+                .replace('"seed"', '"days"')
+                .replace("seed", "days"),
+            ),
+        ),
+        (stops("template-gone", "digits", "are refused"), tells("template-added", "ingest", "is new")),
+        may=("submitter-gone",),
+        never=("is called `ingest` from now on",),
+        world=BUSY,
+    ),
+    Case(
         "Every template leaves the stack, whose pools are paid on",
         (
             stack(

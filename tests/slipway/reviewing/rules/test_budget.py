@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price
 from slipway.model.season import Season
 from slipway.reviewing.rules.budget import budgets
@@ -33,3 +34,9 @@ def test_a_budget_that_is_to_suffice_is_that_of_a_month_with_all_of_a_season() -
     over = replace(pools, catalog=replace(pools.catalog, budget=Budget(stack=700, enforce=True)))
     (share,) = (each for each in budgets(change(pools, over)) if each.kind == "budget-share")
     assert "319 % of the stack's budget" in share.does
+
+
+def test_a_limit_of_nothing_refuses_each_submission_also_as_the_engine_has_its_number() -> None:
+    was, now = Budget(stack=2000, enforce=True), Budget(stack=0, enforce=True)
+    (told,) = budgets(change(facts(budget=was), facts(budget=now)))
+    assert (told.row, told.grade) == ("budget-nothing", Grade.BLOCKING)
