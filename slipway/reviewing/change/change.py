@@ -15,7 +15,14 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.google.catalog.lookup import for_members, for_one_team, for_shapes, for_teams, takers_of
+from slipway.google.catalog.lookup import (
+    for_members,
+    for_one_team,
+    for_shapes,
+    for_teams,
+    groups_of,
+    takers_of,
+)
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
@@ -34,6 +41,8 @@ From = TypeVar("From")
 Found = TypeVar("Found")
 DAYS = 30
 """The days of jobs that a review looks at."""
+_LEFT = "group:-left-@"
+"""A group that stands for others than one team, who left: it has nothing of its own."""
 UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
 
 
@@ -317,7 +326,8 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
 
 
 def _with_staying(old: Catalog, new: Catalog) -> Catalog:
-    """Return the deployed catalog without those who may not submit as an account any more, where others may."""
+    """Return the deployed catalog without those who may not submit as an account any more, where others may. All
+    submissions count for one team there if they did before."""
     # A team that goes may have another name, and one whose people are all exchanged is still that team.
     renamed = {
         each
@@ -326,9 +336,15 @@ def _with_staying(old: Catalog, new: Catalog) -> Catalog:
         or (new.teams[name].submitters and not {*team.submitters} & {*new.teams[name].submitters})
         for each in team.submitters
     }
-    some = ((of, members, {*new.submitters.get(of, members), *renamed}) for of, members in old.submitters.items())
-    stay = {of: tuple(each for each in members if each in kept) or members for of, members, kept in some}
-    return replace(old, submitters=stay)
+
+    def staying(of: str, members: tuple[str, ...]) -> tuple[str, ...]:
+        kept = {*new.submitters.get(of, members), *renamed}
+        stay = tuple(each for each in members if each in kept) or members
+        if len(groups_of(old, members)) == 1:
+            return members
+        return (*stay, _LEFT) if len(groups_of(old, stay)) == 1 else stay
+
+    return replace(old, submitters={of: staying(of, members) for of, members in old.submitters.items()})
 
 
 def _comparable(facts: Facts, own: Catalog, other: Catalog, now: datetime, members: Catalog | None = None) -> Catalog:

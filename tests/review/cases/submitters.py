@@ -321,4 +321,34 @@ CASES = (
         (stops("submitter-gone", BEN, "except what a listed group or domain may"),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
     ),
+    Case(
+        "A group comes in the place of another one, and a person beside them has to name a team as before",
+        (stack("      - group:vision@acme.example\n", f"      - {TEAM}\n"),),
+        (stops("submitter-gone", "group:vision"), tells("submitter-added", TEAM)),
+        given=(
+            stack(
+                f"      - {TEAM}\n      - {ADA}\n      - {NIGHTLY}\n",
+                f"      - {ADA}\n      - group:vision@acme.example\n",
+            ),
+            stack(POLICY, f"  slipway:teams: {{ speech: {{ submitters: [{ADA}], clusters: [cpu] }} }}\n{POLICY}"),
+        ),
+        world=World(jobs=(Job("ada-t", "tune", state="SUCCEEDED", hours=30),)),
+        never=("--team",),
+    ),
+    Case(
+        "The only group that submits as a trainer leaves it, and its cluster takes the others' jobs no more",
+        (stack("        - group:vision@acme.example\n", ""),),
+        (
+            stops("trainer-access-gone", "group:vision", "can't submit `lora` any more"),
+            stops("pool-unused", "h100"),
+            hurts("offer-unavailable", "lora", "takes jobs of team `vision` alone"),
+        ),
+        given=(
+            trainer(ADA, "group:vision@acme.example"),
+            LORA_TUNES,
+            stack(POLICY, VISION.replace("cpu", "h100") + POLICY),
+        ),
+        world=BUSY,
+        accident="machines kept for jobs that nobody may send there",
+    ),
 )
