@@ -32,6 +32,11 @@ ROOMY = stack(
 OF_VISION = stack(
     POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }} }}\n{POLICY}"
 )
+TWO_CLUSTERS = stack(
+    POLICY,
+    "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
+    f"    vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }}\n{POLICY}",
+)
 ANYTHING_OF_CPU = (
     "cluster-team",
     "cluster-retires",
@@ -439,7 +444,12 @@ CASES = (
     Case(
         "The season of a team's cluster, the only one with sessions, begins later",
         (stack("from: 2026-11-01", "from: 2026-12-20"),),
-        (stops("sessions-limited", "workspace", "Sessions may run nowhere instead of on cpu/workers"),),
+        (
+            stops(
+                *("sessions-limited", "vision"),
+                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers",
+            ),
+        ),
         given=(
             *SESSIONS,
             OF_VISION,
@@ -529,5 +539,68 @@ CASES = (
         ),
         may=ANYTHING_OF_CPU,
         accident="notebooks that belonged to whom used them most",
+    ),
+    Case(
+        "The clusters of two teams are exchanged, one of which had sessions to itself, and both are listed for them",
+        (
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack("search@acme.example], clusters: [bench] }", "search@acme.example], clusters: [cpu] }"),
+            stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example], clusters: [bench] }"),
+        ),
+        (
+            hurts("sessions-limited", "vision", "may run on bench/workers instead of on cpu/workers"),
+            hurts(
+                *("sessions-limited", "usual sessions vision", "A plain `slipway session start` that counts for"),
+                "team `vision` is refused: it has to name bench/workers",
+            ),
+            hurts("sessions-limited", "search", "may run on cpu/workers instead of nowhere"),
+        ),
+        given=(*SESSIONS, BENCH, TWO_CLUSTERS),
+        may=ANYTHING_OF_CPU,
+        never=("or bench/workers",),
+    ),
+    Case(
+        "Sessions may run on a pool alone that no template for them fits, where one team's alone could run before",
+        (stack("pools: [cpu/workers]", "pools: [h100/workers]"),),
+        (
+            stops(
+                *("sessions-limited", "vision"),
+                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers: no template",
+            ),
+        ),
+        given=(*SESSIONS, OF_VISION),
+        never=("Sessions may run",),
+    ),
+    Case(
+        "All groups but one leave, whose sessions had a cluster, and get another one",
+        (
+            stack(f"      - {TEAM}\n      - {ADA}\n", f"      - {ADA}\n"),
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack("clusters: [cpu] }", "clusters: [cpu, bench] }"),
+        ),
+        (
+            stops("submitter-gone", TEAM),
+            hurts("sessions-limited", "workspace", "may run on cpu/workers or bench/workers instead of on cpu/workers"),
+            hurts("sessions-limited", "usual sessions", "is refused: it has to name cpu/workers or bench/workers"),
+        ),
+        given=(*SESSIONS, BENCH, OF_VISION),
+        may=ANYTHING_OF_CPU,
+        never=("nowhere",),
+    ),
+    Case(
+        "A team goes with its people, whose sessions alone had a pool that is not listed any more",
+        (
+            stack(VISION, ""),
+            stack("pools: [cpu/head]", "pools: [h100/workers]"),
+        ),
+        (stops("submitter-gone", "group:vision"),),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/head]"),
+            stack(POLICY, VISION + POLICY),
+            template("script", "n1-standard-8", "n1-standard-4"),
+        ),
+        may=ANYTHING_OF_CPU,
+        never=("Sessions may run",),
     ),
 )

@@ -36,9 +36,9 @@ def sessions(change: Change) -> Iterator[Consequence]:
     shown = [replace(side, max=end if ends[0] != ends[1] else None) for side, end in zip(listed, ends, strict=True)]
     of_teams = _by_team(change, shown)
     nobody = all(has.pools == () for _, has in of_teams.values())
-    # Where all lose the same, or the time alone differs, one line is for all.
-    alike = nobody or all(had.pools == has.pools for had, has in of_teams.values())
     whole = [_fitting(*side, change) for side in zip(shown, catalogs, strict=True)]
+    # Where the time alone differs, one line is for all.
+    alike = all(had.pools == has.pools for had, has in (whole, *of_teams.values()))
     told = {team: whole if alike else pair for team, pair in of_teams.items()}
     # Those that may run nowhere have no time that changes.
     some = {team: pair for team, pair in told.items() if any(side.pools != () for side in pair)}
@@ -88,21 +88,29 @@ def _usual(
         words["teams"] = called_teams([team for team in of_teams if team not in lost] if everybodys else lost)
         words["pools"] = named(told[lost[0]][1].pools or (), "or")
         yield by_row("sessions-refused", subject, **words)
-    elif several[1] and not several[0] and any(had.pools != () for had, _ in of_teams.values()):
-        fit = dict.fromkeys(pool for _, has in of_teams.values() for pool in has.pools or ())
-        words |= {"unfit": False, "beside": False, "teams": "", "pools": named(fit, "or"), "grade": Grade.WARNING}
-        yield by_row("sessions-refused", subject, **words)
+    worked = [team for team, (had, has) in of_teams.items() if had.pools != () and has.pools != ()]
+    for pools, teams in grouped(worked, lambda team: of_teams[team][1].pools or ()).items():
+        if several[1] and not several[0]:
+            others, everybodys = [team for team in of_teams if team not in teams], "" in teams
+            part = join(team or "no team" for team in teams) if others else ""
+            words |= {"unfit": False, "beside": everybodys, "teams": called_teams(others if everybodys else teams)}
+            words |= {"pools": named(pools, "or"), "grade": Grade.WARNING}
+            yield by_row("sessions-refused", Subject("workspace", "usual sessions", part), **words)
 
 
 def _by_team(
     change: Change, listed: Sequence[SessionLimits], *, usual: bool = False
 ) -> Mapping[str, Sequence[SessionLimits]]:
     """Return the limits before and after with the pools that the sessions may use that count for a team, `""` first:
-    for none, as those of a new team did."""
+    for none, as those of a new team did; that alone where they all count for one, as some may have done."""
     old, new = change.old, change.new
     had, has = map(_counted, (old, new))
 
     def former(team: str) -> str:
+        if len(had) == 1:
+            return ""
+        if len(has) == 1:
+            (team,) = has
         gone = (name for name in old.teams if name not in new.teams and team in new.teams)
         people = {*new.teams[team].submitters} if team in new.teams else set()
         return team if team in had else next((each for each in gone if people & {*old.teams[each].submitters}), "")
@@ -112,14 +120,13 @@ def _by_team(
             _fitting(listed[0], old, change, usual=usual, team=former(team)),
             _fitting(listed[1], new, change, usual=usual, team=team),
         ]
-        for team in sorted(has)
+        for team in ("", *sorted(has if len(has) > 1 else ()))
     }
 
 
 def _counted(catalog: Catalog) -> set[str]:
-    """Return the teams that sessions may count for, and `""` for none; that alone where they all count for one."""
-    teams = {team for each in scripts(catalog) for offer in each.offers for team in teams_of(catalog, offer)}
-    return {"", *(teams if len(teams) > 1 else ())}
+    """Return the teams that sessions may count for."""
+    return {team for each in scripts(catalog) for offer in each.offers for team in teams_of(catalog, offer)}
 
 
 def _fitting(
