@@ -49,6 +49,7 @@ def teams(change: Change) -> Iterator[Consequence]:
             words["grade"] = Grade.NOTE if len(sending & owners) == 1 and not hit else None
             words["held"] = new and len(change.new.owners(cluster)) != 1 and not words["grade"]
             yield by_row("team-shares", Subject("cluster", cluster), edits=(Edit("shares", before, after),), **words)
+    shut: set[tuple[str, str, str]] = set()
     coming = change.new.dormant.keys() & change.old.dormant.keys() & {each.name for each in change.new.coming}
     for cluster in sorted((change.new.clusters.keys() & change.old.clusters.keys()) | coming):
         was, now = ({*_uses(facts, cluster)} for facts in sides)
@@ -70,7 +71,7 @@ def teams(change: Change) -> Iterator[Consequence]:
         nameable = {way[0].name for way in ways if {*teams_of(change.new, way[1])} & {*has}}
         for plain in (False, True):
             if some := {each[:2] for each in lost if (each[0] in members and each[1] in nameable) is plain}:
-                yield from _closed(change, cluster, ways, some, plain=plain)
+                yield from _closed(change, cluster, ways, some, shut, plain=plain)
 
 
 def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str:
@@ -79,9 +80,16 @@ def _shares(shares: Mapping[str, Mapping[str, int]] | None, cluster: str) -> str
 
 
 def _closed(
-    change: Change, cluster: str, ways: Sequence[Way], lost: Collection[tuple[str, str]], *, plain: bool
+    change: Change,
+    cluster: str,
+    ways: Sequence[Way],
+    lost: Collection[tuple[str, str]],
+    told: set[tuple[str, str, str]],
+    *,
+    plain: bool,
 ) -> Iterator[Consequence]:
-    """Yield that members can't send jobs to a cluster without `--team`, and the templates that run nowhere else."""
+    """Yield that members can't send jobs to a cluster, by `plain` without `--team`, and the templates that run nowhere
+    else. `told`: members with a template and its case that run on no cluster of the same teams, which grows."""
     members, names = sorted({member for member, _ in lost}), sorted({name for _, name in lost})
     every = [name for name in names if all((member, name) in lost for member in members)]
     shut = [way for way in ways if way[0].name in every]
@@ -96,11 +104,14 @@ def _closed(
     words["who"] = named(people)
     yield by_row("cluster-team-closed", subject, details=people, **words)
     for template, offer, *_ in (way for way in ways if not (way[2] or way[1].dormant)):
-        if shut_out := in_backticks(member for member in members if (member, template.name) in lost):
-            case, told = whose([offer], template).lstrip(), TemplateChange(change, template, template)
+        case = whose([offer], template).lstrip()
+        hit = [each for each in members if (each, template.name) in lost and (each, template.name, case) not in told]
+        told |= {(each, template.name, case) for each in hit}
+        if hit:
+            usage, shut_out = TemplateChange(change, template, template), in_backticks(hit)
             words["part"] = f"cluster {cluster} {case}{' without --team' * plain}".strip()
-            used = told.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
-            yield told.tells("cluster-team-shut", case=case, lost=shut_out, used=used, **words)
+            used = usage.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
+            yield usage.tells("cluster-team-shut", case=case, lost=shut_out, used=used, **words)
 
 
 def _uses(facts: Facts, cluster: str) -> Iterator[tuple[str, str, bool]]:

@@ -603,4 +603,19 @@ CASES = (
         may=ANYTHING_OF_CPU,
         never=("Sessions may run",),
     ),
+    Case(
+        "Two clusters become a team's, which have all machines of a template: no name of a team helps others",
+        (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
+        (
+            hurts("cluster-team", "cluster bench", TEAM),
+            hurts("cluster-team", "cluster cpu", TEAM),
+            hurts("cluster-team", "template tune cluster bench", "are refused (exit code 5): only clusters of team"),
+        ),
+        given=(
+            BENCH,
+            stack(POLICY, f"  slipway:teams: {{ search: {{ submitters: [group:search@acme.example] }} }}\n{POLICY}"),
+        ),
+        may=tuple(kind for kind in ANYTHING_OF_CPU if kind != "cluster-team"),
+        never=(f"`{ADA}` without", "template tune cluster cpu"),
+    ),
 )
