@@ -351,4 +351,17 @@ CASES = (
         world=BUSY,
         accident="machines kept for jobs that nobody may send there",
     ),
+    Case(
+        "A group comes beside another one, and a person beside them has to name a team as before",
+        (stack("      - group:vision@acme.example\n", f"      - group:vision@acme.example\n      - {TEAM}\n"),),
+        (tells("submitter-added", TEAM),),
+        given=(
+            stack(
+                f"      - {TEAM}\n      - {ADA}\n      - {NIGHTLY}\n",
+                f"      - {ADA}\n      - group:vision@acme.example\n",
+            ),
+            stack(POLICY, f"  slipway:teams: {{ speech: {{ submitters: [{ADA}], clusters: [cpu] }} }}\n{POLICY}"),
+        ),
+        never=("--team",),
+    ),
 )

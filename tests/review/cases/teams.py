@@ -558,6 +558,7 @@ CASES = (
         given=(*SESSIONS, BENCH, TWO_CLUSTERS),
         may=ANYTHING_OF_CPU,
         never=("or bench/workers",),
+        accident="notebooks that belonged to whom used them most",
     ),
     Case(
         "Sessions may run on a pool alone that no template for them fits, where one team's alone could run before",
@@ -570,6 +571,7 @@ CASES = (
         ),
         given=(*SESSIONS, OF_VISION),
         never=("Sessions may run",),
+        accident="a course whose students met a closed door",
     ),
     Case(
         "All groups but one leave, whose sessions had a cluster, and get another one",
@@ -617,5 +619,26 @@ CASES = (
         ),
         may=tuple(kind for kind in ANYTHING_OF_CPU if kind != "cluster-team"),
         never=(f"`{ADA}` without", "template tune cluster cpu"),
+        accident="a cluster given to whom used it most",
+    ),
+    Case(
+        "The clusters of a team that has all sessions are listed in another order",
+        (stack("clusters: [cpu, bench] }", "clusters: [bench, cpu] }"),),
+        given=(*SESSIONS, BENCH, stack(POLICY, VISION.replace("[cpu]", "[cpu, bench]") + POLICY)),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "Two teams with a cluster of sessions each are listed in another order",
+        (
+            stack("    search: { submitters: [group:search@acme.example], clusters: [bench] }\n", ""),
+            stack(
+                "clusters: [cpu] }\n",
+                "clusters: [cpu] }\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n",
+            ),
+        ),
+        given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"), BENCH, TWO_CLUSTERS),
+        world=BUSY,
+        silent=True,
     ),
 )
