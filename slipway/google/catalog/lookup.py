@@ -266,15 +266,12 @@ def for_members(catalog: Catalog, other: Catalog, later: Catalog) -> Catalog:
     template here, or there. `later`: the later one of the two, whose new teams' members were there before."""
     sides = [replace(side, teams={**later.teams, **side.teams}) for side in (catalog, other)]
 
-    def may(template: Template, offer: Offer) -> bool:
+    def left(template: Template) -> Iterator[Offer]:
         there = [(side, side.templates[template.name].offers) for side in sides if template.name in side.templates]
         teams = [{team for each in offers if not each.team for team in teams_of(side, each)} for side, offers in there]
-        return all(offer.team in some for some in teams if offer.team and some)
+        return (each for each in template.offers if all(each.team in some for some in teams if each.team and some))
 
-    templates = {
-        name: replace(template, offers=tuple(offer for offer in template.offers if may(template, offer)))
-        for name, template in catalog.templates.items()
-    }
+    templates = {name: replace(template, offers=tuple(left(template))) for name, template in catalog.templates.items()}
     return replace(catalog, templates=templates)
 
 
@@ -359,8 +356,9 @@ def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
 def takers_of(catalog: Catalog, template: Template, offer: Offer) -> set[str]:
     """Return the teams whose submissions take an offer, without those that have others of its case to themselves."""
     teams, case = {*teams_of(catalog, offer)}, _case(offer)
-    apart = {each.team for each in template.offers if _case(each) == case} - {offer.team}
-    return teams - apart if len(teams) > 1 else teams
+    if len(teams) < 2:
+        return teams
+    return teams - ({each.team for each in template.offers if _case(each) == case} - {offer.team})
 
 
 def usual_offers(

@@ -12,8 +12,12 @@ Box = dict[str, tuple[Scalar, ...]]
 
 def common(box: Box, other: Box) -> Box | None:
     """Return the box that two boxes share; None where they share nothing."""
-    shared = {name: tuple(value for value in values if value in other[name]) for name, values in box.items()}
-    return shared if all(shared.values()) else None
+    shared: Box = {}
+    for name, values in box.items():
+        shared[name] = tuple(value for value in values if value in other[name])
+        if not shared[name]:
+            return None
+    return shared
 
 
 def without(box: Box, other: Box) -> Iterator[Box]:
@@ -34,7 +38,7 @@ def divided_by(box: Box, others: Iterable[Box]) -> Iterator[Box]:
     Whole parts, so that two sides that are divided by each other have the same ones."""
     parts, rest = list[Box](), [box]
     for other in others:
-        shared = common(box, other)
-        parts += [shared] if shared and shared not in parts else []
-        rest = [left for each in rest for left in without(each, other)]
+        if shared := common(box, other):
+            parts += [shared] if shared not in parts else []
+            rest = [left for each in rest for left in without(each, other)]
     yield from (*parts, *rest)

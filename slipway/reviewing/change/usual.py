@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, PAID_ANYWAY, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import fill, names
-from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying, case_in_words
+from slipway.model.catalog.template import OF_TEAM, Offer, Rivals, Template, applying, case_in_words
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
 from slipway.model.labels import TEAM
@@ -160,8 +161,10 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
     far = " so far" * any(offer.labels.get(TEAM) in teams for offer in template.offers)
     words = [case_in_words(narrow)] * bool(narrow)
     words += [f"not of team{'s' * bool(teams[1:])} {join(teams)}{far}"] * bool(teams)
-    alike = [each for each in template.offers if each.available and each.kind in {offer.kind for offer in given}]
-    others = [{OF_TEAM: ("",), **each.when} for each in alike if not any(compete(each, offer) for offer in given)]
+    kinds = {offer.kind for offer in given}
+    alike = [(at, each) for at, each in enumerate(template.offers) if each.available and each.kind in kinds]
+    beside = {place for offer in given for place in template.rivals.of(offer)}
+    others = [{OF_TEAM: ("",), **each.when} for place, each in alike if place not in beside]
     within = [case for case in others if all({*case.get(name, some)} & {*some} for name, some in bounds.items())]
     apart = [{name: case[name] for name in case if case[name] not in (("",), narrow.get(name))} for case in within]
     words += [f"except {join(dict.fromkeys(map(case_in_words, apart)), 'or')}"] * bool(apart)
@@ -180,6 +183,19 @@ def compete(offer: Offer, other: Offer) -> bool:
         return False
     cases = (set(values) & set(other.when.get(name, values)) for name, values in offer.when.items())
     return offer.kind == other.kind and all(cases)
+
+
+class Offers(dict[str, Offer]):
+    """Offers by label, which stay as they are: a template may have thousands."""
+
+    @cached_property
+    def _rivals(self) -> tuple[Rivals, Sequence[str]]:
+        return Rivals(self.values()), tuple(self)
+
+    def beside(self, offer: Offer) -> Mapping[str, Offer]:
+        """Return in order those between which and another one a submission may choose."""
+        rivals, labels = self._rivals
+        return {labels[place]: self[labels[place]] for place in rivals.of(offer)}
 
 
 def served(offer: Offer, template: Template) -> bool:

@@ -28,6 +28,7 @@ from slipway.reviewing.change.change import Change, Side, once
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     DEFAULT_SIZE,
+    Offers,
     Way,
     as_kind,
     compete,
@@ -289,7 +290,7 @@ def _ways_beside(path: str, catalog: Catalog) -> Iterator[Way]:
     """Yield the ways of a reservation, but for cases that a template's file refuses."""
     for template in catalog.templates.values():
         others = [each for each in template.offers if each.available and each.capacity_type != RESERVATION]
-        listed = offers_by_label(template)
+        listed = Offers(offers_by_label(template))
         there = (each for each in listed.values() if path in reservations([each]) and not refused(each, listed))
         yield from ((template, offer, [each for each in others if compete(each, offer)]) for offer in there)
 
@@ -371,18 +372,14 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[dict[str, Any], tup
     pooled = all(side and side[0].capacity_type == POOL for side in usual)
     if pooled:
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
-    before, after = offers_by_label(old, new.kind), offers_by_label(new)
+    before, after = Offers(offers_by_label(old, new.kind)), Offers(offers_by_label(new))
     first = [next(iter(side), None) for side in usual]
     apart = whose([first[1]], new) if first[1] and any(offer.team for offer in new.offers) else ""
     told: dict[str, Any] = {"default": True, "whose": apart, "own": pooled, "kind": ""}
     pairs = [(told, first[0], first[1])]
     for former, latter in ((before[label], after[now]) for now, label in kept(before, after).items()):
         if first != [former, latter]:  # The default run is told first.
-            sides = ((before.values(), former), (after.values(), latter))
-            beside = [each for some, offer in sides for each in some if each.available and compete(each, offer)]
-            own = latter.capacity_type != POOL and any(each.capacity_type == POOL for each in beside)
-            told = {"default": False, "whose": whose([latter], new), "own": own, "kind": as_kind(latter, new)}
-            pairs.append((told, former, latter))
+            pairs.append(({}, former, latter))
     for told, deployed, declared in pairs:
         # Whether a reservation takes such a job is told of the offer.
         reserved = declared is not None and declared.capacity_type == RESERVATION
@@ -391,4 +388,8 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[dict[str, Any], tup
             # The book has new prices, and no offer has changed.
             learnt = was.hourly.unknown and now.hourly.at_most
             if (was.hourly != now.hourly and not learnt) or was.most != now.most:
-                yield told, (was, now)
+                beside = (*before.beside(deployed).values(), *after.beside(declared).values())
+                pool = any(each.available and each.capacity_type == POOL for each in beside)
+                own = pool and declared.capacity_type != POOL
+                theirs = {"default": False, "own": own, "kind": as_kind(declared, new)}
+                yield told or {**theirs, "whose": whose([declared], new)}, (was, now)

@@ -20,6 +20,7 @@ from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import (
+    Offers,
     account_of,
     as_kind,
     compete,
@@ -42,17 +43,17 @@ from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.shapes import less_memory, shapes_added, shapes_gone
 from slipway.reviewing.rules.templates.unavailable import closed, why_not
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid, patience
+from slipway.reviewing.rules.templates.waits import behind, next_way, paid, patience
 from slipway.reviewing.rules.words import named
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     was, becomes = _of_kinds(old, new, new.kind), _of_kinds(new, old, new.kind)
-    was = {label: offer for label, offer in was.items() if served(offer, new)}
+    was = Offers({label: offer for label, offer in was.items() if served(offer, new)})
     shut = [each for each in becomes.values() if refused(each, becomes)]
     for offer in {case_in_words(each.when): each for each in reversed(shut)}.values():
-        if any(compete(each, offer) and not refused(each, was) for each in was.values()):
+        if any(not refused(each, was) for each in was.beside(offer).values()):
             used = template.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
             yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
     yield from _refused_by_default(template, shut, was)
@@ -63,10 +64,11 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         yield _tells(template, "case-allowed", offer, part=f"case {words}", grade=grade, costs=price)
     before = {label: each for label, each in was.items() if not refused(each, was) and not refused(each, becomes)}
     after = {label: each for label, each in becomes.items() if not refused(each, becomes) and not refused(each, was)}
-    after = {label: each for label, each in after.items() if served(each, old) or not each.available}
+    after = Offers({label: each for label, each in after.items() if served(each, old) or not each.available})
+    before = Offers(before)
     same = kept(before, after)
     now = {old: label for label, old in same.items()}
-    before = {now.get(label, label): offer for label, offer in before.items()}
+    before = Offers({now.get(label, label): offer for label, offer in before.items()})
     of_shapes = set[str]()
     for told, labels in (*shapes_gone(template, before, after), *shapes_added(template, before, after)):
         if not {*labels} & {*same}:
@@ -99,8 +101,8 @@ def _refused_by_default(template: TemplateChange, shut: Iterable[Offer], was: Of
     for offer, new in product(shut, changed):
         name, had = new.name, defaults[new.name]
         case = replace(offer, when={other: values for other, values in offer.when.items() if other != name})
-        took = (each for each in was.values() if had in each.when.get(name, (had,)) and not refused(each, was))
-        if new.default in offer.when.get(name, ()) and any(compete(each, case) for each in took):
+        took = (each for each in was.beside(case).values() if had in each.when.get(name, (had,)))
+        if new.default in offer.when.get(name, ()) and any(not refused(each, was) for each in took):
             used = template.used.having(lambda job, when={**case.when, name: (had,)}: is_case(job, when))  # type: ignore[misc]
             values: dict[str, Any] = {"name": name, "has": shown(new.default), "used": used}
             yield _tells(template, "default-refused", case, part=f"default of {name}", **values)
@@ -140,11 +142,12 @@ def _tells(template: TemplateChange, row: RowName, offer: Offer, **values: Any) 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     """Return labels of offers by those that they have now: another on another cluster, or on a shape in one's place."""
-    new = [label for label in after if label not in before and not after[label].barred]
     moved = dict[str, str]()
     for old, was in before.items():
-        were, are = ({each.shape for each in side.values() if compete(each, was)} for side in (before, after))
-        for label in new if old not in after else ():
+        if old in after:
+            continue
+        were, are = ({each.shape for each in side.beside(was).values()} for side in (before, after))
+        for label in (each for each in after.beside(was) if each not in before and not after[each].barred):
             shapes = was.shape, after[label].shape
             alike = shapes[0] == shapes[1] or (shapes[0] not in are and shapes[1] not in were)
             if _place(was) == _place(after[label]) and alike and label not in moved and old not in moved.values():
@@ -154,7 +157,7 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
 
 def refused(offer: Offer, offers: Offers) -> bool:
     """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
-    beside = [each for each in offers.values() if compete(each, offer)]
+    beside = offers.beside(offer).values()
     open_ = any(each.available or each.lacks_quota or each.dormant or each.cluster for each in beside)
     return bool(offer.when) and not open_ and any(each.capacity_type not in PAID_ANYWAY for each in beside)
 
@@ -163,7 +166,7 @@ def _opened(was: Offers, becomes: Offers, old: Template) -> Mapping[str, list[Of
     """Return the available ways to run of jobs that no parameter or the template's file took before, by their case."""
     cases: dict[str, list[Offer]] = {}
     for offer in becomes.values():
-        rivals = [each for each in was.values() if compete(each, offer)]
+        rivals = was.beside(offer).values()
         if offer.available and (all(refused(each, was) for each in rivals) if rivals else not served(offer, old)):
             cases.setdefault(case_in_words(offer.when), []).append(offer)
     return cases
@@ -175,14 +178,14 @@ def _place(offer: Offer) -> tuple[object, ...]:
 
 def _stays(offer: Offer, after: Offers) -> bool:
     """Tell whether a way of an offer's capacity type is left to its jobs."""
-    return any(compete(each, offer) and each.capacity_type == offer.capacity_type for each in after.values())
+    return any(each.capacity_type == offer.capacity_type for each in after.beside(offer).values())
 
 
 def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     offer = after[label]
     alone = whole_way(offer, template.becomes)
     if was.available and offer.available and offer.cluster != was.cluster:
-        beside = [each for each in after.values() if compete(each, offer) and each.available]
+        beside = [each for each in after.beside(offer).values() if each.available]
         shut, closed = _shut_out(template, was, beside), _losing(template, was, [offer])
         words: dict[str, Any] = {"way": alone, "cluster": was.cluster, "part": old, "shut": shut}
         words["grade"] = Grade.BLOCKING if shut else Grade.WARNING if closed else None
@@ -240,7 +243,7 @@ def _next(label: str, offers: Offers) -> list[Offer]:
 
 def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers) -> Iterator[Consequence]:
     offer = after[label]
-    rivals = [each for each in after.values() if compete(each, offer)]
+    rivals = after.beside(offer).values()
     rest = [each for each in rivals if each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         return
@@ -271,7 +274,7 @@ def _unavailable(template: TemplateChange, was: Offer, label: str, after: Offers
 
 def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = before[label]
-    rivals = [each for each in after.values() if compete(each, offer)]
+    rivals = after.beside(offer).values()
     left = [each for each in rivals if each.available]
     could, later = offer.available, offer.dormant in {*template.becomes.clusters, *template.becomes.dormant}
     nowhere = could and _can_run_nowhere(offer, template)
@@ -292,7 +295,7 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
         nowhere=nowhere,
         so=facts(shut, "" if pooled else next_way(template, rest)) if left and could else "",
         used=used,
-        listed={each.capacity_type for each in before.values() if compete(each, offer)}
+        listed={each.capacity_type for each in before.beside(offer).values()}
         != {each.capacity_type for each in rivals},
         tried=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=Grade.NOTE if spare or not (could or later) else Grade.BLOCKING if nowhere or shut or took else None,
@@ -326,8 +329,8 @@ def _pooled(offer: Offer, left: Iterable[Offer], later: Collection[Offer]) -> bo
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
-    had = {each.capacity_type for each in before.values() if compete(each, offer)}
-    rivals = [each for each in after.values() if compete(each, offer) and each.available]
+    had = {each.capacity_type for each in before.beside(offer).values()}
+    rivals = [each for each in after.beside(offer).values() if each.available]
     listed = offer.capacity_type not in had
     if not offer.available:
         return _tells(template, "offer-added-unavailable", offer, so=why_not(offer, template), listed=listed)
@@ -361,7 +364,7 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
     for side in (own, theirs):
         ways = {key: [*map(_way, some)] for key, some in grouped(side.values(), _case).items()}
         apart |= {(kind, when) for (kind, when), some in ways.items() if some != ways.get((usual, when))}
-    return {label: each for label, each in own.items() if each.kind == usual or _case(each) in apart}
+    return Offers({label: each for label, each in own.items() if each.kind == usual or _case(each) in apart})
 
 
 def _case(offer: Offer) -> tuple[str, str]:
@@ -384,11 +387,12 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
 def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
     """Find the first capacity type of each case that is tried before one that it came after."""
     both = {label for label in before if label in after and after[label].available}
-    was, now = ([label for label in side if label in both] for side in (before, after))
+    was, now = ({label: at for at, label in enumerate(side) if label in both} for side in (before, after))
     seen: list[Offer] = []
     for first in now:
-        offer, later = after[first], now[now.index(first) :]
-        overtaken = [other for other in was[: was.index(first)] if other in later and compete(after[other], offer)]
+        offer = after[first]
+        rivals = (other for other in after.beside(offer) if other in both and now[other] > now[first])
+        overtaken = sorted((other for other in rivals if was[other] < was[first]), key=was.__getitem__)
         if overtaken and not any(compete(offer, each) for each in seen):
             seen.append(offer)
             then = after[overtaken[0]]

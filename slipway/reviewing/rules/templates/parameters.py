@@ -17,7 +17,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import machines_of, way, whose
+from slipway.reviewing.change.usual import Offers, machines_of, way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import RowName, say
 from slipway.reviewing.rules.templates.offers import refused
@@ -157,5 +157,5 @@ def _limits(template: TemplateChange, old: Parameter, new: Parameter) -> tuple[l
 
 def _taken(template: Template, parameter: str, value: Any) -> bool:
     """Tell whether a template's file refuses no submission of a value by a variant."""
-    listed = offers_by_label(template)
+    listed = Offers(offers_by_label(template))
     return not all(refused(each, listed) for each in listed.values() if value in each.when.get(parameter, (value,)))

@@ -26,7 +26,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import account_of, by, compete, served, variables, whose
+from slipway.reviewing.change.usual import Offers, account_of, by, served, variables, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -37,7 +37,6 @@ from slipway.reviewing.rules.templates.effects import argument
 from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat, of_tasks
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
-from slipway.reviewing.rules.templates.waits import Offers
 from slipway.reviewing.rules.words import other_blanks
 
 SILENT = re.compile(
@@ -90,15 +89,15 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
 def requests(template: TemplateChange) -> Iterator[Consequence]:
     """Find differences of the posted requests: the same difference of several offers and worker pools once."""
     old, new, preview = template.old, template.new, template.change.preview
-    before, after = offers_by_label(old, new.kind), offers_by_label(new)
-    before = {label: offer for label, offer in before.items() if served(offer, new)}
+    before, after = offers_by_label(old, new.kind), Offers(offers_by_label(new))
+    before = Offers({label: offer for label, offer in before.items() if served(offer, new)})
     same = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
     open_ = {label for label, (was, now) in same.items() if not refused(was, before) and not refused(now, after)}
     both = {label: sides for label, sides in same.items() if label in open_}
     # What no job is sent to, or was sent to, is no way that a sentence names.
     stand = {label for label, (was, now) in both.items() if not now.barred and bool(was.cluster) == bool(now.cluster)}
     both = {label: sides for label, sides in both.items() if label in stand} or both
-    both |= dict(_elsewhere(before, after, [new for _, new in both.values()]))
+    both |= dict(_elsewhere(before, after, {*both}))
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
@@ -132,12 +131,12 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
             yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
 
 
-def _elsewhere(before: Offers, after: Offers, stay: list[Offer]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
+def _elsewhere(before: Offers, after: Offers, stay: set[str]) -> Iterator[tuple[str, tuple[Offer, Offer]]]:
     """Yield the first way to run before and after of jobs that keep none."""
     for label, offer in after.items():
-        former = next((each for each in before.values() if compete(each, offer) and each.available), None)
-        if former and offer.available and not any(compete(each, offer) for each in stay):
-            stay.append(offer)
+        former = next((each for each in before.beside(offer).values() if each.available), None)
+        if former and offer.available and stay.isdisjoint(after.beside(offer)):
+            stay.add(label)
             yield label, (former, offer)
 
 
@@ -159,8 +158,9 @@ def _told(
     renamed = rule.what == "machines" and all(old != new for old, new in shapes)
     known = [replace(both[label][0], shape="") for label in at] if renamed else offers
     ways = dict.fromkeys(map(by, known))
-    rivals = [sides for sides in both.values() if any(compete(sides[1], each) for each in offers)]
-    only = f" {join(ways)}" if len(ways) < len({by(offer) for _, offer in rivals}) else ""
+    declared = Offers({label: sides[1] for label, sides in both.items()})
+    rivals = {label for each in offers for label in declared.beside(each)}
+    only = f" {join(ways)}" if len(ways) < len({by(declared[label]) for label in rivals}) else ""
     moved = any(was.capacity_type != now.capacity_type for was, now in map(both.__getitem__, at))
     # An account that stays may be another trainer's.
     edit = Edit(part.removesuffix(some) if moved else part, *((a, b) if a != b else _sides(difference)))

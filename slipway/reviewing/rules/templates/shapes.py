@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Grade
 from slipway.model.machines.spec import MachineSpec
-from slipway.reviewing.change.usual import compete, whose
+from slipway.reviewing.change.usual import Offers, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, is_case
-from slipway.reviewing.rules.templates.waits import Offers, behind, next_way, paid
+from slipway.reviewing.rules.templates.waits import behind, next_way, paid
 
 ShapeChange = tuple[Consequence, tuple[str, ...]]
 """A shape that jobs get or lose, with the labels of all its offers."""
@@ -23,7 +24,8 @@ def shapes_added(template: TemplateChange, before: Offers, after: Offers) -> Ite
     for labels in _only_in(after, before):
         offers = [after[label] for label in labels if after[label].available]
         first = after[labels[0]]
-        earlier = [each for each in list(after.values())[: list(after).index(labels[0])] if compete(each, first)]
+        sooner = {*takewhile(labels[0].__ne__, after)}
+        earlier = [each for label, each in after.beside(first).items() if label in sooner]
         if offers and earlier:
             less = less_memory(offers[0], earlier)
             told = template.tells(
@@ -41,7 +43,7 @@ def shapes_gone(template: TemplateChange, before: Offers, after: Offers) -> Iter
     """Find shapes that jobs lose while they keep others."""
     for labels in _only_in(before, after):
         first = before[labels[0]]
-        left = [each for each in after.values() if compete(each, first) and each.available]
+        left = [each for each in after.beside(first).values() if each.available]
         if not left:
             continue
         shape, when = first.shape, first.when
@@ -67,7 +69,7 @@ def _only_in(some: Offers, others: Offers) -> Iterator[tuple[str, ...]]:
             groups.setdefault((offer.kind, repr(offer.when), offer.shape), []).append(label)
     for labels in groups.values():
         offer = some[labels[0]]
-        rivals = [each for each in others.values() if compete(each, offer)]
+        rivals = others.beside(offer).values()
         if rivals and not any(each.shape == offer.shape for each in rivals):
             yield tuple(labels)
 

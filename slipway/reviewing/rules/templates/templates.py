@@ -15,7 +15,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS
 from slipway.model.labels import CODE_LABEL
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import account_of, costs, is_dear, scripts, secrets_of, whose
+from slipway.reviewing.change.usual import Offers, account_of, costs, is_dear, scripts, secrets_of, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import compare, rule_of
 from slipway.reviewing.rules.table import RowName, say
@@ -49,7 +49,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             if pair.is_new
             else (arguments, parameters, offers, requests, code, _kinds, _flags, _regions)
         )
-        listed = offers_by_label(template)
+        listed = Offers(offers_by_label(template))
         # Where its file refuses the defaults, the case tells it.
         can_lack = pair.is_new or not all(refused(each, listed) for each in usual_offers(template))
         for part in (*parts, *[no_offer_left] * can_lack, plain_secrets, plain_defaults, secret_requirements):

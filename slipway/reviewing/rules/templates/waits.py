@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from slipway.model.capacity import FLEX_START, PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer
 from slipway.model.kinds import KINDS
-from slipway.reviewing.change.usual import Way, as_kind, compete, costs, whole_way, whose
+from slipway.reviewing.change.usual import Offers, Way, as_kind, costs, whole_way, whose
 from slipway.reviewing.rules.table import say
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import named
-
-Offers = Mapping[str, Offer]
 
 
 def patience(offer: Offer) -> float | None:
@@ -29,9 +28,9 @@ def patience(offer: Offer) -> float | None:
 
 def behind(label: str, before: Offers, after: Offers) -> list[Offer]:
     """Return the available ways to run behind one that is there before: those that were not, and those after it."""
-    sooner = [*before][: [*before].index(label) + 1]
-    ways = (each for other, each in after.items() if other not in sooner)
-    return [each for each in ways if each.available and compete(each, before[label])]
+    sooner = {*takewhile(label.__ne__, before), label}
+    ways = (each for other, each in after.beside(before[label]).items() if other not in sooner)
+    return [each for each in ways if each.available]
 
 
 def next_way(template: TemplateChange, ways: Sequence[Offer]) -> str:

@@ -1,9 +1,12 @@
 """Cases of a template before and after an edit: both sides are divided alike, so that untouched ones are compared."""
 
 from dataclasses import replace
+from itertools import product
+from random import Random
 
 from slipway.model.catalog.cases import divided
-from slipway.model.catalog.template import Parameter
+from slipway.model.catalog.template import OF_TEAM, Parameter, Rivals
+from slipway.reviewing.change.usual import compete
 from tests.builders.catalogs import offer, template
 
 SIZES, TYPES = ("small", "medium", "large", "xl"), ("bf16", "fp32")
@@ -32,3 +35,21 @@ def test_a_refusal_of_fewer_values_leaves_the_case_of_others_as_it_was() -> None
     sides = divided(*(template("asr", *some, parameters=PARAMETERS) for some in (old, new)))
     cases = [sorted(str(each.when) for each in side.offers) for side in sides]
     assert cases[0] == cases[1] and "{'size': ('medium',)}" in cases[0]
+
+
+def test_offers_that_a_submission_may_choose_too_are_found_at_once_as_one_by_one() -> None:
+    random = Random(1)
+    kinds, values = ("custom-job", "training-pipeline"), {"size": SIZES, "n": (0, 1, 2), OF_TEAM: ("vision", "speech")}
+    for _ in range(30):
+        cases = [
+            {
+                name: tuple(random.sample(some, 1 if name == OF_TEAM else 2))
+                for at, (name, some) in enumerate(values.items())
+                if bits >> at & 1
+            }
+            for bits in (random.randrange(8) for _ in range(12))
+        ]
+        some = [replace(offer(when=case), kind=kind) for case, kind in product(cases, kinds)]
+        rivals = Rivals(some)
+        for each in some:
+            assert rivals.of(each) == [place for place, other in enumerate(some) if compete(other, each)]
