@@ -337,6 +337,7 @@ CASES = (
         ),
         given=(ASKS_ABOVE, h100("until: 2026-11-18")),
         world=ago(5),
+        accident="a bill that a change of dates did not tell",
     ),
     Case(
         "A cluster whose season has begun goes before a deployment makes it",
@@ -370,5 +371,6 @@ CASES = (
         ),
         may=("quota-unknown",),
         never=("until 2026-12-20",),
+        accident="machines without a price, told as a cost that does not change",
     ),
 )
