@@ -130,6 +130,7 @@ review: setup ## what this checkout would do, judged by the code of BASE: make r
 	@$(call engine,previewer); $(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
 events: setup ## what a preview would do, for `slipway drift` and `slipway review`: make events STACK=dev [LAPTOP=1]
+	@rm -f ".slipway/$(STACK).events"
 	@$(call engine,previewer); $(copied); events=".slipway/$(STACK).events"; \
 	PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json $(OF_COPY) --non-interactive $(ARGS) >"$$events" || test -s "$$events"; \
 	echo "events  $$events"
