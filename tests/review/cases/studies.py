@@ -33,6 +33,17 @@ CASES = (
         accident="a study whose trials reported another metric",
     ),
     Case(
+        "A study takes the other end of its metric, of a template whose usual jobs search nothing",
+        (template("tune", 'Metric("accuracy")', 'Metric("accuracy", "minimize")'),),
+        (stops("study-changed", "tune", "`tune` as a hyperparameter tuning job take the other end of `accuracy`"),),
+        given=(
+            template(
+                "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
+            ),
+        ),
+        never=("in pool",),
+    ),
+    Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
         (stops("study-changed", "tune", "`loss, maximized` instead of `accuracy, maximized`"),),

@@ -26,7 +26,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
-from slipway.reviewing.change.usual import Offers, account_of, by, served, variables, whose
+from slipway.reviewing.change.usual import Offers, account_of, as_kind, by, served, variables, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.declared import Rule, compare, read_rules, rule_of
 from slipway.reviewing.rules.resources.resources import told_by
@@ -150,9 +150,13 @@ def _told(
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
     every_role = {role for label in at for side in both[label] for role in side.roles}
     part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
-    some = f" in {join(at)}" if len(at) < len(both) else ""
+    # What differs in each offer of another kind of job is that kind's.
+    kinds = [[new.kind for _, new in sides] for sides in ([both[label] for label in at], both.values())]
+    whole = kinds[0][0] != template.new.kind and kinds[0] == [each for each in kinds[1] if each == kinds[0][0]]
+    some = f" in {join(at)}" if len(at) < len(both) and not whole else ""
     part = f"{_called(rule, difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
+    case += as_kind(offers[0], template.new) * whole
     # Other machines are another shape, of which the sentence has the name; another disk leaves the shape.
     shapes = [[side.shape for side in both[label]] for label in at]
     renamed = rule.what == "machines" and all(old != new for old, new in shapes)
