@@ -32,17 +32,18 @@ def _likeness(*sides: Template) -> float:
 
 
 def _same_purpose(*sides: Template) -> bool:
-    """Tell whether two templates say the same, start the same module or share most parameters: small ones may be alike
-    in their machines and image alone."""
+    """Tell whether two templates say the same, start the same or share most parameters: small ones may be alike in
+    their machines and prebuilt image alone."""
     old, new = ({each.name for each in side.parameters} for side in sides)
-    (said, says), modules = [side.summary for side in sides], [_modules(side) for side in sides]
-    return (said == says != "") or bool(modules[0] & modules[1]) or 2 * len(old & new) > len(old | new)
+    (said, says), started = [side.summary for side in sides], [_started(side) for side in sides]
+    return (said == says != "") or bool(started[0] & started[1]) or 2 * len(old & new) > len(old | new)
 
 
-def _modules(template: Template) -> set[str]:
-    pools = (pool for offer in template.offers for pool in offer.worker_pools)
-    launched = (Launched.of((pool or {}).get("pythonPackageSpec") or {}) for pool in pools)
-    return {each.module for each in launched if each}
+def _started(template: Template) -> set[str]:
+    """Return the modules and images of one's own that its jobs start."""
+    pools = [pool or {} for offer in template.offers for pool in offer.worker_pools]
+    modules = {each.module for pool in pools if (each := Launched.of(pool.get("pythonPackageSpec") or {}))}
+    return modules | {str(pool["containerSpec"].get("imageUri")) for pool in pools if pool.get("containerSpec")}
 
 
 def as_called(catalog: Catalog, names: Mapping[str, str]) -> Catalog:

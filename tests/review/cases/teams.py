@@ -557,7 +557,7 @@ CASES = (
         ),
         given=(*SESSIONS, BENCH, TWO_CLUSTERS),
         may=ANYTHING_OF_CPU,
-        never=("or bench/workers",),
+        never=("has to name cpu",),
         accident="notebooks that belonged to whom used them most",
     ),
     Case(
