@@ -262,3 +262,24 @@ ON_A100 = LARGE_ONES.replace("a3-highgpu-8g", "a2-highgpu-8g").replace(
 )
 PARALLEL = '        Parameter("parallel", int, default=2, min=1, max=4, help="trials at once"),\n'
 STUDIED = World(jobs=(Job("tune-1", "tune", parameters={"trials": 8, "parallel": 2, "folds": 3}),))
+BENCH = stack(
+    "    cpu:\n      displayName",
+    "    bench:\n      pools:\n"
+    "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+    "    cpu:\n      displayName",
+)
+ANYTHING_OF_CPU = (
+    "cluster-team",
+    "cluster-retires",
+    "cluster-deleted",
+    "season-changed",
+    "offer-unavailable",
+    "offer-available",
+    "fallback-wait",
+    "pool-unused",
+    "run-cost",
+    "offer-order",
+    "no-offer-left",
+    "idle-cost",
+    "most-cost",
+)

@@ -1,0 +1,280 @@
+"""Sessions: where they may hold machines, and for whom."""
+
+from tests.review.case import BUSY, Case, hurts, stack, stops, tells, template
+from tests.review.edits import ADA, ANYTHING_OF_CPU, BENCH, LORA_TUNES, POLICY, SESSIONS, TEAM, VISION, trainer
+
+OF_VISION = stack(
+    POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }} }}\n{POLICY}"
+)
+TWO_CLUSTERS = stack(
+    POLICY,
+    "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
+    f"    vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }}\n{POLICY}",
+)
+
+CASES = (
+    Case(
+        "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
+        (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
+        (
+            stops("sessions-limited", "workspace", "that don't count for team `search` may run nowhere instead of"),
+            hurts("cluster-team", "cluster cpu"),
+            hurts("cluster-team", "cluster bench"),
+            hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
+        ),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+                "    vision: { submitters: [group:vision@acme.example] }\n\n"
+                f"  slipway:shares: {{ cpu: {{ search: 4, vision: 4 }} }}\n{POLICY}",
+            ),
+            stack(
+                "    cpu:\n      displayName",
+                "    bench:\n      pools:\n"
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
+                "    cpu:\n      displayName",
+            ),
+        ),
+        may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a cluster given to whom used it most, and everybody's sessions with it",
+    ),
+    Case(
+        "The second of two clusters with sessions becomes a team's, and whoever names no team has none left",
+        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
+        (
+            stops(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for teams `search` and `vision` may run nowhere instead of",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+        ),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example] }}\n{POLICY}",
+            ),
+            BENCH,
+        ),
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a warm machine that only two of five teams could have",
+    ),
+    Case(
+        "One of two clusters with sessions becomes a team's, and whoever names no team has the other",
+        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
+        (
+            hurts(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for team `vision` may run on bench/workers instead of on cpu/workers",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+        ),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example] }} }}\n{POLICY}"),
+            BENCH,
+        ),
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+    ),
+    Case(
+        "A new team gets the cluster of sessions, beside a group that submits nothing of the kind",
+        (
+            stack(
+                POLICY,
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
+            ),
+            stack(
+                "      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - group:vision@acme.example\n"
+            ),
+        ),
+        (
+            stops(
+                *("sessions-limited", "workspace"),
+                "Sessions that don't count for team `vision` may run nowhere instead of on cpu/workers",
+            ),
+            hurts("cluster-team", "cluster cpu"),
+            tells("submitter-added", "vision"),
+        ),
+        given=SESSIONS,
+        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
+        accident="a course whose students met a closed door",
+    ),
+    Case(
+        "A group that submits as another trainer comes, and no session ever counts for it",
+        (
+            stack(
+                "        - group:vision@acme.example\n",
+                "        - group:vision@acme.example\n        - group:interns@acme.example\n",
+            ),
+        ),
+        (stops("submitter-added", "interns"),),
+        given=(*SESSIONS, trainer("group:vision@acme.example"), LORA_TUNES),
+        never=("Sessions",),
+    ),
+    Case(
+        "The only group of a team with the cluster of sessions is exchanged",
+        (stack("group:vision@acme.example", "group:seeing@acme.example"),),
+        (stops("submitter-gone", "group:vision@acme.example"), tells("submitter-added", "group:seeing@acme.example")),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
+            ),
+        ),
+        may=("team-member",),
+        never=("Sessions", "can use pool"),
+    ),
+    Case(
+        "The season of a team's cluster, the only one with sessions, begins later",
+        (stack("from: 2026-11-01", "from: 2026-12-20"),),
+        (
+            stops(
+                *("sessions-limited", "vision"),
+                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers",
+            ),
+        ),
+        given=(
+            *SESSIONS,
+            OF_VISION,
+            stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      from: 2026-11-01\n"),
+        ),
+        may=ANYTHING_OF_CPU,
+        accident="a course that began before its machines",
+    ),
+    Case(
+        "Sessions of one of two teams keep their machines for less time, and others had none before",
+        (stack("max: 8h, pools: [cpu/workers, bench/workers]", "max: 4h, pools: [cpu/workers]"),),
+        (
+            stops("sessions-limited", "vision", "may run nowhere instead of on bench/workers"),
+            hurts("sessions-limited", "search", "for up to 4 h instead of on cpu/workers for up to 8 h"),
+        ),
+        given=(
+            *SESSIONS,
+            BENCH,
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example], clusters: [bench] }}\n{POLICY}",
+            ),
+        ),
+        never=("nowhere instead of nowhere",),
+    ),
+    Case(
+        "The cluster of sessions passes from one team to another",
+        (
+            stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),
+            stack("search@acme.example] }", "search@acme.example], clusters: [cpu] }"),
+        ),
+        (
+            stops(
+                "sessions-limited", "vision", "Sessions that count for team `vision` may run nowhere instead of on cpu"
+            ),
+            tells(
+                "sessions-limited", "search", "Sessions that count for team `search` may run on cpu/workers instead of"
+            ),
+        ),
+        given=(
+            *SESSIONS,
+            stack(
+                POLICY,
+                "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
+                f"    vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }}\n{POLICY}",
+            ),
+        ),
+        may=ANYTHING_OF_CPU,
+        accident="notebooks that belonged to whom used them most",
+    ),
+    Case(
+        "The clusters of two teams are exchanged, one of which had sessions to itself, and both are listed for them",
+        (
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack("search@acme.example], clusters: [bench] }", "search@acme.example], clusters: [cpu] }"),
+            stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example], clusters: [bench] }"),
+        ),
+        (
+            hurts("sessions-limited", "vision", "may run on bench/workers instead of on cpu/workers"),
+            hurts(
+                *("sessions-limited", "usual sessions vision", "A plain `slipway session start` that counts for"),
+                "team `vision` is refused: it has to name bench/workers",
+            ),
+            hurts("sessions-limited", "search", "may run on cpu/workers instead of nowhere"),
+        ),
+        given=(*SESSIONS, BENCH, TWO_CLUSTERS),
+        may=ANYTHING_OF_CPU,
+        never=("has to name cpu",),
+        accident="notebooks that belonged to whom used them most",
+    ),
+    Case(
+        "Sessions may run on a pool alone that no template for them fits, where one team's alone could run before",
+        (stack("pools: [cpu/workers]", "pools: [h100/workers]"),),
+        (
+            stops(
+                *("sessions-limited", "vision"),
+                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers: no template",
+            ),
+        ),
+        given=(*SESSIONS, OF_VISION),
+        never=("Sessions may run",),
+        accident="a course whose students met a closed door",
+    ),
+    Case(
+        "All groups but one leave, whose sessions had a cluster, and get another one",
+        (
+            stack(f"      - {TEAM}\n      - {ADA}\n", f"      - {ADA}\n"),
+            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
+            stack("clusters: [cpu] }", "clusters: [cpu, bench] }"),
+        ),
+        (
+            stops("submitter-gone", TEAM),
+            hurts("sessions-limited", "workspace", "may run on cpu/workers or bench/workers instead of on cpu/workers"),
+            hurts("sessions-limited", "usual sessions", "is refused: it has to name cpu/workers or bench/workers"),
+        ),
+        given=(*SESSIONS, BENCH, OF_VISION),
+        may=ANYTHING_OF_CPU,
+        never=("nowhere",),
+    ),
+    Case(
+        "A team goes with its people, whose sessions alone had a pool that is not listed any more",
+        (
+            stack(VISION, ""),
+            stack("pools: [cpu/head]", "pools: [h100/workers]"),
+        ),
+        (stops("submitter-gone", "group:vision"),),
+        given=(
+            *SESSIONS,
+            stack("pools: [cpu/workers]", "pools: [cpu/head]"),
+            stack(POLICY, VISION + POLICY),
+            template("script", "n1-standard-8", "n1-standard-4"),
+        ),
+        may=ANYTHING_OF_CPU,
+        never=("Sessions may run",),
+    ),
+    Case(
+        "The clusters of a team that has all sessions are listed in another order",
+        (stack("clusters: [cpu, bench] }", "clusters: [bench, cpu] }"),),
+        given=(*SESSIONS, BENCH, stack(POLICY, VISION.replace("[cpu]", "[cpu, bench]") + POLICY)),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "Two teams with a cluster of sessions each are listed in another order",
+        (
+            stack("    search: { submitters: [group:search@acme.example], clusters: [bench] }\n", ""),
+            stack(
+                "clusters: [cpu] }\n",
+                "clusters: [cpu] }\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n",
+            ),
+        ),
+        given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"), BENCH, TWO_CLUSTERS),
+        world=BUSY,
+        silent=True,
+    ),
+)
