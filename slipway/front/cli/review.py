@@ -17,7 +17,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from slipway.reviewing.told.comment import Place
 
 EXIT_SHUT = 5
+_LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway.reviewing.told.comment")
 
 
 @click.command()
@@ -87,13 +90,6 @@ def command(
 ) -> None:
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.change.files import files_of
-    from slipway.reviewing.forge_table import running
-    from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.gate import obstacles, unannounced, unapproved
-    from slipway.reviewing.review import beside, write_all
-    from slipway.reviewing.told.comment import Place, comment
-    from slipway.reviewing.told.headline import addresses, plain_text
-    from slipway.reviewing.told.redaction import hidden, redacted
     from slipway.using.context import Clock
 
     folder = "" if folder in (".", "./") else folder.removeprefix("./").strip("/")
@@ -103,6 +99,15 @@ def command(
     touched = files_of(files, head, folder)
     reviews = _reviews(sources, touched, now, live=not no_live)
     main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=not no_live)}
+
+    from slipway.reviewing.forge_table import running
+    from slipway.reviewing.forges.forge import forge_of
+    from slipway.reviewing.gate import obstacles, unannounced, unapproved
+    from slipway.reviewing.review import beside, write_all
+    from slipway.reviewing.told.comment import Place, comment
+    from slipway.reviewing.told.headline import addresses, plain_text
+    from slipway.reviewing.told.redaction import hidden, redacted
+
     reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
     row = running(os.environ)
@@ -169,9 +174,6 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
     """Return the reviews of documents of Slipway's, and of previews."""
-    from slipway.reviewing import refused
-    from slipway.reviewing.review import KIND, KINDS, read, read_all
-
     reviews: list[Review] = []
     for source in sources:
         text = text_of(source)
@@ -180,6 +182,13 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
         except (ValueError, RecursionError):
             body = None
         kind = body.get("kind") if isinstance(body, dict) else None
+        if kind is None:
+            reviews.append(_reviewed(source, text, files, now, live=live))
+            continue
+
+        from slipway.reviewing import refused
+        from slipway.reviewing.review import KIND, KINDS, read, read_all
+
         if kind == refused.KIND:
             # A refused stack's preview, where there is one, tells the same and more.
             known = {review.stack for review in reviews if review.refused}
@@ -195,9 +204,14 @@ def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool
     from slipway.google.connection import connect
     from slipway.google.credentials import identity
     from slipway.reviewing.change import reading
-    from slipway.reviewing.review import review
 
     preview = preview_of(source, text)
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
-    return review(reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files))
+    with ThreadPoolExecutor(1) as aside:  # What judges and tells is loaded while the cloud answers.
+        aside.map(import_module, _LATER)
+        change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
+
+    from slipway.reviewing.review import review
+
+    return review(change)
