@@ -211,6 +211,18 @@ CASES = (
         given=(stack("  slipway:policy:\n", "  slipway:budget: { teams: { vision: 900 } }\n  slipway:policy:\n"),),
     ),
     Case(
+        "Jobs count for a team whose budget refuses, and are refused with it",
+        (more("evals", 'labels={"team": "vision"}'),),
+        (hurts("request-changed", "evals label team", "they are refused once its $900 of a month are spent"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:budget: { teams: { vision: 900 }, enforce: true }\n  slipway:policy:\n",
+            ),
+        ),
+        accident="a team's label on everybody's template, and nobody's jobs were taken from the middle of the month on",
+    ),
+    Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
         (stops("request-changed", "launcher", "no secret is fetched", "is not kept"),),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from slipway.base.formatting import usd
+from slipway.google.catalog.lookup import teams_of
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.placeholders import DOLLAR, names, placeholder
 from slipway.model.catalog.template import Offer
@@ -43,9 +45,19 @@ class Difference:
             "read": any(read.search(str(offer.request)) for offer in self.offers),
             "of_results": any(map(is_result, names(before))),
             "off_bucket": is_result(self.name) and in_bucket(before) and not in_bucket(after) and _ON_DISK.match(after),
+            "limited": bool(self.limit),
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
         }
         return all(words[word] for word in condition.split())
+
+    @property
+    def limit(self) -> str:
+        """The USD that a team may spend for which jobs count by this label, and counted not before; empty where it
+        refuses nothing."""
+        team, budget = str(self.after or ""), self.template.becomes.budget
+        limit = budget.teams.get(team) if budget and budget.enforce else None
+        counted = all(teams_of(self.template.was, offer) == (team,) for offer in self.template.old.offers)
+        return "" if limit is None or counted else usd(limit)
 
 
 def in_bucket(value: str) -> bool:

@@ -81,7 +81,7 @@ def effect_of(rule: Rule, difference: Difference, a: str, b: str) -> Effect:
     asks = join(sorted({parameter for text in inputs for parameter in names(text)}), "or")
     values: dict[str, Any] = {"name": name, "input": name.lower(), "of": difference.of, "last": last_part(name)}
     accounts = {account_of(offer).partition("@")[0] for offer in difference.offers}
-    values |= {"asks": asks, "more": b and new, "less": a and old}
+    values |= {"asks": asks, "more": b and new, "less": a and old, "limit": difference.limit}
     values["account"] = join(map(shown, sorted(accounts - {""})), "or") or "their account"
     return follows(row, old=old, new=new, **values)
 
