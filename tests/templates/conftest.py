@@ -18,6 +18,8 @@ SETTINGS = (
     "spot_restart_seconds=0.2",
     "stockout_retry_seconds=0.3",
     "monitoring_seconds=0.5",
+    # What a job says last, and keeps, takes longer than the usual five seconds where the machine is busy.
+    "kill_grace_seconds=60",
 )
 DISK = {"type": "pd-ssd", "sizeGb": 100}
 POOLS = {
