@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
@@ -128,10 +128,21 @@ def _amount(change: Change, *, most: bool, at: datetime | None = None) -> Amount
     return Amount(before, after, more=bool(lacks - lacked), fewer=bool(lacked - lacks))
 
 
-def _of_seasons(change: Change, *, most: bool) -> tuple[str, Amount, str, str]:
+class _Seasonal(NamedTuple):
+    """An amount among those of other times, as seasons begin and end."""
+
+    amount: Amount
+    #: Others differ: it holds at times alone, or is the least of falls.
+    at_times: bool = False
+    least: bool = False
+    #: The dates of its only time, in words; empty where it has none.
+    since: str = ""
+    until: str = ""
+
+
+def _of_seasons(change: Change, *, most: bool) -> _Seasonal:
     """Return the highest rise as seasons begin and end, or the least fall, or the largest where the cost falls at times
-    alone; `at times` or `always` where others differ; and the dates of its only time, each empty where it has none.
-    Seasons that have begun or ended since the last deployment are so on both sides."""
+    alone. Seasons that have begun or ended since the last deployment are so on both sides."""
     seasons = [cluster.season for cluster in (*change.old.expected, *change.new.expected)]
     dates = {date for season in seasons for date in (season.begins, season.ends) if date and date > change.now}
     times = [change.now, *sorted(dates)]
@@ -143,9 +154,9 @@ def _of_seasons(change: Change, *, most: bool) -> tuple[str, Amount, str, str]:
     told = replace(known, more=True) if apart else told
     alike = [_rise(amount) == _rise(told) for amount in amounts]
     if all(alike):
-        return "", told, "", ""
+        return _Seasonal(told)
     if told.difference < 0:
-        return "always", told, "", ""
+        return _Seasonal(told, least=True)
     if not told.differs:
         told = min(amounts, key=lambda amount: (amount.difference, not amount.fewer))
         alike = [_rise(amount) == _rise(told) for amount in amounts]
@@ -154,7 +165,7 @@ def _of_seasons(change: Change, *, most: bool) -> tuple[str, Amount, str, str]:
     since, until = times[first] if first else None, times[last] if last < len(times) else None
     only = not (apart or any(alike[last:]))
     begins, ends = (moment_in_words(date) if date and only else "" for date in (since, until))
-    return "at times", told, begins, ends
+    return _Seasonal(told, at_times=True, since=begins, until=ends)
 
 
 def _rise(amount: Amount) -> object:
@@ -193,12 +204,12 @@ def _total(change: Change, of: Side, *, most: bool, at: datetime | None) -> tupl
 def _shift(change: Change, kind: str) -> Iterator[Consequence]:
     idle, both = kind == "idle-cost", money(change)
     whole, when = both.idle if idle else both.most, say("stack-load", idle=idle)
-    today, of_edits, asks = whole, ("", whole, "", ""), None
+    today, of_edits, asks = whole, _Seasonal(whole), None
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
-    if change.edited and (seasons := _of_seasons(change, most=not idle))[1].differs:
+    if change.edited and (seasons := _of_seasons(change, most=not idle)).amount.differs:
         today, of_edits = _amount(change, most=not idle, at=change.now), seasons
         asks = asks_above((change.before.policy, change.after.policy), kind)
-    times, amount, since, until = of_edits
+    amount = of_edits.amount
     if not amount.differs:
         return
     steep = idle and today.steep and not change.first
@@ -213,13 +224,13 @@ def _shift(change: Change, kind: str) -> Iterator[Consequence]:
         Subject("stack"),
         as_kind=kind,
         when=when,
-        times=times == "at times",
-        since=since,
-        until=until,
+        times=of_edits.at_times,
+        since=of_edits.since,
+        until=of_edits.until,
         told=amount.told,
         bounded=amount.bounded,
         least=least,
-        down=least or times == "always",
+        down=least or of_edits.least,
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
         unknown="" if amount.difference else "more" * (not amount.fewer) or "less" * (not amount.more),
@@ -229,7 +240,7 @@ def _shift(change: Change, kind: str) -> Iterator[Consequence]:
         if whole.difference == amount.difference
         else (),
         grade=Grade.BLOCKING if shuts else Grade.WARNING if steep else None,
-        cost=None if times or least else Price(amount.difference),
+        cost=None if least or of_edits.at_times or of_edits.least else Price(amount.difference),
     )
 
 

@@ -56,8 +56,10 @@ class Difference:
         refuses nothing."""
         team, budget = str(self.after or ""), self.template.becomes.budget
         limit = budget.teams.get(team) if budget and budget.enforce else None
+        if limit is None:
+            return ""
         counted = all(teams_of(self.template.was, offer) == (team,) for offer in self.template.old.offers)
-        return "" if limit is None or counted else usd(limit)
+        return "" if counted else usd(limit)
 
 
 def in_bucket(value: str) -> bool:

@@ -151,8 +151,8 @@ def _told(
     every_role = {role for label in at for side in both[label] for role in side.roles}
     part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
     # What differs in each offer of another kind of job is that kind's.
-    kinds = [[new.kind for _, new in sides] for sides in ([both[label] for label in at], both.values())]
-    whole = kinds[0][0] != template.new.kind and kinds[0] == [each for each in kinds[1] if each == kinds[0][0]]
+    kind = offers[0].kind
+    whole = kind != template.new.kind and {*at} == {label for label, (_, new) in both.items() if new.kind == kind}
     some = f" in {join(at)}" if len(at) < len(both) and not whole else ""
     part = f"{_called(rule, difference.name)}{part_of}{some}".replace("`", "")
     case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)

@@ -133,7 +133,7 @@ def folders(template: Template) -> frozenset[str]:
 
 
 class Start(NamedTuple):
-    """What a role starts."""
+    """The start of a role: its module, with arguments."""
 
     role: str
     #: The file of its module.
