@@ -37,6 +37,7 @@ from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
 from .resolution import Given, plain, resolved
+from .secret_arguments import refuse_secret_configuration
 from .taken_out import TakenOut, taken_out
 from .waiting import come, refuse_late
 from .world import mocked
@@ -147,6 +148,7 @@ class Composition:
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _decide_all(self) -> None:
+        refuse_secret_configuration()
         for component in self.components:
             await refuse_sign_in(component, provider_of(component.options))
         given = {

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pulumi
-from pulumi.runtime.config import get_config_env
+from pulumi.runtime.config import get_config_env, get_config_secret_keys_env
 
+from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_config
-from slipway.authoring.stack.yaml_file import Document, load
+from slipway.authoring.stack.yaml_file import Document, StackErrors, load
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.google.live import Unknown
 from slipway.google.provider_errors import ON_ERROR
@@ -89,6 +90,9 @@ def configured(checkout: Path, edit: Edit | None = None) -> tuple[Document, Stac
         document = load(file, shown_as=f"stacks/{file.name}")
     except ConfigError:
         document = NO_FILE
+    # Before Pulumi's decrypted values take the place of the file's: errors about these repeat them.
+    if encrypted := check_encrypted(document, get_config_secret_keys_env()):
+        raise StackErrors(encrypted)
     document = with_config(get_config_env(), document)
     written = parse(document, stack=stack)
     if edit is None:

@@ -49,6 +49,7 @@ class Host(Provider):
         """Construct it. Raises InputPropertiesError, whose text the engine shows."""
         try:
             self._must_be_only(name)
+            _refuse_whole_outputs(name, inputs)
             stack = Stack(name, value_of(StackParts, inputs), options)
         except Exception as error:
             program_ended(error)
@@ -67,6 +68,17 @@ class Host(Provider):
                 fix="one Stack in a program: a Pulumi project for each, or a program in Python",
             )
         self._name = name
+
+
+def _refuse_whole_outputs(name: str, inputs: pulumi.Inputs) -> None:
+    """Raise ArgumentError for Outputs in place of whole components' arguments, secret ones as well."""
+    for key, value in inputs.items():
+        if isinstance(value, pulumi.Output) and key != "policy":
+            raise ArgumentError(
+                f"Stack {name}: {key} is an Output as a whole",
+                why="the names and keys below it must be known before any Output is",
+                fix="pass an Output or a secret for single values below it only",
+            )
 
 
 async def _told(ended: Awaitable[None]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pulumi
 
+from slipway.base.codec import camel
 from slipway.google.quotas import SERVICE
 from slipway.model.facts import QUOTA
 
@@ -69,6 +70,8 @@ class QuotaCheck(Component):
     async def declare(self, group: Group) -> Mapping[str, Any]:
         planned = group.deployment
         parent, quota = f"projects/{group.project}", planned.stack.quota
+        # The provider returns its inputs: what is secret among them stays secret in its outputs as well.
+        kept = group.given[self].kept
         for request in planned.report.requests:
             preference = cloudquota.SQuotaPreference(
                 group.child(self, request.metric),
@@ -78,12 +81,13 @@ class QuotaCheck(Component):
                 quota_id=request.quota_id,
                 dimensions={"region": request.region},
                 quota_config=cloudquota.SQuotaPreferenceQuotaConfigArgs(preferred_value=str(request.value)),
-                contact_email=quota.contact_email,
-                justification=quota.justification or None,
+                contact_email=kept.get("contact_email", quota.contact_email),
+                justification=kept.get("justification", quota.justification or None),
                 opts=pulumi.ResourceOptions(
                     parent=self,
                     retain_on_delete=True,
                     protect=False,  # Nothing is deleted, so a request may go from a protected check.
+                    additional_secret_outputs=[camel(name) for name in kept],
                     import_=f"{parent}/locations/global/quotaPreferences/{request.id}" if request.adopts else None,
                     # An unchanged request is left alone: sending it again would be another request.
                     ignore_changes=None if request.sends else ["*"],

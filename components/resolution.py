@@ -18,6 +18,9 @@ from .member import Member
 _UNKNOWN = object()
 _OWN = {"catalog_bucket": BUCKET, "work_bucket": BUCKET, "trainer": ACCOUNT}
 _POOL: Mapping[str, Any] = {"machine": "n1-standard-4", "replicas": 1}
+KEPT: Mapping[str, Any] = {"contact_email": "secret@example.com", "justification": "secret"}
+"""Arguments that no plan needs, by the values that replace secret or unknown Outputs in a plan. Resources receive the
+Outputs themselves, so that the state has a secret encrypted."""
 
 Comes = Callable[[str, pulumi.Output[Any]], Awaitable[object]]
 
@@ -38,6 +41,8 @@ class Given:
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: The resources that the values come from.
     sources: set[pulumi.Resource] = field(default_factory=set)
+    #: Secret and unknown values that resources receive as Outputs, by the name of the field.
+    kept: dict[str, pulumi.Output[Any]] = field(default_factory=dict)
     #: Waits for an Output, by its path; None where they count as unknown.
     comes: Comes | None = None
 
@@ -105,15 +110,20 @@ async def _value(given: Given, value: Any, path: str) -> Any:
 async def _output(given: Given, output: pulumi.Output[Any], path: str) -> Any:
     if given.comes is None:
         given.unknown[path] = ()
-        return _UNKNOWN
+        return KEPT.get(path, _UNKNOWN)
     await given.comes(path, output)
+    if path in KEPT and (await output.is_secret() or not await output.is_known()):
+        given.kept[path] = output
+        return KEPT[path]
     known, sources = await output.is_known(), [await _of_program(source) for source in await output.resources()]
     given.sources.update(sources)
     # The name of a bucket of the program stands for the bucket: `results.name`.
     for source in sources:
         if source._type == _OWN.get(path) and (not known or await output.future() in await _names(source)):
             given.own[path] = source
-            output = vars(source).get("account_id") or output
+            if account := vars(source).get("account_id"):
+                await given.comes(path, account)
+                output = account
     if known:
         return await _value(given, await output.future(), path)
     given.unknown[path] = tuple(sorted(source._name for source in sources))

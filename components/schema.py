@@ -49,7 +49,7 @@ def value_of(hint: Any, value: Any, path: str = "") -> Any:
     """Return a value of the wire as a class of arguments has it. Raises ConfigError for one that its place can't have;
     an Output raises it once it is known."""
     if isinstance(value, pulumi.Output):
-        return value.apply(lambda known: value_of(hint, known, path))
+        return value.apply(lambda known: _value_within(value, hint, known, path))
     for choice in _choices(hint):
         if isinstance(value, Mapping) and is_dataclass(choice):
             return _instance(choice, value, path)
@@ -60,6 +60,19 @@ def value_of(hint: Any, value: Any, path: str = "") -> Any:
         if isinstance(value, float) and choice is int and value.is_integer():  # The wire has no whole numbers.
             return int(value)
     return value
+
+
+async def _value_within(output: pulumi.Output[Any], hint: Any, known: Any, path: str) -> Any:
+    """Return the value of an Output, as `value_of`. No error repeats a key of a secret one."""
+    try:
+        return value_of(hint, known, path)
+    except ConfigError:
+        if not await output.is_secret():
+            raise
+        raise ConfigError(
+            f"{path}: the secret has an unknown key, or a required key is missing",
+            fix="pass the keys in plain text: the error then names the key",
+        ) from None
 
 
 def _instance(kind: Any, given: Mapping[str, Any], path: str) -> Any:

@@ -14,12 +14,14 @@ from .entries import ArgumentError
 from .member import Member
 from .namesakes import noted
 from .options import resources_in
+from .secret_arguments import refuse_secret
 
 Future = asyncio.Future[Any]
 
 
 async def come(component: Member, components: Collection[Member], path: str, output: pulumi.Output[Any]) -> None:
-    """Wait for an output among a component's arguments. Raises ArgumentError where it waits for one of `components`."""
+    """Wait for an output among a component's arguments. Raises ArgumentError where it waits for one of `components`,
+    and for a secret that can't stay secret."""
     while not output._data.done():
         ends = _ends([output._data], own := _own(components))
         why = "the components of a program are decided about together, before any of them has outputs"
@@ -29,6 +31,7 @@ async def come(component: Member, components: Collection[Member], path: str, out
             await asyncio.sleep(0)
         else:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    await refuse_secret(component, path, output)
 
 
 def refuse_late(components: Collection[Member]) -> None:

@@ -1,7 +1,7 @@
 """Components under Pulumi's mocks, with all their requests to the engine, options included."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from pulumi.runtime.rpc import deserialize_properties
 
 from components.composition import Composition
 from components.member import Member
+from components.resolution import Given
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
@@ -145,6 +146,7 @@ class Decided:
     name, project, region = "dev", PROJECT, REGION
     own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
     components: list[Member] = field(default_factory=list)
+    given: Mapping[Member, Given] = field(default_factory=lambda: defaultdict(lambda: Given({})))
     hooks: Any = None
     guard: StackGuard = field(default_factory=lambda: StackGuard({}, "dev", (PROJECT, REGION)))
 

@@ -61,6 +61,22 @@ def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.Monke
     assert (finding.file, finding.line, finding.key) == ("stacks/Pulumi.dev.yaml", 5, "slipway:quota.mode")
 
 
+SECURE = FILE.replace("{ mode: enforce }", "{ contactEmail: { secure: v1:abc } }")
+
+
+@pytest.mark.parametrize(("file", "line"), [(SECURE, ":5  slipway:quota.contactEmail"), (FILE, ":5  slipway:quota")])
+def test_a_secret_of_the_configuration_is_rejected_and_never_repeated(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, file: str, line: str
+) -> None:
+    """Pulumi hands the program the decrypted value, which errors about it would repeat."""
+    (checkout / "stacks" / "Pulumi.dev.yaml").write_text(file)
+    monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, "slipway:quota": '{"contactEmail": "canary"}'}))
+    monkeypatch.setenv("PULUMI_CONFIG_SECRET_KEYS", json.dumps(["slipway:quota"]))
+    with pytest.raises(StackErrors) as error:
+        configured(checkout)
+    assert f"stacks/Pulumi.dev.yaml{line}: is encrypted" in str(error.value) and "canary" not in str(error.value)
+
+
 def test_project_and_region_alone_need_nothing_else(checkout: Path) -> None:
     run = EngineRun.of(checkout, State())
     assert (run.project, run.region) == ("acme-dev", "us-central1")

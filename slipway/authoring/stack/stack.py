@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from slipway.authoring.stack import declared
 from slipway.authoring.stack.config import ConfigEntry, PolicyEntry, TeamEntry, TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.consistency import check_rules, check_secrets, default_trainer
+from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
@@ -88,6 +89,8 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
     """Return the stack that a document declares, named after its file, Pulumi.<stack>.yaml, unless `stack` is given.
     Raises StackErrors with every mistake, in the order of the lines."""
     name = stack or stack_of(document.file)
+    if encrypted := check_encrypted(document):
+        raise StackErrors((*document.mistakes, *encrypted))
     mistakes = list(document.mistakes)
     if not mistakes or document.values:
         secrets = check_secrets(document)
