@@ -76,6 +76,7 @@ class SubmitArguments:
     note: str | None = None
     shell: bool = False
     notify: str | None = None
+    #: NAME=VALUE, or NAME alone for the shell's value, which no message and no command to type repeats.
     env: tuple[str, ...] = ()
     env_files: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -137,7 +138,7 @@ class SubmitArguments:
 
     def request(self) -> SubmissionRequest:
         """Return the request. Raises ConfigError."""
-        env = assignments(self.env, "variable", "--env", "name=value")
+        env = _variables(self.env)
         secrets = assignments(self.secrets, "secret", "--secret", "name=secret")
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
@@ -179,6 +180,13 @@ class SubmitArguments:
         for line in (*likeness.notes, *(f"  not as it was: {difference}" for difference in likeness.differences)):
             screen.note(line)
         return likeness
+
+
+def _variables(typed: Collection[str]) -> dict[str, str]:
+    """Return variables with their values, those of the shell for names alone. Raises ConfigError."""
+    pairs = (word if "=" in word else f"{word}=" for word in typed)
+    values = assignments(pairs, "variable", "--env", "name=value")
+    return {name: os.environ[name] if name in typed else value for name, value in values.items()}
 
 
 def _run_name(flag: str, value: str | None) -> str:

@@ -34,8 +34,8 @@ class _Word(click.ParamType[str]):
         return str(value)
 
 
-def _with_values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return variables with the values that the shell has of those that are given without one."""
+def _known_variables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the variables as they are typed. Raises ConfigError for a name alone that the shell has no value of."""
     lacking = [name for name in given if "=" not in name and name not in os.environ]
     if lacking:
         raise ConfigError(
@@ -43,7 +43,7 @@ def _with_values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) 
             why="\n".join(f"{quoted(name)} is not name=value, and no variable of this shell" for name in lacking),
             fix=f"--env {lacking[0]}=VALUE, or export {lacking[0]}",
         )
-    return tuple(word if "=" in word else f"{word}={os.environ[word]}" for word in given)
+    return given
 
 
 def _exit_codes(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...]:
@@ -147,7 +147,7 @@ _OF_A_JOB: tuple[Callable[[Command], Command], ...] = (
         "-e",
         "--env",
         multiple=True,
-        callback=_with_values,
+        callback=_known_variables,
         metavar="NAME[=VALUE]",
         help="A variable of this job, where your code runs, without a value that of your shell; may be repeated.",
     ),

@@ -6,6 +6,7 @@ import pytest
 
 import slipway
 from slipway.base.errors import ConfigError
+from slipway.front.cli.terminal.arguments import SubmitArguments
 
 from .stack import Stack
 from .test_code import checked_out, opened
@@ -38,6 +39,17 @@ def test_a_job_reads_variables_of_its_own(mine: Stack) -> None:
     done = mine.well("submit", "hello", "--code", "./src", "--env", "LR=0.1", "--env", "ODD=$(HOME) $$x", "--follow")
     lines = [line.removeprefix("main  ") for line in done.out.splitlines()]
     assert "LR 0.1" in lines and "ODD $(HOME) $$x" in lines and "TOKEN__SECRET None" in lines
+
+
+def test_no_command_to_type_repeats_a_value_of_the_shell(mine: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLACE", "canary")
+    arguments = SubmitArguments("hello", env=("PLACE", "LR=0.1"))
+    assert arguments.again("r1") == "slipway submit hello --env PLACE --env LR=0.1 --request-id r1"
+    assert arguments.request().overrides.settings.env == {"PLACE": "canary", "LR": "0.1"}
+    monkeypatch.setenv("PLACE", "canary\udcff")
+    with pytest.raises(ConfigError) as error:
+        arguments.request()
+    assert "PLACE is not valid UTF-8" in str(error.value) and "canary" not in str(error.value)
 
 
 def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
