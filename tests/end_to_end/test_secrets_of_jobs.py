@@ -75,16 +75,31 @@ def test_each_secret_is_seen_only_where_the_docs_say(checkout: Checkout) -> None
         copy(ROOT / part, checkout.folder / part)
     checkout.write(templates=["nap", "script"])
     checkout.up()
+    (checkout.folder / ".slipwayignore").write_text("stacks\njob.env\n")
+    (checkout.folder / "mine").mkdir()
+    (checkout.folder / "mine" / "word.py").write_text("print('well')\n")
     (checkout.folder / "grid.yaml").write_text("grid: {say: [one, two]}\n")
     flags = ("--env", "WORD", "--env-file", str(env_file), "--secret", "TOKEN=token", "--notify", "room")
     verbs = {
         "one": ("submit", "nap", "-p", "say=hello", "--wait", "--request-id", "one", *flags),
         "fails": ("submit", "nap", "-p", "say=hello", "-p", "end=badly", "--wait", "--request-id", "fails", *flags),
-        "many": ("submit", "nap", "--sweep", "grid.yaml", "--request-id", "many", "--wait", *flags),
+        "many": ("submit", "nap", "-p", "end=badly", "--sweep", "grid.yaml", "--request-id", "many", "--wait", *flags),
         "wrong": ("submit", "nap", "-p", "say=hello", "--notify", URL),
-        "ran": ("run", "--request-id", "ran", "--code", ".", *flags, "--", "python", "-c", "print(1)"),
-        "held": ("session", "start", "--name", "held", "--yes", *flags),
-        "in it": ("session", "run", "--session", "held", "--", "python", "-c", "print(1)"),
+        "ran": (
+            "run",
+            "--machine",
+            "n1-standard-4",
+            "--request-id",
+            "ran",
+            "--code",
+            "mine",
+            *flags,
+            "--",
+            "python",
+            "word.py",
+        ),
+        "held": ("session", "start", "--machine", "n1-standard-4", "--name", "held", "--yes", *flags),
+        "in it": ("session", "run", "--session", "held", "--code", "mine", "--", "python", "word.py"),
         "let go": ("session", "stop", "held"),
         "dry": ("submit", "nap", "-p", "say=hello", "--dry-run", *flags),
         "again": ("submit", "--like", "one", "--dry-run"),
@@ -99,7 +114,7 @@ def test_each_secret_is_seen_only_where_the_docs_say(checkout: Checkout) -> None
             said[f"{name} logs"] = checkout.slipway("jobs", "logs", job).said
         said["doctor"] = checkout.slipway("doctor", "--webhook", URL, role="deployer").said
     requests = json.dumps(checkout.jobs())
-    assert len(checkout.jobs()) == 6, said
+    assert len(checkout.jobs()) == 6, said["held"]
     assert [name for name, text in said.items() if "No such option" in text] == [], said
     assert "nobody was told" in said["one"] and "was told" in said["one logs"], said
     assert any("nap.task" in command for command in commands), "jobs are seen"
