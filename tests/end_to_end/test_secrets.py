@@ -74,7 +74,7 @@ def encrypt(checkout: Checkout, *arguments: str) -> None:
 
 
 def leaks(checkout: Checkout) -> Iterator[str]:
-    """Yield the files that have the canary in plain text: state, history, events, the local cloud's, the checkout's."""
+    """Yield the files with the canary in plain text: of the engine's state, history and events, and of the checkout."""
     program = checkout.folder / "__main__.py"
     for folder in (checkout.folder, checkout.state):
         for file in folder.rglob("*"):
@@ -91,7 +91,6 @@ def test_a_secret_is_nowhere_in_plain_text(checkout: Checkout) -> None:
     checkout.cloud.rest(
         "POST", "/vertex-local/settings", {"quota.custom_model_training_cpus": 2, "quota_reconcile_seconds": 0}
     )
-    events = ("--json",)
     for argument in ("submitters", "teams", "notify", "work_bucket", "labels", "display_name", "network"):
         written(checkout, argument)
         done = checkout.pulumi("up" if argument in ("submitters", "labels") else "preview")
@@ -99,13 +98,15 @@ def test_a_secret_is_nowhere_in_plain_text(checkout: Checkout) -> None:
     assert checkout.nothing_made()
 
     written(checkout)
-    preview = checkout.pulumi("preview", *events)
+    preview = checkout.pulumi("preview", "--json")
     assert preview.code == 0 and CANARY not in preview.said, preview.said
     events_of_up = ("--event-log", str(checkout.state / "events.json"))
     up = checkout.pulumi("up", *events_of_up, PULUMI_DEBUG_COMMANDS="true")
     assert up.code == 0 and CANARY not in up.said, up.said
     export = checkout.run("pulumi", "stack", "export", "--stack", checkout.stack, role="deployer")
     assert export.code == 0 and CANARY not in export.said
+    shown = checkout.run("pulumi", "stack", "export", "--show-secrets", "--stack", checkout.stack, role="deployer")
+    assert CANARY in shown.out, "what is looked for is found"
     (request, *_) = (each for each in checkout.resources() if each["type"].startswith("gcp:cloudquota/"))
     for side in ("inputs", "outputs"):
         assert {"contactEmail", "justification"} <= {
@@ -115,8 +116,11 @@ def test_a_secret_is_nowhere_in_plain_text(checkout: Checkout) -> None:
     (asked, *_) = checkout.cloud.every(preferences, "quotaPreferences")
     assert asked["justification"] == CANARY, "Google receives it"
     assert list(leaks(checkout)) == []
-    unchanged = checkout.pulumi("preview")
-    assert CANARY not in unchanged.said and unchanged.code == 0, unchanged.said
+    # A refresh reads the values from Google, and a plan has them as inputs.
+    for verb, *more in (["refresh", "--yes"], ["preview", "--save-plan", "plan.json"], ["up"], ["destroy"]):
+        done = checkout.pulumi(verb, *more)
+        assert CANARY not in done.said and done.code == 0, done.said
+        assert list(leaks(checkout)) == [], verb
 
 
 @pytest.mark.parametrize("path", [["slipway:workspace.notify"], ["slipway:persistentResources.cpu.displayName"]])

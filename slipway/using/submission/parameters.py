@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from slipway.authoring.stack.secrets import without_secrets
 from slipway.base.errors import ConfigError, Fix, together
 from slipway.base.formatting import counted, nearest, quoted, seconds, short, unfit
 from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
@@ -27,10 +28,12 @@ def assignments(
     for text in typed:
         name, equals, value = text.partition("=")
         name = name.strip()
+        # A variable's value may be secret, whatever its form.
+        shown = quoted(name if equals and flag == "--env" else without_secrets(text))
         if wrong := unfit(text):
-            problems.append(f"{quoted(text)} {wrong}")
+            problems.append(f"{shown} {wrong}")
         elif not equals or not name:
-            problems.append(f"{quoted(text)} is not {form}")
+            problems.append(f"{shown} is not {form}")
         elif name in values:
             problems.append(f"{short(name)} is given twice")
         else:

@@ -52,6 +52,19 @@ def test_no_command_to_type_repeats_a_value_of_the_shell(mine: Stack, monkeypatc
     assert "PLACE is not valid UTF-8" in str(error.value) and "canary" not in str(error.value)
 
 
+@pytest.mark.parametrize("typed", ["X=canary\udcff", "=canary"])
+def test_no_mistake_repeats_a_value(typed: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        SubmitArguments("hello", env=(typed,)).request()
+    assert "canary" not in str(error.value)
+
+
+def test_a_token_in_place_of_a_secret_s_name_is_not_repeated() -> None:
+    with pytest.raises(ConfigError) as error:
+        SubmitArguments("hello", secrets=("hf_abcdefghijklmnopqrst",)).request()
+    assert "hf_abc" not in str(error.value)
+
+
 def test_they_are_sent_shown_and_taken_over(mine: Stack) -> None:
     words = ("--env", "LR=0.1", "--secret", "DATA=token", "--max-run", "2m", "--name", "lr-01")
     name = send(mine, *words)
