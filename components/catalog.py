@@ -8,12 +8,14 @@ from typing import Any
 
 import pulumi
 
+from slipway.deploying.deployment.package_restoration import restore_for_catalog
 from slipway.google.catalog.document import write
 from slipway.model.catalog import model
 from slipway.model.facts import CATALOG
 
 from .args import Entry, at_key, told
 from .component import Component
+from .engine import in_thread
 from .gcp import storage
 from .group import Group, all_declared
 from .job_template import JobTemplate
@@ -52,7 +54,7 @@ class Catalog(Component):
 
     def __init__(self, name: str, args: CatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the catalog of a workspace."""
-        super().__init__(CATALOG, name, args, opts, "object", "checks")
+        super().__init__(CATALOG, name, args, opts, "object", "checks", "restored")
         self.address = self.output("address")
 
     # Properties, as Pulumi holds annotated attributes against the facts of the same names.
@@ -75,8 +77,9 @@ class Catalog(Component):
         rest = await group.rest()
         others = [component for component in group.components if component is not self]
         await all_declared(others)
+        name = group.child(self, "catalog")
         published = storage.BucketObject(
-            group.child(self, "catalog"),
+            name,
             bucket=workspace.catalog_bucket,
             name=model.NAME,
             content=write(made.catalog),
@@ -85,7 +88,7 @@ class Catalog(Component):
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[*others, *rest, *([creation.object] if creation else [])],
-                hooks=group.hooks.guard,
+                hooks=self._hooks(group, name),
                 # An overwritten object may have others of these. They would replace it: the new object is written over
                 # the old one, whose deletion then takes the new publication.
                 ignore_changes=["cacheControl", "contentType"],
@@ -95,9 +98,25 @@ class Catalog(Component):
         return {
             "object": published.name,
             "checks": made.facts.checks,
+            "restored": {made.catalog.catalog_bucket: times} if (times := made.catalog.restored) else None,
             "clusters": {
                 cluster.spec.name: group.of("cluster")[cluster.spec.name].cluster_id for cluster in made.plan.current
             },
             "retiring": [action.id for action in made.plan.retiring],
             "address": pulumi.Output.concat("gs://", workspace.catalog_bucket, "/", published.name),
         }
+
+    def _hooks(self, group: Group, name: str) -> pulumi.ResourceHookBinding:
+        """Return the hooks of the catalog's object: the guard, and the restoration of what its users need."""
+        found = group.deployment.restoration
+        if not (found.packages or found.deleted):
+            return group.hooks.guard
+
+        async def restore() -> None:
+            await in_thread(lambda: restore_for_catalog(found, group.deployment.packages, group.guard))
+
+        group.hooks.makers[name] = restore
+        writing: list[Any] = [group.hooks.making]
+        return pulumi.ResourceHookBinding(
+            before_create=writing, before_update=writing, before_delete=group.hooks.guard.before_delete
+        )

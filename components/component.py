@@ -12,6 +12,7 @@ import pulumi
 from slipway.model.facts import STACK
 
 from .composition import composition
+from .duplicates import constructed_at
 from .entries import refuse_other, refuse_unfit
 from .group import Group
 from .member import Member
@@ -36,6 +37,7 @@ class Component(Member):
         """Join. `outputs`: the names of those that the engine keeps."""
         self.options = opts or pulumi.ResourceOptions()
         self.name = lasting_name(name, self.options)
+        self.constructed_at = constructed_at()
         refuse_other(type(self), self.name, args)
         refuse_unfit(self)
         self.args = _placed(args, provider_of(self.options))

@@ -29,6 +29,7 @@ from slipway.google.live import Unknown
 from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
+from .duplicates import refuse_duplicates
 from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, group_name, prefix
@@ -149,6 +150,7 @@ class Composition:
 
     async def _decide_all(self) -> None:
         refuse_secret_configuration()
+        refuse_duplicates(self.components)
         for component in self.components:
             await refuse_sign_in(component, provider_of(component.options))
         given = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
@@ -35,6 +35,8 @@ class Surroundings:
     opts: pulumi.ResourceOptions | None = None
     #: The stack in the clusters' labels, where a program may have several.
     stack: str = ""
+    #: Receives the URNs of the clusters that are registered, by id.
+    registered: dict[str, pulumi.Output[str]] = field(default_factory=dict)
 
 
 class Generation(pulumi.ComponentResource):
@@ -59,11 +61,13 @@ class Generation(pulumi.ComponentResource):
         """Declare a cluster. `cloud`: the inputs of its resource, with `cloud_opts`."""
         super().__init__(GENERATION, id, dict(facts), opts)
         self.id: pulumi.Input[str] = id
+        self.cloud_urn: pulumi.Output[str] | None = None
         if cloud is not None:
             # What a parent retains would run on: each generation goes when it is idle.
             every = pulumi.ResourceOptions(parent=self, custom_timeouts=_TIMEOUTS, retain_on_delete=False)
             made = pulumi.ResourceOptions.merge(every, cloud_opts)
-            self.id = vertex.AiPersistentResource(id, name=id, opts=made, **cloud).name
+            resource = vertex.AiPersistentResource(id, name=id, opts=made, **cloud)
+            self.id, self.cloud_urn = resource.name, resource.urn
         self.register_outputs({"id": self.id, **outputs})
 
 
@@ -90,7 +94,8 @@ def current(
     # The state tells it where the published catalog is lost.
     kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
     inputs = {**place, "deletion_policy": spec.deletion_policy, **inputs}
-    return Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options)
+    generation = Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options)
+    return _registered(generation, cluster.id, around)
 
 
 def retiring(living: PersistentResource, facts: Mapping[str, Any], around: Surroundings) -> Generation:
@@ -98,7 +103,13 @@ def retiring(living: PersistentResource, facts: Mapping[str, Any], around: Surro
     full, place, outputs = _place(living.id, living.region, around)
     options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=around.hooks)
     inputs = {**place, "resource_pools": [pool.request() for pool in living.spec.pools]}
-    return Generation(living.id, facts, outputs, around.opts, inputs, options)
+    return _registered(Generation(living.id, facts, outputs, around.opts, inputs, options), living.id, around)
+
+
+def _registered(generation: Generation, id_: str, around: Surroundings) -> Generation:
+    if generation.cloud_urn is not None:
+        around.registered[id_] = generation.cloud_urn
+    return generation
 
 
 def record_regions(name: str, regions: Iterable[str]) -> None:

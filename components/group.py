@@ -148,6 +148,7 @@ class Group:
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, guard)
+        guard.declared_clusters = lambda: self.creation.made.plan.declared
         if isinstance(guard, Leaving):
             must_leave_none(guard)
             guard.foretell()
@@ -234,7 +235,7 @@ class Group:
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         stack = "" if self.name == self.run.name else self.name
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, stack)
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, stack, self.hooks.clusters)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

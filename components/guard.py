@@ -37,12 +37,17 @@ _KEPT = {OBJECT: "bucket", BUCKET: "name", ACCOUNT: "email"}
 UseOf = Callable[[GuardSubject], InUse | Unknown]
 
 
-def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) -> pulumi.ResourceHookBinding:
+def guard(
+    stacks: Callable[[], Sequence[StackGuard]],
+    state: State | Unknown,
+    registered_as: Callable[[str], str] = lambda _: "",
+) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
     `stacks`: all of the program. `state`: the engine's, for the accounts that jobs run as, whose grants jobs need;
-    where it is unknown, it may be any account. Where the catalog, its bucket or the account goes without a replacement,
+    where it is unknown, it may be any account. `registered_as`: returns the URN by which the program has registered a
+    cluster, by its id; empty if it has not. Where the catalog, its bucket or the account goes without a replacement,
     which happens only in a destruction, that may not leave or harm anything.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
@@ -90,7 +95,11 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
                 return
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
+            for stack in stacks() if subject.cluster else ():
+                stack.must_be_undeclared(subject.cluster, args.urn, registered_as(subject.names[0]))
             await in_thread(lambda: hold(subject, use, left, once))
+            for stack in stacks() if last else ():
+                stack.ended = True
             if subject.cluster:  # Not awaited: it looks on while the provider deletes.
                 states = partial(state_of_cluster, os.environ)
                 beside(lambda: tell_of_deletion(subject, states, pulumi.log.info))

@@ -43,7 +43,9 @@ class Hooks:
         """Register them, with the program's stacks and the engine's state as in `guard`, the others as in
         `explaining`."""
         #: Bound to all that jobs need: asks for them before a deletion.
-        self.guard = guard(stacks, state)
+        self.guard = guard(stacks, state, self._registered_as)
+        #: The URNs of the clusters that the program registers, by id.
+        self.clusters: dict[str, pulumi.Output[str]] = {}
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
         self.making = pulumi.ResourceHook(MAKES, self._make)
         self._places = places
@@ -53,6 +55,13 @@ class Hooks:
         self.explained = bound(trouble)
         every: Sequence[Any] = (trouble, self.making, *(self.guard.before_delete or ()))
         self.registered = pulumi.Output.from_input(cast(Any, registered(every)))
+
+    def _registered_as(self, id_: str) -> str:
+        urn = self.clusters.get(id_)
+        # Not awaited: Pulumi may delete a resource before it replaces it, and answers the registration after that.
+        if urn is None or not urn._data.done() or urn._data.exception():
+            return ""
+        return urn._data.result().value or ""
 
     async def _make(self, args: pulumi.ResourceHookArgs) -> None:
         if maker := self.makers.get(args.name):

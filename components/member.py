@@ -28,6 +28,8 @@ class Member(pulumi.ComponentResource):
     #: The name by which people submit a template, and the folder with its file.
     template: str = ""
     folder: Path = Path("templates")
+    #: File and line of the program that construct it.
+    constructed_at: str = ""
 
     @property
     def protected(self) -> bool:

@@ -113,6 +113,10 @@ class Live:
     #: None when none is published.
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()
+    #: The names of the packages in the catalog's bucket; None if they were not read.
+    packages: frozenset[str] | Unknown | None = None
+    #: The roles on resources, by `StateGrant.on`, whose policies were asked for and could be read.
+    granted: Mapping[str, frozenset[Bound]] = field(default_factory=dict)
     #: Those of `buckets` that look as if somebody else had made them.
     by_hand: frozenset[str] = frozenset()
     #: By bucket, the settings that the stack would give it, as gcloud's flags.

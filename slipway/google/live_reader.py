@@ -20,10 +20,10 @@ from slipway.google.failures import Call, CloudError, Denied, NotFound, Unauthen
 from slipway.google.jobs import VertexJob, last_ends
 from slipway.google.live import Increase, QuotaLimit, Unknown
 from slipway.google.messages import message
-from slipway.google.permissions import Bound
+from slipway.google.permissions import Bound, Holder
 from slipway.google.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
-from slipway.google.storage import Location
-from slipway.model.catalog.model import NAME
+from slipway.google.storage import Location, md5
+from slipway.model.catalog.model import NAME, PACKAGES
 from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.labels import STACK_LABEL
 from slipway.model.season import moment_text
@@ -81,6 +81,10 @@ class LiveScope:
     elsewhere: tuple[str, ...] = ()
     #: Regions that are left out where they can't be read, and why that does no harm.
     spared: Mapping[str, str] = field(default_factory=dict)
+    #: The packages in the catalog's bucket matter.
+    packages: bool = False
+    #: Resources whose policies matter, by `StateGrant.on`.
+    granted: Mapping[str, tuple[Holder, str]] = field(default_factory=dict)
     #: Other stacks' catalogs matter.
     neighbours: bool = False
     #: So does the project's policy.
@@ -159,9 +163,12 @@ class Reader:
 
     def policy(self) -> frozenset[Bound] | Unknown:
         """Return everybody's roles on the project."""
-        project = self.wanted.project
+        return self.policy_of("project", self.wanted.project)
+
+    def policy_of(self, what: Holder, name: str) -> frozenset[Bound] | Unknown:
+        """Return everybody's roles on a resource."""
         try:
-            return self.connection.permissions(project).policy("project", project)
+            return self.connection.permissions(self.wanted.project).policy(what, name)
         except CloudError as error:
             return unanswered(error, "cloudresourcemanager.googleapis.com getIamPolicy", error.role, self.identity)
 
@@ -184,9 +191,20 @@ class Reader:
         at = Location(bucket or wanted.catalog_bucket, wanted.catalog)
 
         def existing() -> PublishedCatalog:
-            return replace(published(storage.read(at), str(at)), age=storage.age(at))
+            content = storage.read(at)
+            return replace(published(content, str(at)), age=storage.age(at), digest=md5(content))
 
         return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
+
+    def packages(self) -> frozenset[str] | Unknown:
+        """Return the names of the packages in the catalog's bucket; none if there is no bucket."""
+        at, storage = Location(self.wanted.catalog_bucket, PACKAGES), self.connection.storage
+        nothing: frozenset[str] = frozenset()
+
+        def existing() -> frozenset[str]:
+            return frozenset(stored.at.name for stored in storage.objects(at))
+
+        return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, nothing, may_lack=True)
 
     def buckets(self) -> tuple[Json, ...] | Unknown:
         """Return the service's descriptions of the project's buckets."""

@@ -13,6 +13,7 @@ from slipway.base.clock import right_time
 from slipway.google.connection import Connection
 from slipway.google.live import Live, Neighbours, Unknown
 from slipway.google.live_reader import LiveScope, Reader, Recent, all_or_unknown, merged
+from slipway.google.permissions import Bound
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 
 AT_ONCE = 256
@@ -21,6 +22,7 @@ _BUCKETS_AT_ONCE = 32
 ENCRYPTION_FLAG = "--default-encryption-key"
 CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
+_PACKAGES, _GRANTED = "packages", "roles on "
 _POLICY, _PERMITTED = "the project's policy", "the organisation's policy on members"
 
 
@@ -107,6 +109,8 @@ class Snapshot:
             limits=limits.pop(wanted.region, {}),
             limits_elsewhere=limits,
             catalog=self.found(CATALOG),
+            packages=self.found(_PACKAGES),
+            granted=self._granted(),
             buckets=buckets if isinstance(buckets, Unknown) else frozenset(buckets),
             by_hand=frozenset(
                 name for name, body in bodies.items() if not made_by_us(body, catalog=name == wanted.catalog_bucket)
@@ -122,6 +126,11 @@ class Snapshot:
             permitted=self.found(_PERMITTED, ()),
             recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
         )
+
+    def _granted(self) -> Mapping[str, frozenset[Bound]]:
+        """Return the readable policies: a caller that can't read one may still deploy."""
+        policies = {on: self.found(f"{_GRANTED}{on}") for on in self._wanted.granted}
+        return {on: policy for on, policy in policies.items() if not isinstance(policy, Unknown)}
 
     @property
     def _recent(self) -> Mapping[str, tuple[JobKind, Recent, int]]:
@@ -181,6 +190,10 @@ def read(
             snapshot.look_at_quota(wanted.metrics)
         if wanted.catalog_bucket:
             snapshot.ask(CATALOG, reader.catalog)
+        if wanted.packages:
+            snapshot.ask(_PACKAGES, reader.packages)
+        for on, (what, name) in wanted.granted.items():
+            snapshot.ask(f"{_GRANTED}{on}", partial(reader.policy_of, what, name))
         if wanted.neighbours:
             snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
         if wanted.policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -42,6 +43,11 @@ class Location:
 
     def __str__(self) -> str:
         return f"gs://{self.bucket}/{self.name}" if self.name else f"gs://{self.bucket}"
+
+
+def md5(content: bytes) -> str:
+    """Return the MD5 digest of contents, as the service writes it."""
+    return base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode()
 
 
 @dataclass(frozen=True)

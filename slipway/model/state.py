@@ -28,6 +28,7 @@ _ADOPTED_BUCKETS = ("catalog.", "work.")
 BUCKETS_ELSEWHERE = "work@"
 """The beginning of the logical names of work buckets in other regions than the stack's."""
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
+_TEMPLATE = "slipway:components:JobTemplate"
 GENERATION = "slipway:components:PersistentResource"
 REGIONS = "slipway:components:OtherRegions"
 
@@ -108,6 +109,12 @@ class State:
     buckets: tuple[StateResource, ...] = ()
     accounts: tuple[StateResource, ...] = ()
     catalog_bucket: str = ""
+    #: The MD5 digests of the published catalogs, as Cloud Storage has them, by bucket.
+    digests: Mapping[str, str] = field(default_factory=dict)
+    #: By bucket, `Catalog.restored` of the last deployment.
+    restored: Mapping[str, int] = field(default_factory=dict)
+    #: The addresses of packages.
+    packages: frozenset[str] = frozenset()
     #: The stack has the object that lists the clusters made last.
     creation: bool = False
     grants: tuple[StateGrant, ...] = ()
@@ -196,7 +203,9 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {resource.parent: resource for resource in _of(parsed, OBJECT)}
-    catalogs = [resource.text("bucket") for resource in _of(parsed, OBJECT) if resource.parent == _CATALOG]
+    published = [resource for resource in _of(parsed, OBJECT) if resource.parent == _CATALOG]
+    catalogs = [resource.text("bucket") for resource in published]
+    packages = [resource for resource in _of(parsed, OBJECT) if resource.parent == _TEMPLATE]
     accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
     stacks = {resource.name: resource.text("stack") for resource in generations}
@@ -215,6 +224,9 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         buckets=tuple(_placed(parsed, BUCKET, "name")),
         accounts=tuple(_placed(accounts, ACCOUNT, "email")),
         catalog_bucket=catalogs[0] if catalogs else "",
+        digests={each.text("bucket"): digest for each in published if (digest := each.text("md5hash"))},
+        restored=_restored(_of(parsed, _CATALOG)),
+        packages=frozenset(f"gs://{resource.text('bucket')}/{resource.text('name')}" for resource in packages),
         creation=_WORKSPACE in objects,
         catalogs=tuple(catalogs),
         grants=grants,
@@ -238,6 +250,15 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region
         ),
     )
+
+
+def _restored(catalogs: Iterable[_Resource]) -> dict[str, int]:
+    """Return how often each catalog was restored, by its bucket."""
+    times: dict[str, int] = {}
+    for catalog in catalogs:
+        for bucket, number in (catalog.outputs.get("restored") or {}).items():
+            times[bucket] = int(number)
+    return times
 
 
 def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | None:

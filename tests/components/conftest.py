@@ -18,6 +18,7 @@ from components.composition import Composition
 from components.member import Member
 from components.resolution import Given
 from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.deploying.deployment.restoration import Restoration
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
 from tests.builders.stacks import workspace_entry
@@ -175,6 +176,7 @@ class Decided:
             packages=self.templates,
             catalog=self.catalog,
             report=SimpleNamespace(requests=self.requests),
+            restoration=Restoration(),
         )
 
     @property

@@ -277,6 +277,60 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
     assert ended == ["dev-tide", "dev-ostsee"]
 
 
+PROGRAM = Program("dev", "ml")
+OLD, NEW = (f"urn:pulumi:dev::lab::acme:{team}$slipway:index:PersistentResource::cpu-1a2b3c4" for team in ("A", "B"))
+IN_STATE = State(catalog_bucket="acme-dev-ml-catalog")
+
+
+@pytest.mark.parametrize(
+    ("known", "registered_as", "ended", "said"),
+    [
+        (
+            IN_STATE,
+            NEW,
+            False,
+            rf"this deployment offers it.*no longer declares {OLD[:20]}.*pulumi state delete '{OLD[:20]}",
+        ),
+        (State(), NEW, False, "this deployment offers it.*under two names"),
+        (IN_STATE, OLD, False, "this deployment offers it.*--replace.*pulumi up --stack dev without"),
+        (IN_STATE, "", False, "this deployment offers it"),
+        (IN_STATE, NEW, True, ""),
+        (State(), OLD, False, ""),
+        (State(), "", False, ""),
+    ],
+    ids=[
+        "two entries",
+        "two entries, without a catalog",
+        "replaced or tainted",
+        "deleted before it is replaced",
+        "a destruction, after the catalog",
+        "a destruction without a catalog",
+        "the same, before it is registered",
+    ],
+)
+def test_a_cluster_that_the_deployment_declares_is_not_deleted(
+    known: State, registered_as: str, ended: bool, said: str
+) -> None:
+    """Whatever the state has: `pulumi state repair`, or two components of one name, had left two entries. # N1"""
+    guard = StackGuard({}, "dev-ml", ("acme-dev", "us-central1"), known)
+    guard.declared = replace(from_config(PLACE, stack="dev-ml"), program=PROGRAM)
+    guard.ended = ended
+    guard.must_be_undeclared(CLUSTER, OLD, registered_as)  # before anything is planned
+    guard.declared_clusters = lambda: {"cpu-1a2b3c4": "offers it"}
+    guard.must_be_undeclared(CLUSTER.replace("1a2b3c4", "5d6e7f8"), OLD, registered_as)
+    if not said:
+        guard.must_be_undeclared(CLUSTER, OLD, registered_as)
+        return
+    with pytest.raises(SlipwayError, match=f"(?s)cluster cpu-1a2b3c4 is not deleted: {said}"):
+        guard.must_be_undeclared(CLUSTER, OLD, registered_as)
+
+
+def test_a_stack_that_is_taken_down_keeps_no_cluster() -> None:
+    guard = StackGuard({}, "dev-ml", ("acme-dev", "us-central1"), IN_STATE)
+    guard.taken_down, guard.declared_clusters = True, lambda: {"cpu-1a2b3c4": "offers it"}
+    guard.must_be_undeclared(CLUSTER, OLD, NEW)
+
+
 def test_a_destruction_of_a_program_names_what_to_type_there() -> None:
     guard = StackGuard({}, "dev-ml", ("acme-dev", "us-central1"))
     assert (guard.origin.up, guard.origin.command("destroy")) == ("make up STACK=dev-ml", "make destroy STACK=dev-ml")

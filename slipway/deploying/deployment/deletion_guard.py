@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from slipway.authoring.stack.stack import Stack
+from slipway.base.errors import PolicyError
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import (
@@ -124,6 +125,20 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     )
 
 
+def _declared(id_: str, effect: str, origin: Origin, second_entry: str) -> PolicyError:
+    """Return the error of a deletion that the running deployment contradicts. `second_entry`: the URN of an entry of
+    the state that the program does not declare, for the same cluster."""
+    why = "Pulumi deletes it because of an option such as --replace or --target, or because its entry is tainted"
+    fix = f"{origin.up} without such an option; {origin.command('destroy')} deletes the whole stack"
+    if second_entry:
+        why = f"Pulumi's state has the cluster under two names, and the program no longer declares {second_entry}"
+        fix = (
+            f"pulumi state delete '{second_entry}' --stack {origin.stack}, which deletes nothing in Google Cloud; "
+            f"then {origin.up}"
+        )
+    return PolicyError(f"cluster {id_} is not deleted: this deployment {effect}", why=why, fix=fix)
+
+
 class StackGuard:
     """A stack's answers before something of it is deleted. It remembers whose catalogs it has read."""
 
@@ -141,6 +156,10 @@ class StackGuard:
     prefix: str = ""
     #: The stacks that are taken down at once, itself among them: what they need goes with them.
     together: Collection[str] = ()
+    #: Returns the clusters that the running deployment declares, by id, with the effect on each.
+    declared_clusters: Callable[[], Mapping[str, str]] = dict
+    #: The deletion of its catalog has begun, with which a destruction begins.
+    ended: bool = False
 
     def __init__(
         self, environ: Mapping[str, str], stack: str, place: tuple[str, str], known: State | Unknown = _NOTHING
@@ -149,7 +168,7 @@ class StackGuard:
         period that can't be read."""
         self.stack, self.place, self.state = stack, place, known
         self.grace = GracePeriod.of(environ)
-        self._environ = environ
+        self.environ = environ
         self._known = _NOTHING if isinstance(known, Unknown) else known
         self._read: frozenset[str] = frozenset()
         self._one_at_a_time = Lock()
@@ -174,11 +193,26 @@ class StackGuard:
         """Return a reader of one of its places, which failures name where it is not the stack's own."""
         where = "" if place == self.place else f" in {place[1]}"
         scope = LiveScope(*place, catalog_bucket=catalog_bucket)
-        return Reader(connect(self._environ), scope, identity(self._environ), where=where)
+        return Reader(connect(self.environ), scope, identity(self.environ), where=where)
+
+    def must_be_undeclared(self, cluster: str, urn: str, declared_as: str = "") -> None:
+        """Raise PolicyError if the running deployment declares a cluster that Pulumi would delete.
+
+        `cluster`: its full name. `urn`: the entry of the state that Pulumi deletes. `declared_as`: the entry that the
+        program registered for the same cluster; empty if none is known. A destruction begins with the catalog, so
+        until then Pulumi deletes nothing that is declared.
+        """
+        id_ = cluster.rpartition("/")[2]
+        effect = self.declared_clusters().get(id_)
+        if effect is None or self.taken_down or self.ended:
+            return
+        is_second_entry = declared_as not in ("", urn)
+        if is_second_entry or self._known.catalog_bucket:
+            raise _declared(id_, effect, self.origin, urn if is_second_entry else "")
 
     def use(self, subject: GuardSubject) -> InUse | Unknown:
         """Return the use of a resource of the stack."""
-        connection = connect(self._environ)
+        connection = connect(self.environ)
         if subject.cluster:
             return use_of_cluster(connection, subject.cluster)
         # Buckets of other kinds outlive their stack, so their users do not matter.
@@ -228,7 +262,7 @@ class StackGuard:
         name = grant.on.removeprefix("gs://") or project
         # The engine deletes several at once, and their writings of one policy would be each other's conflicts.
         with self._one_at_a_time, suppress(NotFound):
-            connect(self._environ).permissions(project).revoke(what, name, Bound(grant.role, grant.member), stays)
+            connect(self.environ).permissions(project).revoke(what, name, Bound(grant.role, grant.member), stays)
         return next(iter(staying), None)
 
     def release_in_time(

@@ -5,8 +5,8 @@ Pure, but for `prove_stack` and `build_packages`, which read files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from slipway.authoring.template.proof import refuse as refuse_templates
 from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
 from slipway.base.errors import ConfigError, SlipwayError
+from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
     catalog_of,
@@ -31,8 +32,9 @@ from slipway.deploying.deployment.publication import (
     readable,
     template_entry,
 )
+from slipway.deploying.deployment.restoration import Restoration, restoration
 from slipway.deploying.deployment.schedule import with_seasons
-from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.shared_grants import asked_of, by_member
 from slipway.deploying.deployment.summary import (
     doubtful_grants,
     kept_settings,
@@ -129,6 +131,8 @@ class Deployment:
     violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
     errors: tuple[ConfigError, ...] = ()
+    #: What was deleted outside of Pulumi.
+    restoration: Restoration = field(default_factory=Restoration)
 
     def refuse(self, beside: Sequence[SlipwayError] = ()) -> None:
         """Raise ConfigError for templates that can't be deployed, with the errors `beside` them, and PolicyError when
@@ -215,7 +219,9 @@ def plan_deployment(
     old_regions = (former for former in regions_of_old(plan, known) if former not in ("", stack.region))
     catalog = catalog_of(context, stack, plan, entries, old_regions)
     left = former_regions(live, catalog.regions) or None
-    catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
+    writers = metric_writers(proven.templates.values())
+    restores = restoration(known, live, _wanted(stack, plan), by_path(packages).keys(), asked_of(stack, writers))
+    catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live), restored=restores.times))
     known_facts = facts(stack, plan, catalog, report)
     broken = violations(known_facts)
     return Deployment(
@@ -226,11 +232,13 @@ def plan_deployment(
         report=report,
         catalog=catalog,
         packages={name: packages[name] for name in entries},
-        writers=metric_writers(proven.templates.values()),
+        writers=writers,
         facts=known_facts,
         violations=broken,
         errors=(*proven.errors, *errors),
+        restoration=restores,
         warnings=(
+            *restores.warnings(stack.origin),
             *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),
             *("\n  fix: ".join(cluster.spec.closed) for cluster in plan.current if cluster.spec.closed),
@@ -245,6 +253,21 @@ def plan_deployment(
             *of_images(entries, known_templates, now),
         ),
     )
+
+
+def _wanted(stack: Stack, plan: Plan) -> Collection[str]:
+    """Return the names of the declared buckets and accounts. An adopted bucket that its owner deleted is another
+    resource for Pulumi, which creates it."""
+    return {*asked_for(stack).values()} - {*plan.workspace.lost.values()}
+
+
+def by_path(packages: Packages) -> Mapping[str, SourcePackage]:
+    """Return the packages by their names in the catalog's bucket: several templates may have one."""
+    named: dict[str, SourcePackage] = {}
+    for packed in packages.values():
+        for package in packed.values():
+            named[package.path] = package
+    return named
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:

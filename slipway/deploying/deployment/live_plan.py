@@ -40,6 +40,7 @@ from slipway.google.connection import connect
 from slipway.google.credentials import identity
 from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import LiveScope, quota_info
+from slipway.google.permissions import Holder
 from slipway.google.provider_errors import Places
 from slipway.google.quotas import QuotaInfo
 from slipway.google.snapshot import read, skipped
@@ -235,6 +236,9 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], declared: Declar
         project=stack.project,
         region=stack.region,
         catalog_bucket=(known.catalog_bucket or stack.workspace.catalog_bucket) if declared.catalog else "",
+        packages=declared.catalog and bool(known.catalog_bucket),
+        # A stack file's project refreshes the state before each deployment.
+        granted=_granted(known, stack.project) if stack.program and declared.catalog else {},
         buckets=buckets,
         accounts=tuple(dict.fromkeys(accounts)),
         metrics=metrics,
@@ -242,6 +246,19 @@ def _scope(stack: Stack, known: State, metrics: frozenset[str], declared: Declar
         read_quota=QuotaInfo.read if preview else quota_info,
         ends_within=ends_within(stack.clusters),
     )
+
+
+def _granted(known: State, project: str) -> Mapping[str, tuple[Holder, str]]:
+    """Return the resources on which the state has grants, by `StateGrant.on`."""
+    holders: dict[str, tuple[Holder, str]] = {}
+    for grant in known.grants:
+        if not grant.on:
+            holders[grant.on] = "project", project
+        elif grant.on.startswith("gs://"):
+            holders[grant.on] = "bucket", grant.on.removeprefix("gs://")
+        else:
+            holders[grant.on] = "account", grant.on
+    return holders
 
 
 def _taken(live: Live, stack: Stack, known: State) -> list[str]:

@@ -78,6 +78,12 @@ class Plan:
         return tuple(action.living for action in self.retiring if action.living)
 
     @property
+    def declared(self) -> Mapping[str, str]:
+        """The clusters that the deployment declares, by id, with its effect on each."""
+        draining = {action.id: "keeps it until its last job has ended" for action in self.retiring}
+        return {**draining, **{cluster.id: "offers it" for cluster in self.current if not cluster.spec.adopted}}
+
+    @property
     def deleted_by_program(self) -> frozenset[str]:
         """The ids that `up` itself deletes before it makes anything, without failed clusters; also of those still in
         use, as it makes nothing before that has ended."""

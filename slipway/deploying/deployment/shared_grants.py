@@ -80,7 +80,7 @@ def rights(
     roles: dict[str, dict[str, str]] = {account: {} for account in accounts}
     roles |= {account: {"": WRITES_METRICS} for account in writers}
     of_stack = grants(defaultdict(str), "", [f"gs://{work}" for work in works], roles, submitters)
-    return frozenset(_right(grant) for grant in of_stack if grant.on or grant.role != READS)  # the catalog is its own
+    return frozenset(right_of(grant) for grant in of_stack if grant.on or grant.role != READS)  # the catalog is its own
 
 
 def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
@@ -101,7 +101,7 @@ def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
 
 def new_on_project(known: State, asked: Iterable[Right]) -> frozenset[Right]:
     """Return the rights on the project that the stack asks for and the engine has not granted."""
-    return frozenset(right for right in asked if not right[2]) - {_right(grant) for grant in known.grants}
+    return frozenset(right for right in asked if not right[2]) - {right_of(grant) for grant in known.grants}
 
 
 def refuse_crowd(new: Collection[Right], policy: frozenset[Bound] | Unknown, project: str, origin: Origin) -> None:
@@ -182,7 +182,7 @@ def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ..
     return tuple(
         grant
         for grant in known.grants
-        if grant.on not in own and grant.member not in members and _right(grant) not in asked
+        if grant.on not in own and grant.member not in members and right_of(grant) not in asked
     )
 
 
@@ -220,7 +220,7 @@ def shared(
     needs = {whole.stack: _needs(whole) for whole in readable if whole and whole.project == project}
     staying = []
     for grant in grants:
-        stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
+        stacks = tuple(sorted(name for name, needed in needs.items() if right_of(grant) in needed))
         if stacks:
             staying.append(SharedGrant(grant, stacks=stacks))
         elif unread:
@@ -258,7 +258,7 @@ def who_needs(stacks: Sequence[str], quote: str = "") -> str:
     return f"stack {names} needs" if len(stacks) == 1 else f"stacks {names} need"
 
 
-def _right(grant: StateGrant) -> Right:
+def right_of(grant: StateGrant) -> Right:
     return grant.role, grant.member.lower(), grant.on
 
 

@@ -45,6 +45,8 @@ class PublishedCatalog:
     whole: Catalog | None = field(default=None, compare=False)
     #: Ids of those of `clusters` that somebody else made.
     adopted: frozenset[str] = frozenset()
+    #: The MD5 digest of its text, as Cloud Storage has it; empty if it was not read.
+    digest: str = field(default="", compare=False)
 
     def lists(self, cluster_id: str) -> bool:
         """Tell whether the catalog lists a cluster that the stack made."""

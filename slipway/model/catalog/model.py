@@ -33,6 +33,8 @@ from slipway.model.origin import Origin, Program
 SCHEMA = 2
 NAME = "catalog.json"
 """The object's name, in the catalog bucket."""
+PACKAGES = "packages/"
+"""The prefix of the packages' names there."""
 VARIABLE = "SLIPWAY_CATALOG"
 """The environment variable with the address of the catalog in use."""
 HISTORY = "history/"
@@ -109,6 +111,8 @@ class Catalog:
     former_regions: Regions | None = None
     #: Ids of the quotas that jobs draw, by metric, as the service lists them.
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
+    #: How often a deployment restored this catalog, or what its jobs need, after a deletion outside of Pulumi.
+    restored: int | None = None
     #: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
     confirm_above: float = CONFIRM_ABOVE
     #: Members, by the trainer that they may submit as: the project's other stacks leave them their roles.

@@ -37,7 +37,14 @@ STACK = {
         bucket="acme-catalog",
         name="packages/nap-0123456789ab.tar.gz",
     ),
-    **resource("Catalog$gcp:storage/bucketObject:BucketObject", "catalog", bucket="acme-catalog", name="catalog.json"),
+    **resource("Catalog", "catalog", object="catalog.json", restored={"acme-catalog": 2.0}),
+    **resource(
+        "Catalog$gcp:storage/bucketObject:BucketObject",
+        "catalog",
+        bucket="acme-catalog",
+        name="catalog.json",
+        md5hash="aaaa==",
+    ),
     **resource(
         "Workspace$gcp:storage/bucketObject:BucketObject",
         "creation",
@@ -78,10 +85,14 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         submitters=("group::of@acme.example",),
         called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
         catalogs=("acme-catalog",),
+        digests={"acme-catalog": "aaaa=="},
+        restored={"acme-catalog": 2},
+        packages=frozenset({"gs://acme-catalog/packages/nap-0123456789ab.tar.gz"}),
         urns={
+            ("slipway:components:Catalog", "catalog"): f"{HEAD}slipway:components:Catalog::catalog",
             ("slipway:components:PersistentResource", "cpu-1a2b3c4"): (
                 f"{HEAD}slipway:components:PersistentResource::cpu-1a2b3c4"
-            )
+            ),
         },
     )
 

@@ -1,0 +1,160 @@
+"""Deletions outside of Pulumi that leave its state unchanged, found by comparing the state with live state.
+
+Without `--refresh` Pulumi compares a program with its state alone: a deleted catalog, package, bucket or account is
+"unchanged", and submissions fail. A deployment then raises a number in the catalog, so that Pulumi writes the catalog
+again, and a hook uploads missing packages before. Buckets and accounts need a refresh of the state. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from slipway.base.formatting import join
+from slipway.deploying.deployment.shared_grants import Right, right_of
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.live import Live, Unknown
+from slipway.google.permissions import Bound
+from slipway.model.catalog.model import NAME
+from slipway.model.origin import Origin, Program
+from slipway.model.state import State, StateGrant, StateResource
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """What a deployment restores in the catalog's bucket, and what only a refresh of Pulumi's state restores."""
+
+    bucket: str = ""
+    #: The published catalog no longer exists.
+    is_missing: bool = False
+    #: The published catalog is another one than the state has.
+    is_changed: bool = False
+    #: A deployment that did not come to its end has published the catalog.
+    is_interim: bool = False
+    #: The reason why the packages could not be read.
+    unread: str = ""
+    #: The names of packages that the state has and the bucket has not.
+    packages: tuple[str, ...] = ()
+    #: Buckets, by name, and accounts, by address, that the state has and that no longer exist.
+    buckets: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    #: Grants that the state has and that no longer exist.
+    grants: tuple[StateGrant, ...] = ()
+    #: `Catalog.restored` of this deployment.
+    times: int | None = None
+
+    @property
+    def deleted(self) -> str:
+        """Return the buckets and accounts that no longer exist, as text."""
+        return describe(self.buckets, self.accounts)
+
+    def warnings(self, origin: Origin) -> Iterator[str]:
+        # A stack file's project refreshes the state before each deployment.
+        if isinstance(origin, Program):
+            yield from self._refresh_needed(origin)
+        if self.is_missing and not self.deleted:
+            yield (
+                f"gs://{self.bucket}/{NAME} was deleted outside of Pulumi, so users can't submit: this deployment "
+                "restores the catalog"
+            )
+        if self.is_changed and not self.is_interim:
+            yield (
+                f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment published: this deployment "
+                "restores the catalog"
+            )
+        if self.unread:
+            yield f"can't check whether the packages still exist: {self.unread}"
+        if self.packages and not self.buckets:
+            listed = ", ".join(self.packages)
+            yield (
+                f"packages in gs://{self.bucket} were deleted outside of Pulumi, so jobs can't start: this deployment "
+                f"restores {listed}"
+            )
+
+    def _refresh_needed(self, origin: Origin) -> Iterator[str]:
+        deleted = describe(self.buckets, self.accounts, self.grants)
+        if deleted:
+            yield (
+                f"deleted outside of Pulumi, and still in its state: {deleted}\n"
+                "  why: without a refresh Pulumi takes them as unchanged, and users can't submit\n"
+                f"  fix: {origin.command('up', '--refresh')}, which creates them again"
+            )
+
+
+def describe(buckets: Iterable[str], accounts: Iterable[str], grants: Iterable[StateGrant] = ()) -> str:
+    """Return resources as text; empty if there are none."""
+    names = [f"bucket gs://{name}" for name in buckets]
+    names += [f"account {name}" for name in accounts]
+    names += [f"{grant.role} of {grant.member} on {grant.on or 'the project'}" for grant in grants]
+    return join(names)
+
+
+def restoration(
+    known: State | Unknown,
+    live: Live,
+    wanted: Collection[str],
+    packages: Collection[str],
+    asked: Collection[Right] = (),
+) -> Restoration:
+    """Compare the state with live state. `wanted`: the names of the declared buckets, and the addresses of the declared
+    accounts. `packages`: the names of the packages that this deployment publishes. `asked`: the declared rights."""
+    if isinstance(known, Unknown):
+        return Restoration()
+    bucket = known.catalog_bucket
+    before = known.restored.get(bucket)
+    nothing = Restoration(bucket, times=before)
+    if not bucket or live.packages is None:
+        return nothing
+    found = Restoration(
+        bucket,
+        is_missing=live.catalog is None,
+        is_changed=_is_changed(live.catalog, known.digests.get(bucket)),
+        packages=_missing(_in_state(known, packages), live.packages),
+        buckets=_missing(_names(known.buckets) & {*wanted}, live.buckets),
+        accounts=_missing(_names(known.accounts) & {*wanted}, live.service_accounts),
+        times=before,
+    )
+    if found != nothing:
+        found = replace(found, times=(before or 0) + 1)
+    unread = str(live.packages) if isinstance(live.packages, Unknown) else ""
+    under_way = live.deployed is not None and live.deployed.under_way is not None
+    return replace(found, grants=tuple(_revoked(known, live, asked)), is_interim=under_way, unread=unread)
+
+
+def _missing(in_state: frozenset[str], live: Collection[str] | Unknown) -> tuple[str, ...]:
+    """Return the names that the state has and live state has not; none if that is unknown."""
+    if isinstance(live, Unknown):
+        return ()
+    return tuple(sorted(in_state.difference(live)))
+
+
+def _in_state(known: State, packages: Iterable[str]) -> frozenset[str]:
+    """Return the packages that Pulumi's state has: it creates others itself."""
+    return frozenset(name for name in packages if f"gs://{known.catalog_bucket}/{name}" in known.packages)
+
+
+def _names(resources: Iterable[StateResource]) -> frozenset[str]:
+    return frozenset(resource.name for resource in resources)
+
+
+def _is_changed(catalog: PublishedCatalog | Unknown | None, digest: str | None) -> bool:
+    return isinstance(catalog, PublishedCatalog) and digest is not None and catalog.digest != digest
+
+
+def _revoked(known: State, live: Live, asked: Collection[Right]) -> Iterator[StateGrant]:
+    """Yield the declared grants that the state has and the policies have not. A policy of a deleted resource is not
+    read."""
+    members = frozenset(member for _, member, _ in asked)
+    for grant in known.grants:
+        right = right_of(grant)
+        bound = live.granted.get(grant.on)
+        # `asked` has no rights on the catalog's bucket.
+        of_catalog = grant.on == f"gs://{known.catalog_bucket}" and right[1] in members
+        if bound is None or not (of_catalog or right in asked):
+            continue
+        if right not in _rights(grant.on, bound):
+            yield grant
+
+
+def _rights(on: str, bound: Iterable[Bound]) -> frozenset[Right]:
+    return frozenset((each.role, each.member.lower(), on) for each in bound if not each.condition)
