@@ -234,7 +234,9 @@ class Group:
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         stack = "" if self.name == self.run.name else self.name
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, stack)
+        in_state = isinstance(self.state, State) and any(each.name == id_ for each in self.state.clusters)
+        kept = self.hooks.kept if known and in_state else None
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, stack)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""
