@@ -132,6 +132,8 @@ class WorkspaceResources:
                 parent=self._parent,
                 hooks=self._group.hooks.guard,
                 protect=False,
+                # Created first, the deletion of the old grant would take the role of the new one as well.
+                delete_before_replace=True,
                 retain_on_delete=self._group.guard.leaves(grant) or None,
             )
             named = replace(grant, name=self._group.child(self._parent, grant.name))
