@@ -92,7 +92,7 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
             if subject.cluster:
-                must_be_own(stack_of(known), stacks(), args.urn)
+                must_be_own(await stack_of(known), stacks(), args.urn)
             await in_thread(lambda: hold(subject, use, left, once))
             if subject.cluster:  # Not awaited: it looks on while the provider deletes.
                 states = partial(state_of_cluster, os.environ)
@@ -101,10 +101,14 @@ def guard(stacks: Callable[[], Sequence[StackGuard]], state: State | Unknown) ->
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
-def stack_of(known: Mapping[str, Any]) -> str:
-    """Return the stack in the label of a cluster, by its outputs; empty for none."""
-    labels = known.get("effectiveLabels") or known.get("labels") or {}
-    return str(labels.get(STACK_LABEL, ""))
+async def stack_of(known: Mapping[str, Any]) -> str:
+    """Return the stack in the label of a cluster, by its outputs, of which the provider keeps some secret; empty for
+    none."""
+    for key in ("effectiveLabels", "labels"):
+        labels = await pulumi.Output.from_input(known.get(key)).future()
+        if labels:
+            return str(labels.get(STACK_LABEL, ""))
+    return ""
 
 
 def must_be_own(owner: str, stacks: Sequence[StackGuard], urn: str) -> None:

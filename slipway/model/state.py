@@ -129,6 +129,8 @@ class State:
     urns: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
     others: Mapping[str, str] = field(default_factory=dict)
+    #: The engine's names of clusters that no component of Slipway declares, by the clusters' ids.
+    stray_clusters: Mapping[str, str] = field(default_factory=dict)
     #: The workspaces, by the engine's names.
     workspaces: Mapping[str, WorkspacePlace] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
@@ -226,6 +228,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             for resource in _of(parsed, type_)
             if resource.parent != _WORKSPACE
         },
+        stray_clusters={each.text("name"): each.urn for each in _of(parsed, CLUSTER) if each.parent != GENERATION},
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
         adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
         called={account.text("email"): account.text("displayName") for account in accounts},
@@ -378,6 +381,20 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
     if stack in (published, *labels.values()):
         raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, _urns_of(known, foreign))
     raise renamed(owner, stack, origin)
+
+
+def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> None:
+    """Raise ConfigError where the state has one of the stack's own `clusters` (ids) a second time, as after `pulumi
+    import`: Pulumi would delete the cluster as one that no program declares, and no guard would ask for its jobs."""
+    doubles = {id_: urn for id_, urn in known.stray_clusters.items() if id_ in clusters}
+    if not doubles:
+        return
+    forget = [f"{forgetting(origin.stack, urn)} --force" for urn in doubles.values()]
+    raise ConfigError(
+        f"cluster {join(sorted(doubles))} is in the state a second time, so nothing was changed",
+        why="`pulumi import` added it; Pulumi would delete the cluster, because no program declares that entry",
+        fix="\n".join(("remove the entry from the state, which deletes nothing, and deploy again:", *forget)),
+    )
 
 
 def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
