@@ -9,7 +9,8 @@ from typing import Any
 import pulumi
 
 from slipway.deploying.deployment.package_restoration import restore_for_catalog
-from slipway.google.catalog.document import write
+from slipway.google.catalog.document import PublishedCatalog, write
+from slipway.google.live import Unknown
 from slipway.model.catalog import model
 from slipway.model.facts import CATALOG
 
@@ -85,13 +86,16 @@ class Catalog(Component):
             content=write(made.catalog),
             content_type="application/json",
             cache_control="no-cache",
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[*others, *rest, *([creation.object] if creation else [])],
-                hooks=self._hooks(group, name),
-                # An overwritten object may have others of these. They would replace it: the new object is written over
-                # the old one, whose deletion then takes the new publication.
-                ignore_changes=["cacheControl", "contentType"],
+            opts=pulumi.ResourceOptions.merge(
+                pulumi.ResourceOptions(
+                    parent=self,
+                    depends_on=[*others, *rest, *([creation.object] if creation else [])],
+                    hooks=self._hooks(group, name),
+                    # An overwritten object may have others of these. They would replace it: the new object is written
+                    # over the old one, whose deletion then takes the new publication.
+                    ignore_changes=["cacheControl", "contentType"],
+                ),
+                group.hooks.kept if self._is_published(group) else None,
             ),
         )
         self._kept = workspace.keep_shared(published.name)
@@ -120,3 +124,11 @@ class Catalog(Component):
         return pulumi.ResourceHookBinding(
             before_create=writing, before_update=writing, before_delete=group.hooks.guard.before_delete
         )
+
+    @staticmethod
+    def _is_published(group: Group) -> bool:
+        """Return whether the catalog exists in the bucket that the engine knows: a replacement would delete it."""
+        state, deployment = group.state, group.deployment
+        if isinstance(state, Unknown) or not isinstance(deployment.live.catalog, PublishedCatalog):
+            return False
+        return state.catalog_bucket == deployment.stack.workspace.catalog_bucket

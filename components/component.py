@@ -39,7 +39,7 @@ class Component(Member):
         self.name = lasting_name(name, self.options)
         self.constructed_at = constructed_at()
         refuse_other(type(self), self.name, args)
-        refuse_unfit(self)
+        refuse_unfit(type(self).__name__, self.name, self.options)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)

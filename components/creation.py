@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 NAME = "creation"  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
+PREVIEW = "pulumi preview: a saved plan can't create clusters, so run `pulumi up` without --plan"
+"""A value of the object in a preview. The engine rejects a saved plan with it, before any cluster is created: a plan
+can't have the import of a cluster that does not exist yet."""
 
 
 class Creation:
@@ -68,7 +71,12 @@ class Creation:
         after: Sequence[pulumi.Resource] = (),
     ) -> None:
         """Declare the object, `after` what all clusters need."""
-        content = {"clusters": sorted(self._ids), "at": self._decision.now.isoformat(timespec="seconds")}
+        content = {
+            "clusters": sorted(self._ids),
+            # Another time makes the engine call the hook again for clusters that failed.
+            "at": self._decision.now.isoformat(timespec="seconds"),
+            "by": PREVIEW if pulumi.runtime.is_dry_run() else "pulumi up",
+        }
         self.object = storage.BucketObject(
             name,
             bucket=bucket,

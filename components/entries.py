@@ -20,22 +20,13 @@ from slipway.model.cluster import PROTECT
 
 from .args import key_of, paths, write
 from .member import Member
+from .namesakes import noted
+from .options import OPTIONS, parent_with_deleted_with, rejected
 from .resolution import Given
 
 _NETWORK = re.compile(r"((.*/)?projects/(?P<project>[^/]+)/global/networks/)?(?P<name>[a-z][a-z0-9-]*)")
 _CLUSTERS, _WORKSPACE, _QUOTA = (f"slipway:{key}" for key in ("persistentResources", "workspace", "quota"))
 _KINDS = {"workspace": "workspace", "clusters": "cluster", "templates": "template", "quota": "quota"}
-_UNFIT = {
-    "ignore_changes": (
-        "each edit of its arguments makes a new generation, whatever the engine ignores",
-        'leave the argument as it is; `replacement="protect"` refuses an edit',
-    ),
-    "retain_on_delete": (
-        "the old generation of an edited cluster would run on, and cost, for good",
-        "leave it out; `protect=True` refuses a deletion",
-    ),
-}
-"""Pulumi's options that no cluster can have."""
 _SIGN_IN = ("impersonate_service_account", "billing_project", "access_token", "credentials")
 A_NUMBER = "123456789012"
 """The number of any project, where none is read."""
@@ -150,12 +141,17 @@ async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | 
             )
 
 
-def refuse_unfit(component: Member) -> None:
-    """Raise ArgumentError for an option of a cluster that would break its promise in silence."""
-    for option, (why, fix) in _UNFIT.items() if component.kind == "cluster" else ():
-        if getattr(component.options, option):
-            who = f"{type(component).__name__} {component.name}"
-            raise ArgumentError(f"{who}: {option} is no option of a cluster", why=why, fix=fix)
+def refuse_unfit(kind: str, name: str, options: pulumi.ResourceOptions) -> None:
+    """Raise ArgumentError for an option that would break a component's promise in silence. `kind`: the component's
+    class."""
+    for option_name, option in rejected(options, kind):
+        raise ArgumentError(f"{kind} {name}: {option_name} is no option of a {kind}", why=option.why, fix=option.fix)
+    if parent := parent_with_deleted_with(options, noted()):
+        raise ArgumentError(
+            f"{kind} {name}: its parent {parent} has deleted_with, which Pulumi passes to every child",
+            why=OPTIONS["deleted_with"].why,
+            fix=f"leave deleted_with of {parent} out, or declare {name} below another parent",
+        )
 
 
 def refuse_alternatives(stack: Stack) -> None:

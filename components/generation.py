@@ -33,6 +33,8 @@ class Surroundings:
     #: Asked before a deletion. Without any a cluster is deleted whoever uses it.
     hooks: pulumi.ResourceHookBinding | None = None
     opts: pulumi.ResourceOptions | None = None
+    #: The options of a cluster that the engine knows; None for another one, which is imported if it exists.
+    kept: pulumi.ResourceOptions | None = None
     #: The stack in the clusters' labels, where a program may have several.
     stack: str = ""
     #: Receives the URNs of the clusters that are registered, by id.
@@ -84,9 +86,7 @@ def current(
         return Generation(cluster.id, facts, {"adopted": True}, around.opts)
     spec = cluster.marked(stack)
     full, place, outputs = _place(cluster.id, spec.region, around)
-    options = pulumi.ResourceOptions(
-        import_=full if cluster.import_ else None, ignore_changes=_MOVES, hooks=around.hooks
-    )
+    options = _options(full if cluster.import_ else "", _MOVES, around)
     if creation and not cluster.import_:
         options = pulumi.ResourceOptions.merge(options, creation.taken_over(cluster.id, full))
     # One body for the hook and the provider: otherwise it would plan to replace the imported cluster.
@@ -101,7 +101,7 @@ def current(
 def retiring(living: PersistentResource, facts: Mapping[str, Any], around: Surroundings) -> Generation:
     """Declare a cluster that still has work. It stays unchanged until a later deployment drops it."""
     full, place, outputs = _place(living.id, living.region, around)
-    options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=around.hooks)
+    options = _options(full, ["*"], around)
     inputs = {**place, "resource_pools": [pool.request() for pool in living.spec.pools]}
     return _registered(Generation(living.id, facts, outputs, around.opts, inputs, options), living.id, around)
 
@@ -110,6 +110,15 @@ def _registered(generation: Generation, id_: str, around: Surroundings) -> Gener
     if generation.cloud_urn is not None:
         around.registered[id_] = generation.cloud_urn
     return generation
+
+
+def _options(full: str, ignored: list[str], around: Surroundings) -> pulumi.ResourceOptions:
+    """Return the options of a cluster's resource. `full`: the full name of an existing cluster, otherwise empty."""
+    options = pulumi.ResourceOptions(ignore_changes=ignored, hooks=around.hooks)
+    if not full:
+        return options
+    more = pulumi.ResourceOptions(import_=full) if around.kept is None else around.kept
+    return pulumi.ResourceOptions.merge(options, more)
 
 
 def record_regions(name: str, regions: Iterable[str]) -> None:

@@ -22,7 +22,7 @@ from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.model.origin import Program
-from slipway.model.state import GENERATION, State, refuse_move
+from slipway.model.state import GENERATION, State, refuse_doubles, refuse_move
 
 from .creation import NAME, Creation
 from .decision import decide, tell
@@ -143,6 +143,7 @@ class Group:
         places = file.places if file else lambda _: ()
         decision = decide(run, stack, state, declared, folders, places)
         self.deployment = first = decision.deployment
+        self._refuse_doubles()
         if not guard.taken_down:
             tell(run, decision, state, self._unknown(), publishes=declared.catalog, needless=self._needless)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
@@ -154,6 +155,15 @@ class Group:
             guard.foretell()
         elif not run.preview:
             first.refuse()
+
+    def _refuse_doubles(self) -> None:
+        """Raise ConfigError where the state has a cluster of the group a second time."""
+        if isinstance(self.state, Unknown):
+            return
+        plan = self.deployment.plan
+        planned = [*(cluster.id for cluster in plan.current), *(action.id for action in plan.retiring)]
+        known = [cluster.name for cluster in self.state.clusters]
+        refuse_doubles(self.state, {*planned, *known}, self.deployment.stack.origin)
 
     def _read(self, file: Document | None) -> Stack:
         """Return the stack that the components declare. Raises StackErrors with every mistake."""
@@ -235,7 +245,9 @@ class Group:
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         stack = "" if self.name == self.run.name else self.name
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, stack, self.hooks.clusters)
+        in_state = isinstance(self.state, State) and any(each.name == id_ for each in self.state.clusters)
+        kept = self.hooks.kept if known and in_state else None
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, stack, self.hooks.clusters)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

@@ -26,7 +26,8 @@ from slipway.deploying.deployment.destruction import must_be_decided, must_keep_
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
-from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
+from slipway.model.labels import STACK_LABEL
+from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, belongs_elsewhere, grant_of
 
 from .engine import beside, in_thread
 
@@ -95,6 +96,8 @@ def guard(
                 return
         if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
+            if subject.cluster:
+                must_be_own(await stack_of(known), stacks(), args.urn)
             for stack in stacks() if subject.cluster else ():
                 stack.must_be_undeclared(subject.cluster, args.urn, registered_as(subject.names[0]))
             await in_thread(lambda: hold(subject, use, left, once))
@@ -105,6 +108,25 @@ def guard(
                 beside(lambda: tell_of_deletion(subject, states, pulumi.log.info))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
+
+
+async def stack_of(known: Mapping[str, Any]) -> str:
+    """Return the stack in the label of a cluster, by its outputs, of which the provider keeps some secret; empty for
+    none."""
+    for key in ("effectiveLabels", "labels"):
+        labels = await pulumi.Output.from_input(known.get(key)).future()
+        if labels:
+            return str(labels.get(STACK_LABEL, ""))
+    return ""
+
+
+def must_be_own(owner: str, stacks: Sequence[StackGuard], urn: str) -> None:
+    """Raise ConfigError where a cluster is another stack's, which may offer it: `pulumi state move` moves states, and
+    no cluster. `owner`: the stack in its label. A program that has decided nothing does not know its stacks."""
+    if not owner or any(stack.undecided or stack.stack == owner for stack in stacks):
+        return
+    origin = next(iter(stacks)).origin
+    raise belongs_elsewhere(f"cluster {urn.rpartition('::')[2]}", owner, origin, [urn])
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], replaced: Callable[[str], bool]) -> bool:

@@ -15,6 +15,7 @@ import pulumi
 
 from slipway.base.errors import Fault
 from slipway.deploying.deployment.deletion_guard import StackGuard
+from slipway.deploying.deployment.replacement import replacement_rejected
 from slipway.google.failures import CloudError
 from slipway.google.live import Unknown
 from slipway.google.provider_errors import Places, meaning_of
@@ -24,6 +25,7 @@ from .engine import in_thread
 from .guard import guard
 
 MAKES = "slipway-create-v1"
+KEEPS = "slipway-keep-v1"
 TROUBLE = "slipway-trouble-v1"
 _DONE = {"create": "made", "update": "changed", "delete": "deleted"}
 
@@ -48,12 +50,19 @@ class Hooks:
         self.clusters: dict[str, pulumi.Output[str]] = {}
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
         self.making = pulumi.ResourceHook(MAKES, self._make)
+        keeps = keeping(pulumi.get_stack())
+        #: The options of a resource that exists and that the engine knows. Such a resource needs no import, with which
+        #: the engine would reject a replacement and give advice that no program can follow. The replacement is created
+        #: first, and the hook rejects that.
+        self.kept = pulumi.ResourceOptions(
+            hooks=pulumi.ResourceHookBinding(before_create=[keeps]), delete_before_replace=False
+        )
         self._places = places
         self.makers: dict[str, Callable[[], Awaitable[None]]] = {}
         trouble = explaining(os.environ, may_try_again, places)
         #: Binds the explanation of errors to a resource.
         self.explained = bound(trouble)
-        every: Sequence[Any] = (trouble, self.making, *(self.guard.before_delete or ()))
+        every: Sequence[Any] = (trouble, self.making, keeps, *(self.guard.before_delete or ()))
         self.registered = pulumi.Output.from_input(cast(Any, registered(every)))
 
     def _registered_as(self, id_: str) -> str:
@@ -71,6 +80,16 @@ class Hooks:
                 if error.reason:
                     error.fix = error.reason.way_out(self._places(error.reason.keys))
                 raise
+
+
+def keeping(stack: str) -> pulumi.ResourceHook:
+    """Register the hook that rejects the replacement of a resource, in a preview as well. The engine creates the
+    replacement first, so nothing is deleted."""
+
+    async def before_create(args: pulumi.ResourceHookArgs) -> None:
+        raise replacement_rejected(args.urn, args.type, args.name, stack)
+
+    return pulumi.ResourceHook(KEEPS, before_create, pulumi.ResourceHookOptions(on_dry_run=True))
 
 
 def explaining(

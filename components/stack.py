@@ -10,7 +10,7 @@ import pulumi
 
 from .args import Entry
 from .catalog import Catalog, CatalogArgs
-from .entries import ArgumentError
+from .entries import ArgumentError, refuse_unfit
 from .job_template import JobTemplate, JobTemplateArgs
 from .options import lasting_name
 from .persistent_resource import PersistentResource, PersistentResourceArgs
@@ -104,8 +104,9 @@ class Stack(pulumi.ComponentResource):
                 why="without one there is no catalog that would name them",
                 fix="`workspace: {}` among its arguments, or leave them out",
             )
-        super().__init__(TYPE, name, {}, opts)
         given = opts or pulumi.ResourceOptions()
+        refuse_unfit("Stack", name, given)
+        super().__init__(TYPE, name, {}, opts)
         # The components look for it among their own options.
         below = pulumi.ResourceOptions(parent=self, depends_on=given.depends_on)
         name = lasting_name(name, given)

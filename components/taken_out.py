@@ -18,11 +18,12 @@ from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.summary import outliving
+from slipway.deploying.deployment.workspace_plan import trainer_owner
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.facts import WORKSPACE
 from slipway.model.origin import Program
-from slipway.model.state import State, StateGrant
+from slipway.model.state import State, StateGrant, belongs_elsewhere
 
 from .engine import EngineRun, destroys
 from .group import group_name, prefix
@@ -69,12 +70,20 @@ class TakenOut(Leaving):
         """Raise SlipwayError where a job needs it, or a cluster of its own would be left."""
         if self.at.left:
             return
+        self._must_be_own()
         if self._run.world is None:
             must_leave_none(self)
         out = "down" if self._destroys else "out"
         stays = f"Workspace {self.at.name} can't be taken {out}, so nothing was changed"
         then = "then again" if self._destroys else f"then again, or put Workspace {self.at.name} back"
         must_be_idle(self.use(GuardSubject()), stays, then=then)
+
+    def _must_be_own(self) -> None:
+        """Raise ConfigError where another stack made it: `pulumi state move` moves states, and nothing in the cloud."""
+        owners = {trainer_owner(self._known.called.get(account.name, "")) for account in self._known.accounts}
+        if owner := min(owners - {"", self.stack}, default=""):
+            urn = self._all.urns.get((WORKSPACE, self.component))
+            raise belongs_elsewhere(f"Workspace {self.at.name}", owner, self.origin, [urn] if urn else ())
 
     def foretell(self) -> None:
         """Tell what becomes of it."""

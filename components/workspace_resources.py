@@ -11,7 +11,7 @@ import pulumi
 from slipway.deploying.deployment.workspace_plan import trainer_display_name, trainer_owner
 from slipway.google.live import Unknown
 from slipway.model.facts import WORKSPACE
-from slipway.model.state import StateGrant
+from slipway.model.state import State, StateGrant
 
 from .gcp import projects, serviceaccount, storage
 from .group import Group
@@ -27,6 +27,8 @@ class WorkspaceResources:
         """Declare nothing yet. `parent`: the workspace."""
         self._parent, self._group = parent, group
         self._ignored = parent.options.ignore_changes or []
+        state = State() if isinstance(group.state, Unknown) else group.state
+        self._known = {each.name for each in (*state.buckets, *state.accounts)}
         #: The logical names.
         self.named: dict[str, str] = {}
         self.made: dict[str, Any] = {}
@@ -46,6 +48,7 @@ class WorkspaceResources:
         group, existing = self._group, _known(self._group.deployment.live.buckets)
         theirs = name in group.deployment.plan.workspace.adopted
         keep, changes = theirs or not of_catalog, bool(rules) and not theirs
+        imported = name in existing and (changes or theirs)
         settings: dict[str, Any] = {}
         if changes:
             settings = {
@@ -72,13 +75,15 @@ class WorkspaceResources:
                 name=name,
                 project=group.project,
                 location=(region or group.region).upper(),
-                opts=pulumi.ResourceOptions(
-                    parent=self._parent,
-                    import_=name if name in existing and (changes or theirs) else None,
-                    ignore_changes=self._ignored if changes else ["*"],
-                    protect=None if rules else False,
-                    retain_on_delete=keep,
-                    hooks=None if keep else group.hooks.guard,
+                opts=pulumi.ResourceOptions.merge(
+                    pulumi.ResourceOptions(
+                        parent=self._parent,
+                        ignore_changes=self._ignored if changes else ["*"],
+                        protect=None if rules else False,
+                        retain_on_delete=keep,
+                        hooks=None if keep else group.hooks.guard,
+                    ),
+                    self._existing(name, imported, name in self._known),
                 ),
                 **settings,
             ),
@@ -89,6 +94,7 @@ class WorkspaceResources:
         """Declare an account, unless it is the program's `own`. An `old` one stays unchanged."""
         group, known = self._group, _known(self._group.deployment.live.service_accounts)
         there = email in known
+        full = f"projects/{group.project}/serviceAccounts/{email}"
         self.named[email], self.made[email] = (
             logical,
             own
@@ -97,17 +103,26 @@ class WorkspaceResources:
                 account_id=email.partition("@")[0],
                 project=group.project,
                 display_name=trainer_display_name(group.name),
-                opts=pulumi.ResourceOptions(
-                    parent=self._parent,
-                    import_=f"projects/{group.project}/serviceAccounts/{email}" if there and not old else None,
-                    ignore_changes=["*"] if old else ["displayName", "description", *self._ignored],
-                    protect=False if old else None,
-                    # An adopted account: its display name tells, which is never changed.
-                    retain_on_delete=there and not trainer_owner(known[email]),
-                    hooks=group.hooks.guard,
+                opts=pulumi.ResourceOptions.merge(
+                    pulumi.ResourceOptions(
+                        parent=self._parent,
+                        ignore_changes=["*"] if old else ["displayName", "description", *self._ignored],
+                        protect=False if old else None,
+                        # An adopted account: its display name tells, which is never changed.
+                        retain_on_delete=there and not trainer_owner(known[email]),
+                        hooks=group.hooks.guard,
+                    ),
+                    self._existing(full, there and not old, email in self._known),
                 ),
             ),
         )
+
+    def _existing(self, id_: str, exists: bool, known: bool) -> pulumi.ResourceOptions:
+        """Return the options of a resource that `exists`: the engine imports it by its id, unless it is `known` to the
+        engine, which may then not replace it."""
+        if exists and known:
+            return self._group.hooks.kept
+        return pulumi.ResourceOptions(import_=id_ if exists else None)
 
     def declare(self, grants: Iterable[StateGrant]) -> None:
         """Declare grants, by their logical names."""
@@ -117,6 +132,8 @@ class WorkspaceResources:
                 parent=self._parent,
                 hooks=self._group.hooks.guard,
                 protect=False,
+                # Created first, the deletion of the old grant would take the role of the new one as well.
+                delete_before_replace=True,
                 retain_on_delete=self._group.guard.leaves(grant) or None,
             )
             named = replace(grant, name=self._group.child(self._parent, grant.name))

@@ -44,7 +44,7 @@ _REFUSED = re.compile(
     r"|failed to generate Google Cloud |ACTIONS_ID_TOKEN_REQUEST_"
 )
 _LONGEST = 300
-_BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
+_BEGINS = re.compile(r'^(?P<indent> *)error: (?:Preview failed: )?(?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
 
@@ -144,6 +144,34 @@ _RULES = (
         "the stack is currently locked by",
         "another run has this stack, or one that was killed had it",
         'see that none is still going, then make cancel STACK=NAME: docs/runbook.md, "A run that was killed"',
+    ),
+    (
+        "previously-imported resources that still specify an ID may not be replaced",
+        "Pulumi was told to replace a resource of which the cloud can have only one by that name",
+        (
+            "change no import: leave out --replace and --target-replace, and after `pulumi state taint` type `pulumi "
+            "state untaint URN`; for a new cluster, raise its `generation`: docs/pulumi-commands.md"
+        ),
+    ),
+    (
+        r"violates plan: |is not allowed by the plan: ",
+        "the saved plan does not allow it: a plan can't create clusters, and it ends with the next edit or deployment",
+        "pulumi up without --plan; its own preview shows the same steps: docs/pulumi-commands.md",
+    ),
+    (
+        "was not specified in --target list",
+        "--target left out a resource that the targeted one needs",
+        "pulumi up without --target: only a whole deployment publishes clusters: docs/pulumi-commands.md",
+    ),
+    (
+        r"Target '.*' could not be found in the stack",
+        "--target, --replace or --exclude names a resource that the state does not have",
+        "pulumi up without the flag; `pulumi stack --show-urns` lists the names: docs/pulumi-commands.md",
+    ),
+    (
+        r"hook \"slipway-[\w-]+\" was not registered",
+        "the command deletes something without the program, which guards running jobs; nothing of that was deleted",
+        "pulumi destroy --run-program: docs/pulumi-commands.md",
     ),
     (
         "failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)",

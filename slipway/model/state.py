@@ -136,6 +136,8 @@ class State:
     urns: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
     others: Mapping[str, str] = field(default_factory=dict)
+    #: The engine's names of clusters that no component of Slipway declares, by the clusters' ids.
+    stray_clusters: Mapping[str, str] = field(default_factory=dict)
     #: The workspaces, by the engine's names.
     workspaces: Mapping[str, WorkspacePlace] = field(default_factory=dict)
     #: The facts that the workspace published; empty in a state of 0.1.0.
@@ -238,6 +240,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             for resource in _of(parsed, type_)
             if resource.parent != _WORKSPACE
         },
+        stray_clusters={each.text("name"): each.urn for each in _of(parsed, CLUSTER) if each.parent != GENERATION},
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
         adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
         called={account.text("email"): account.text("displayName") for account in accounts},
@@ -385,10 +388,60 @@ def refuse_move(
     )
 
 
-def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Origin) -> None:
-    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id, the stack in its label."""
-    if called := {alive.get(cluster.name, "") for cluster in known.clusters} - {"", stack}:
-        raise renamed(min(called), stack, origin)
+def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Origin, published: str = "") -> None:
+    """Raise ConfigError when the state has clusters that are another stack's.
+
+    `alive`: by id, the stack in its label. `published`: the stack in the published catalog. Clusters beside those of
+    the stack itself were moved here; clusters that are all another's tell that the stack was renamed.
+    """
+    labels = {cluster.name: alive.get(cluster.name, "") for cluster in known.clusters}
+    foreign = {id_: label for id_, label in labels.items() if label not in ("", stack)}
+    if not foreign:
+        return
+    owner = min(foreign.values())
+    if stack in (published, *labels.values()):
+        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, _urns_of(known, foreign))
+    raise renamed(owner, stack, origin)
+
+
+def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> None:
+    """Raise ConfigError where the state has one of the stack's own `clusters` (ids) a second time, as after `pulumi
+    import`: Pulumi would delete the cluster as one that no program declares, and no guard would ask for its jobs."""
+    doubles = {id_: urn for id_, urn in known.stray_clusters.items() if id_ in clusters}
+    if not doubles:
+        return
+    forget = [f"{forgetting(origin.stack, urn)} --force" for urn in doubles.values()]
+    raise ConfigError(
+        f"cluster {join(sorted(doubles))} is in the state a second time, so nothing was changed",
+        why="`pulumi import` added it; Pulumi would delete the cluster, because no program declares that entry",
+        fix="\n".join(("remove the entry from the state, which deletes nothing, and deploy again:", *forget)),
+    )
+
+
+def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
+    """Return the error of what another stack made, which `pulumi state move` moved into the state of this one."""
+    forget = [forgetting(origin.stack, urn) for urn in sorted(urns) or ["URN"]]
+    return ConfigError(
+        f"{subject} belongs to stack {owner}, so nothing was changed",
+        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {owner}",
+        fix="\n".join(
+            (
+                "remove it from the state, which deletes nothing:",
+                *forget,
+                f"then deploy {owner}, which takes it over again",
+            )
+        ),
+    )
+
+
+def forgetting(stack: str, urn: str) -> str:
+    """Return the command that removes a resource from a state, with its children, and deletes nothing."""
+    quoted = urn if urn == "URN" else f"'{urn}'"
+    return f"pulumi state delete --stack {stack} --target-dependents {quoted}"
+
+
+def _urns_of(known: State, clusters: Collection[str]) -> list[str]:
+    return [urn for (type_, name), urn in known.urns.items() if type_ == GENERATION and name in clusters]
 
 
 def renamed(old: str, new: str, origin: Origin) -> ConfigError:
@@ -396,7 +449,9 @@ def renamed(old: str, new: str, origin: Origin) -> ConfigError:
     return ConfigError(
         f"{origin.unit} {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
-        fix=origin.back_to(old),
+        fix=f"{origin.back_to(old)}\n"
+        f"or, after `pulumi state move`, remove from the state what belongs to {old}, and deploy {old}:\n"
+        f"{forgetting(origin.stack, 'URN')}",
     )
 
 

@@ -21,6 +21,7 @@ from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.restoration import Restoration
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
+from slipway.model.state import State
 from tests.builders.stacks import workspace_entry
 
 PROJECT, REGION = "acme-dev", "us-central1"
@@ -140,6 +141,8 @@ class Decided:
     quota: Any = None
     live: Live = NOTHING
     plan: WorkspacePlan = field(default_factory=WorkspacePlan)
+    #: The engine's.
+    state: State = field(default_factory=State)
     trainers: Mapping[str, Any] = field(default_factory=dict)
     writers: frozenset[str] = frozenset()
     work_elsewhere: Mapping[str, str] = field(default_factory=dict)

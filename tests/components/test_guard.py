@@ -13,7 +13,7 @@ from components.composition import composition
 from components.guard import check, ends_stack, hold, tell_of_deletion
 from components.workspace import Workspace, WorkspaceArgs
 from slipway.authoring.stack.stack import from_config
-from slipway.base.errors import SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.destruction import must_be_decided
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
@@ -350,3 +350,31 @@ def test_before_a_program_has_decided_nothing_takes_its_catalog(monkeypatch: pyt
         assert "pulumi preview --stack dev" in str(refused.value)
 
     declared(program)
+
+
+@pytest.mark.parametrize("key", ["effectiveLabels", "labels"])
+@pytest.mark.parametrize("is_secret", [True, False])
+def test_the_stack_of_a_cluster_is_read_from_its_labels(key: str, is_secret: bool) -> None:
+    """The provider keeps the effective labels secret."""
+    labels = {"slipway-stack": "prod-ml"}
+
+    def program() -> None:
+        known = {key: pulumi.Output.secret(labels) if is_secret else labels}
+
+        async def read() -> None:
+            assert await module.stack_of(known) == "prod-ml"
+            assert await module.stack_of({}) == ""
+
+        pulumi.Output.from_input(read())
+
+    declared(program)
+
+
+def test_a_cluster_of_another_stack_is_not_deleted() -> None:
+    urn = "urn:pulumi:dev::slipway::slipway:components:PersistentResource$gcp:x:X::cpu-1a2b3c4"
+    stacks = [StackGuard({}, name, ("acme", "us-central1")) for name in ("dev-ml", "dev-eu")]
+    for owner in ("", "dev-ml", "dev-eu"):
+        module.must_be_own(owner, stacks, urn)
+    with pytest.raises(ConfigError, match="cluster cpu-1a2b3c4 belongs to stack prod-ml") as rejection:
+        module.must_be_own("prod-ml", stacks, urn)
+    assert "pulumi state delete" in str(rejection.value) and f"'{urn}'" in str(rejection.value)

@@ -1,7 +1,10 @@
 """Pulumi's options on each component, and on the children that it declares. # N33 # N34"""
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pulumi
@@ -11,8 +14,11 @@ from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
+from components.options import OPTIONS, Effect
+from components.stack import Stack, StackParts
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every
 from tests.docs.test_components import lay_out
+from tests.local.conftest import ROOT
 
 POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
 SUBMITTERS = ["group:ml@acme.example"]
@@ -164,13 +170,119 @@ def test_changes_to_ignore_reach_buckets_and_accounts() -> None:
     assert ignoring == {"Bucket", "Account"}, "what is published follows the program"
 
 
+OF_EVERY_KIND: Mapping[str, Callable[[], Any]] = {
+    "deleted_with": lambda: gcp.storage.Bucket("theirs", location="US"),
+    "replacement_trigger": lambda: "2",
+    "replace_with": lambda: [gcp.storage.Bucket("theirs", location="US")],
+    "id": lambda: "cpu",
+    "urn": lambda: "urn:pulumi:dev::slipway::slipway:index:PersistentResource::research",
+    "state_migrations": lambda: [lambda args: None],
+}
+OF_A_CLUSTER: Mapping[str, Callable[[], Any]] = {
+    "ignore_changes": lambda: ["pools"],
+    "retain_on_delete": lambda: True,
+}
+
+
 @pytest.mark.parametrize(
-    "options", [pulumi.ResourceOptions(ignore_changes=["pools"]), pulumi.ResourceOptions(retain_on_delete=True)]
+    ("kind", "option"),
+    [*product(KINDS, OF_EVERY_KIND), *product(["PersistentResource"], OF_A_CLUSTER)],
 )
-def test_options_that_would_break_a_clusters_promise_are_refused(options: pulumi.ResourceOptions) -> None:
-    (option,) = (key for key in ("ignore_changes", "retain_on_delete") if getattr(options, key))
-    with pytest.raises(pulumi.RunError, match=f"PersistentResource research: {option}"):
-        made(lambda: program({"PersistentResource": options}))
+def test_an_option_that_would_break_a_components_promise_is_rejected(kind: str, option: str) -> None:
+    value = {**OF_EVERY_KIND, **OF_A_CLUSTER}[option]
+
+    def build() -> None:
+        program({kind: pulumi.ResourceOptions(**{option: value()})})
+
+    with pytest.raises(pulumi.RunError, match=f"{kind} .*: {option} is no option of a {kind}") as rejection:
+        made(build)
+    assert OPTIONS[option].fix in str(rejection.value)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "Stack"])
+def test_deleted_with_of_a_parent_is_rejected(kind: str) -> None:
+    """Pulumi passes the option to every child, and a child can't take it off."""
+
+    def build() -> None:
+        theirs = gcp.storage.Bucket("theirs", location="US")
+        lab = pulumi.ComponentResource("team:Lab", "lab", {}, pulumi.ResourceOptions(deleted_with=theirs))
+        team = pulumi.ComponentResource("team:Team", "vision", {}, pulumi.ResourceOptions(parent=lab))
+        below = pulumi.ResourceOptions(parent=team)
+        if kind == "Stack":
+            Stack("ml", StackParts(), below)
+        else:
+            program({kind: below})
+
+    with pytest.raises(pulumi.RunError, match="parent lab has deleted_with") as rejection:
+        made(build)
+    assert "leave deleted_with of lab out" in str(rejection.value)
+
+
+def test_a_stack_rejects_the_same_options() -> None:
+    with pytest.raises(pulumi.RunError, match="Stack ml: replacement_trigger is no option of a Stack"):
+        made(lambda: Stack("ml", StackParts(), pulumi.ResourceOptions(replacement_trigger="2")))
+
+
+def test_every_option_of_pulumi_has_a_known_effect() -> None:
+    """A new option of a later Pulumi fails here: decide whether a component honors, ignores or rejects it."""
+    constructor = set(inspect.signature(pulumi.ResourceOptions.__init__).parameters) - {"self"}
+    attributes = set(vars(pulumi.ResourceOptions()))
+    assert constructor | attributes == OPTIONS.keys()
+    assert all(option.why for option in OPTIONS.values())
+    assert all(option.fix for option in OPTIONS.values() if option.effect is Effect.REJECTED)
+    page = (ROOT / "docs" / "your-program.md").read_text()
+    unnamed = [name for name in OPTIONS if f"`{name}" not in page]
+    assert unnamed == []
+
+
+IGNORED: Mapping[str, Any] = {
+    "import_": "cpu",
+    "delete_before_replace": True,
+    "replace_on_changes": ["*"],
+    "custom_timeouts": pulumi.CustomTimeouts(create="1m", delete="1m"),
+    "additional_secret_outputs": ["clusterId"],
+    "version": "9.30.0",
+    "plugin_download_url": "https://plugins.acme.example",
+    "env_var_mappings": {"MY_VAR": "PROVIDER_VAR"},
+}
+
+
+def test_the_table_of_ignored_options_is_complete() -> None:
+    assert IGNORED.keys() == {name for name, option in OPTIONS.items() if option.effect is Effect.IGNORED}
+
+
+@pytest.mark.parametrize("option", IGNORED)
+def test_an_ignored_option_changes_no_resource_of_any_component(option: str) -> None:
+    usual, with_option = (
+        made(partial(program, options))
+        for options in ({}, with_each(pulumi.ResourceOptions(**{option: IGNORED[option]})))
+    )
+
+    def requests(asked: list[Asked]) -> dict[str, Any]:
+        resources = {name: each.request for kind in KINDS for name, each in below(asked, kind).items()}
+        for request in resources.values():
+            for field in ("stackTrace", "sourcePosition", "dependencies", "propertyDependencies", "transforms"):
+                request.ClearField(field)
+            request.object.fields.pop("content", None)  # It has the time.
+        return resources
+
+    assert requests(with_option) == requests(usual)
+
+
+def test_hide_diffs_and_hooks_hold_for_the_component_itself() -> None:
+    def build() -> None:
+        hook = pulumi.ResourceHook("theirs", lambda args: None)
+        binding = pulumi.ResourceHookBinding(before_create=[hook])
+        program(with_each(pulumi.ResourceOptions(hide_diffs=["pools"], hooks=binding)))
+
+    asked = made(build)
+    components = [each for each in asked if each.type.rpartition(":")[2] in KINDS and each.type.startswith("slipway:")]
+    own = [each for each in components if each.request.hooks.before_create]
+    assert {each.type.rpartition(":")[2] for each in own} == set(KINDS)
+    assert all(list(each.request.hideDiffs) == ["pools"] for each in own)
+    for kind in KINDS:
+        for each in below(asked, kind).values():
+            assert "theirs" not in each.request.hooks.before_create and not each.request.hideDiffs, each.name
 
 
 def test_what_a_parent_retains_leaves_no_generation_of_a_cluster_behind() -> None:

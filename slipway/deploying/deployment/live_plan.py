@@ -124,6 +124,7 @@ def read_and_plan(
                 {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters},
                 stack.name,
                 stack.origin,
+                snapshot.deployed.stack if snapshot.deployed else "",
             )
         # A lost state does not tell where clusters are, and a stack file not where they were.
         published = snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.stack == stack.name else ()

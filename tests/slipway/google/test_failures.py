@@ -201,6 +201,36 @@ DENIED = "the cloud does not allow it to this identity"
             "was not done with it in time",
             "same command again",
         ),
+        (
+            "error: previously-imported resources that still specify an ID may not be replaced; please remove the x",
+            "told to replace a resource",
+            "pulumi state untaint",
+        ),
+        (
+            "error: resource urn:pulumi:a::b::c::d violates plan: properties changed: ++content[x]",
+            "the saved plan does not allow it",
+            "pulumi up without --plan",
+        ),
+        (
+            "error: import is not allowed by the plan: this resource is constrained to create",
+            "the saved plan does not allow it",
+            "pulumi up without --plan",
+        ),
+        (
+            "error: Resource 'urn:a' depends on 'urn:b' which was was not specified in --target list.",
+            "--target left out a resource",
+            "pulumi up without --target",
+        ),
+        (
+            "error: Target 'urn:a' could not be found in the stack.",
+            "names a resource that the state does not have",
+            "pulumi up without the flag",
+        ),
+        (
+            'error: before hook: hook "slipway-guard-v1" was not registered',
+            "without the program, which guards running jobs",
+            "pulumi destroy --run-program",
+        ),
         ("error: the stack is currently locked by 1 lock(s)", "another run has this stack", "docs/runbook.md"),
         ("error: failed to load checkpoint: place 1: unexpected EOF", "the state's file was cut off", "make room"),
         ("    error: unexpected end of JSON input", "the stack's lock was cut off", "docs/runbook.md"),

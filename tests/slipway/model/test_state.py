@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.model.state import State, StateGrant, StatePreference, StateResource, read, refuse_move
+from slipway.model.origin import Program
+from slipway.model.state import (
+    State,
+    StateGrant,
+    StatePreference,
+    StateResource,
+    read,
+    refuse_doubles,
+    refuse_move,
+    refuse_rename,
+)
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -170,3 +180,43 @@ def test_what_is_protected_is_told_by_its_name() -> None:  # B3
 def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() -> None:  # N2
     asked = resource("OtherRegions", "other-regions", regions=["europe-west4", "us-east4"])
     assert read({**STACK, **asked}).other_regions == {"europe-west4", "us-east4"}
+
+
+TWO_CLUSTERS = {
+    **STACK,
+    **resource("PersistentResource", "cpu-7654321", id="cpu-7654321"),
+    **resource(
+        f"PersistentResource${CLUSTER}", "cpu-7654321", name="cpu-7654321", project="acme", location="us-central1"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("labels", "published"),
+    [({"cpu-1a2b3c4": "prod-ml", "cpu-7654321": "dev-ml"}, ""), ({"cpu-7654321": "dev-ml"}, "prod-ml")],
+    ids=["beside a cluster of its own", "beside a catalog of its own"],
+)
+def test_a_cluster_whose_state_was_moved_here_is_removed_from_the_state(labels: dict[str, str], published: str) -> None:
+    with pytest.raises(ConfigError, match="cluster cpu-7654321 belongs to stack dev-ml") as rejection:
+        refuse_rename(read(TWO_CLUSTERS), labels, "prod-ml", Program("prod", "ml"), published)
+    urn = f"{HEAD}slipway:components:PersistentResource::cpu-7654321"
+    assert f"pulumi state delete --stack prod --target-dependents '{urn}'" in str(rejection.value)
+
+
+def test_a_renamed_stack_is_told_both_ways_on() -> None:
+    labels = dict.fromkeys(("cpu-1a2b3c4", "cpu-7654321"), "dev-ml")
+    with pytest.raises(ConfigError, match="was called dev-ml and can't be renamed") as rejection:
+        refuse_rename(read(TWO_CLUSTERS), labels, "prod-ml", Program("prod", "ml"))
+    assert "pulumi state delete --stack prod" in str(rejection.value)
+
+
+def test_a_cluster_that_was_imported_as_well_is_not_deleted_as_undeclared() -> None:
+    urn = f"{HEAD}{CLUSTER}::mine"
+    entry = {urn: {"type": CLUSTER, "outputs": {"name": "cpu-1a2b3c4"}}}
+    known = read({**STACK, **entry})
+    assert [cluster.name for cluster in known.clusters] == ["cpu-1a2b3c4"]
+    with pytest.raises(ConfigError, match="cpu-1a2b3c4 is in the state a second time") as rejection:
+        refuse_doubles(known, ["cpu-1a2b3c4"], Program("prod", "ml"))
+    assert f"pulumi state delete --stack prod --target-dependents '{urn}' --force" in str(rejection.value)
+    refuse_doubles(known, ["cpu-7654321"], Program("prod", "ml"))
+    refuse_doubles(read(STACK), ["cpu-1a2b3c4"], Program("prod", "ml"))

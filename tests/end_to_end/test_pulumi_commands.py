@@ -1,0 +1,178 @@
+"""Pulumi's own commands for single resources, plans and states: each works, or is rejected with the way on."""
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.shell import Done, wait_for
+from tests.end_to_end.test_own_program import job_on, write
+
+pytestmark = pytest.mark.journey
+
+PROGRAM = """
+import pulumi
+import components as slipway
+
+config = pulumi.Config("team")
+ground = slipway.Workspace("ml", slipway.WorkspaceArgs(submitters=[config.require("people")]))
+cpu = slipway.PersistentResource(
+    "cpu",
+    slipway.PersistentResourceArgs(
+        pools={"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)},
+        custom_service_account=False,  # the test's jobs name none
+        generation=config.get_int("generation"),
+    ),
+)
+quota = slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[cpu]))
+catalog = slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, quota=quota))
+pulumi.export("cluster", cpu.cluster_id)
+"""
+PEOPLE, OTHERS = "group:ml-engineers@company.example", "group:others@company.example"
+
+
+def declare(checkout: Checkout, people: str = PEOPLE, generation: int = 1) -> None:
+    settings: dict[str, Any] = {"team:people": people, "team:generation": generation}
+    write(checkout, PROGRAM, **settings)
+
+
+def urn_of(checkout: Checkout, end: str) -> str:
+    (urn,) = (each["urn"] for each in checkout.resources() if each["urn"].endswith(end))
+    return str(urn)
+
+
+def roles(checkout: Checkout) -> list[str]:
+    policy = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
+    return [binding["role"] for binding in policy["bindings"] if PEOPLE in binding["members"]]
+
+
+def published(checkout: Checkout) -> Any:
+    return checkout.cloud.rest("GET", f"/storage/v1/b/{PROJECT}-trial-ml-catalog/o/catalog.json?alt=media")
+
+
+def state(checkout: Checkout, *arguments: str) -> Done:
+    return checkout.run("pulumi", "state", *arguments, "--yes", "--non-interactive", role="deployer")
+
+
+def unchanged(checkout: Checkout) -> None:
+    done = checkout.pulumi("up", "--expect-no-changes")
+    assert done.code == 0, done.said
+
+
+def test_a_saved_plan_works_but_for_clusters_that_do_not_exist_yet(checkout: Checkout) -> None:
+    def by_plan() -> Done:
+        plan = str(checkout.state / "plan.json")
+        saved = checkout.pulumi("preview", "--save-plan", plan)
+        assert saved.code == 0, saved.said
+        return checkout.pulumi("up", "--plan", plan)
+
+    declare(checkout)
+    rejected = by_plan()
+    assert rejected.code != 0 and "a saved plan can't create clusters" in rejected.said, rejected.said
+    assert "run `pulumi up` without --plan" in rejected.said and checkout.clusters() == {}
+    checkout.up()
+    for people in (PEOPLE, OTHERS):
+        declare(checkout, people)
+        done = by_plan()
+        assert done.code == 0, done.said
+    unchanged(checkout)
+    made = every_cluster(checkout)
+    declare(checkout, OTHERS, generation=2)
+    rejected = by_plan()
+    assert rejected.code != 0 and "without --plan" in rejected.said and every_cluster(checkout) == made, rejected.said
+
+
+def every_cluster(checkout: Checkout) -> list[str]:
+    return [each["name"] for each in checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources")]
+
+
+def test_no_replacement_by_pulumi_takes_a_cluster_a_catalog_or_a_role(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    id_, before = checkout.outputs()["cluster"], published(checkout)
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", job_on(id_))["name"]
+    wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "it runs")
+    cluster = urn_of(checkout, f":AiPersistentResource::{id_}")
+    asks: tuple[Callable[[], Done], ...] = (
+        lambda: checkout.pulumi("preview", "--replace", cluster),
+        lambda: checkout.pulumi("up", "--replace", cluster),
+        lambda: checkout.pulumi("up", "--target-replace", cluster),
+    )
+    for busy in (True, False):
+        for ask in asks:
+            rejected(ask(), cluster)
+        assert state(checkout, "taint", "--stack", "trial", cluster).code == 0
+        rejected(checkout.pulumi("preview"), cluster)
+        rejected(checkout.pulumi("up"), cluster)
+        assert state(checkout, "untaint", "--stack", "trial", cluster).code == 0
+        unchanged(checkout)
+        assert published(checkout) == before
+        if busy:
+            assert checkout.job_state(job) == "JOB_STATE_RUNNING"
+            checkout.cloud.cancel(job)
+            wait_for(lambda: checkout.job_state(job) == "JOB_STATE_CANCELLED", "it has ended")
+    assert every_cluster(checkout) == [each for each in every_cluster(checkout) if each.endswith(id_)]
+
+    # What else a replacement would delete together with its successor.
+    for end in (":BucketObject::ml-catalog", ":Bucket::ml-work", ":Account::ml-trainer"):
+        done = checkout.pulumi("up", "--replace", urn_of(checkout, end))
+        assert done.code != 0 and "can't be replaced by Pulumi" in done.said, done.said
+    assert published(checkout) == before
+    granted = roles(checkout)
+    done = checkout.pulumi("up", "--replace", urn_of(checkout, f"::ml-submit-{PEOPLE}"))
+    assert done.code == 0 and granted and sorted(roles(checkout)) == sorted(granted), done.said
+
+    # A part of an edit publishes no cluster that does not exist.
+    declare(checkout, generation=2)
+    done = checkout.pulumi("up", "--target", urn_of(checkout, ":BucketObject::ml-catalog"))
+    assert done.code != 0 and published(checkout) == before, done.said
+    done = checkout.pulumi("up", "--exclude", urn_of(checkout, ":BucketObject::ml-catalog"))
+    assert done.code == 0 and len(every_cluster(checkout)) == 2, done.said
+    checkout.up()
+    assert published(checkout)["clusters"]["cpu"]["id"] == checkout.outputs()["cluster"] != id_
+    assert len(every_cluster(checkout)) == 1
+
+
+def rejected(done: Done, cluster: str) -> None:
+    assert done.code != 0 and "can't be replaced by Pulumi" in done.said, done.said
+    assert "raise `generation`" in done.said and "remove the `import`" not in done.said, done.said
+    assert f"pulumi state untaint --stack trial '{cluster}'" in done.said
+
+
+def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    id_, before = checkout.outputs()["cluster"], published(checkout)
+    made = checkout.run("pulumi", "stack", "init", "other", "--non-interactive", role="deployer")
+    assert made.code == 0, made.said
+    other = Checkout(checkout.folder, checkout.cloud, checkout.engine, checkout.state, "other", checkout.variables)
+    salt = other.file.read_text()
+    shutil.copy(checkout.file, other.file)
+    config = [line for line in other.file.read_text().splitlines() if line.startswith(("config", " "))]
+    other.file.write_text("\n".join([*config, salt]))
+    other.up()
+
+    moved = state(
+        checkout,
+        "move",
+        "--source",
+        "trial",
+        "--dest",
+        "other",
+        urn_of(checkout, f"components:PersistentResource::{id_}"),
+    )
+    assert moved.code == 0, moved.said
+    for verb in ("up", "destroy"):
+        done = other.pulumi(verb)
+        assert done.code != 0 and f"cluster {id_} belongs to stack trial-ml" in done.said, done.said
+    stray = urn_of(other, f"components:PersistentResource::{id_}")
+    forget = f"pulumi state delete --stack other --target-dependents '{stray}'"
+    assert forget in done.said, done.said
+    done = state(other, "delete", "--stack", "other", "--target-dependents", stray)
+    assert done.code == 0, done.said
+    checkout.up()
+    unchanged(other)
+    unchanged(checkout)
+    assert published(checkout) == before and any(each.endswith(id_) for each in every_cluster(checkout))
