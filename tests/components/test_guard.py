@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pulumi
 import pytest
@@ -365,7 +366,8 @@ def test_the_stack_of_a_cluster_is_read_from_its_labels(key: str, is_secret: boo
             assert await module.stack_of(known) == "prod-ml"
             assert await module.stack_of({}) == ""
 
-        pulumi.Output.from_input(read())
+        reading: Any = read()
+        pulumi.Output.from_input(reading)
 
     declared(program)
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -16,6 +17,8 @@ import components as slipway
 from components import testing
 from components.options import OPTIONS, Effect
 from components.stack import Stack, StackParts
+from components.world import CURRENT
+from slipway.model.state import GENERATION
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every
 from tests.docs.test_components import lay_out
 from tests.local.conftest import ROOT
@@ -429,3 +432,26 @@ def test_a_provider_that_signs_in_by_itself_is_refused(signs_in: dict[str, Any])
 def cluster_of(provider: pulumi.ProviderResource) -> slipway.PersistentResource:
     args = slipway.PersistentResourceArgs(pools=POOLS)
     return slipway.PersistentResource("research", args, pulumi.ResourceOptions(provider=provider))
+
+
+def test_the_engine_may_not_replace_what_it_knows_and_what_exists() -> None:
+    """Such a resource needs no import, with which the engine would reject it with advice that nobody can follow."""
+    declared(lambda: None)  # names the stack
+    old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
+
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs())
+        slipway.PersistentResource("research", slipway.PersistentResourceArgs(pools=POOLS))
+        slipway.PersistentResource("speech", slipway.PersistentResourceArgs(pools=POOLS))
+
+    urn = f"urn:pulumi:dev::slipway::slipway:index:PersistentResource${GENERATION}::{old.id}"
+    with testing.living(old):
+        state = replace(CURRENT.get().state, urns={(GENERATION, old.id): urn})
+        token = CURRENT.set(replace(CURRENT.get(), state=state))
+        asked = {each.name: each.request for each in declared(build) if each.type == CLUSTER}
+        CURRENT.reset(token)
+    known = asked.pop(old.id)
+    assert list(known.hooks.before_create) == ["slipway-keep-v1"] and not known.importId
+    assert known.deleteBeforeReplaceDefined and not known.deleteBeforeReplace
+    (new,) = asked.values()
+    assert not new.hooks.before_create and not new.importId

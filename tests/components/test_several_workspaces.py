@@ -1,12 +1,15 @@
 """Several workspaces in one program: whose each component is, and a workspace that is taken out. # N33 # N34"""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import components as slipway
 from components import testing
+from components.taken_out import TakenOut
+from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.facts import WORKSPACE
 from slipway.model.state import State, StateGrant, StateResource, WorkspacePlace
@@ -111,3 +114,19 @@ def test_a_cluster_elsewhere_than_its_workspace_is_refused() -> None:
         r"(?s)PersistentResource research is in europe-west4 of acme-dev, and workspace ml in us-central1 of acme-dev"
         r".*fix: `region='us-central1'` among its arguments, or `workspace=…` with a Workspace of its own there",
     )
+
+
+def test_a_workspace_whose_state_was_moved_here_is_not_taken_down() -> None:
+    """`pulumi state move` moves no bucket and no account: their own stack still needs them."""
+    account = "trainer@acme.iam.gserviceaccount.com"
+    known = State(
+        workspaces={"ml": WorkspacePlace("ml", "acme", "us-central1")},
+        accounts=(StateResource("trainer", account, "acme"),),
+        called={account: "Slipway trainer (trial-ml)"},
+    )
+    run: Any = SimpleNamespace(name="other", world=None)
+    moved = TakenOut(run, known, "ml")
+    moved.know(known)
+    with pytest.raises(ConfigError, match="Workspace ml belongs to stack trial-ml") as rejection:
+        moved.refuse()
+    assert "pulumi state delete --stack other" in str(rejection.value)
