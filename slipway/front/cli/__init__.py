@@ -173,9 +173,7 @@ def main(args: Sequence[str] | None = None) -> int:
         note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
         return INTERRUPTED
     except Exception as error:
-        if isinstance(error, OutputError) and error.reader_ended:
-            return READER_ENDED
-        return _shown(_as_ours(error), debug)
+        return _failed(error, debug)
     return result if isinstance(result, int) else 0
 
 
@@ -191,6 +189,13 @@ def run() -> None:
     # At its end the interpreter searches all living objects for garbage once more, which takes as long as a request.
     gc.freeze()
     sys.exit(code)
+
+
+def _failed(error: Exception, debug: bool) -> int:
+    """Print an error that no verb expects, and return the exit code. A reader that has ended gets no message."""
+    if isinstance(error, OutputError) and error.reader_ended:
+        return READER_ENDED
+    return _shown(_as_ours(error), debug)
 
 
 def _as_ours(error: Exception) -> SlipwayError:
