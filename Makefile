@@ -9,6 +9,8 @@ export no_proxy := $(NO_PROXY),$(no_proxy)
 
 # Where a shell keeps Python from writing bytecode, each of the thousand processes of a run compiles what it imports.
 export PYTHONDONTWRITEBYTECODE :=
+# A shell's other settings of Python, such as PYTHONOPTIMIZE or PYTHONWARNINGS, are for that shell's own programs.
+unexport $(filter-out PYTHON PYTHONDONTWRITEBYTECODE,$(filter PYTHON%,$(.VARIABLES)))
 
 PYTHON ?= python3
 VENV := .venv

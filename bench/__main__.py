@@ -14,6 +14,7 @@ from bench import board, inputs, listing, pool, preview, review, scale, session,
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import NotMeasured, Result
+from slipway.base.standard_output import exit_after
 
 
 @dataclass(frozen=True)
@@ -114,4 +115,4 @@ def _tell_more(line: str) -> None:
 if __name__ == "__main__":
     # As Ctrl-C does: the clouds are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
-    sys.exit(main(sys.argv[1:]))
+    exit_after(lambda: main(sys.argv[1:]))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
+from slipway.base.standard_output import exit_after
 from slipway.model.machines import price_tables
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.table import machine_types, regions
@@ -150,4 +151,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

@@ -26,6 +26,7 @@ from pathlib import Path
 from journey import changelog
 from local.pull_request import Repository
 from slipway.base.errors import ConfigError, Interrupted, SlipwayError
+from slipway.base.standard_output import exit_after
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _UV = Path(sys.executable).with_name("uv")
@@ -167,4 +168,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.files import write_atomically
+from slipway.base.standard_output import exit_after
 
 FOLDER = Path(__file__).resolve().parents[1] / "slipway" / "operating" / "board" / "vendor"
 FILES = {
@@ -110,4 +111,4 @@ def _scopes(modules: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    exit_after(lambda: main(sys.argv[1:]))

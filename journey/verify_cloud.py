@@ -34,6 +34,7 @@ from local.demo.turn import turn
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import Cancelled, ConfigError, SlipwayError
 from slipway.base.files import write_atomically
+from slipway.base.standard_output import exit_after, print_progress
 from slipway.google.connection import connect
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -199,7 +200,7 @@ def _only_cleaned(run: Verification | ProbeRun, flags: argparse.Namespace) -> bo
     if flags.clean_up:
         run.clean_up()
     elif run.run_file.exists():
-        print("an earlier call was killed: cleans up after it first")
+        print_progress("an earlier call was killed: cleans up after it first")
         run.clean_up()
         run.run_file.unlink(missing_ok=True)
     return bool(flags.clean_up)
@@ -228,8 +229,8 @@ def _agree(project: str, yes: bool) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"  {text}", flush=True)
+    print_progress(f"  {text}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

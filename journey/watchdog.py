@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from slipway.base.files import write_atomically
+from slipway.base.standard_output import exit_after, print_progress
 
 LOOK_EVERY = 1.0
 
@@ -60,7 +61,7 @@ def guard(file: Path, watch: Watch) -> int:
         overdue = time.time() > watch.until
         alive = _alive(watch)
         if alive and overdue:
-            print("the journey's time is over: ends it and cleans up", flush=True)
+            print_progress("the journey's time is over: ends it and cleans up")
             os.kill(watch.pid, signal.SIGKILL)
         if overdue or not alive:
             code = subprocess.run(watch.clean_up, check=False).returncode
@@ -81,4 +82,4 @@ def _alive(watch: Watch) -> bool:
 
 if __name__ == "__main__":
     run_file = Path(sys.argv[1])
-    sys.exit(guard(run_file, Watch.read(run_file)))
+    exit_after(lambda: guard(run_file, Watch.read(run_file)))

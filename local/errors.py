@@ -9,6 +9,7 @@ from vertex_local.server.client import CloudError
 from vertex_local.server.cloud_file import RecordError, state_folder
 
 from slipway.base.errors import SlipwayError
+from slipway.base.standard_output import OutputError
 
 from .engine.errors import EngineError
 from .plugin.installation import InstallError
@@ -23,6 +24,8 @@ def as_slipways() -> Iterator[None]:
         parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in str(error).splitlines())}
         what, why, fix = (parts.get(name, "") for name in ("error", "why", "fix"))
         raise SlipwayError(what or str(error), why=why, fix=fix) from error
+    except OutputError:
+        raise
     except OSError as error:
         why = f"the state folder {state_folder()} can't be used"
         fix = "make room or make it writable, or set VERTEX_LOCAL_STATE"

@@ -24,6 +24,7 @@ import yaml
 
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import counted
+from slipway.base.standard_output import exit_after
 from slipway.deploying.engine.events import STREAMING
 from slipway.reviewing.change.files import seen_from
 
@@ -296,4 +297,4 @@ def _say(text: str) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # It would leave a worktree, and the engine, behind.
-    sys.exit(main())
+    exit_after(main)

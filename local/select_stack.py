@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.standard_output import exit_after
 
 
 def select(
@@ -71,4 +72,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

@@ -18,6 +18,7 @@ from vertex_local.server import daemon, named_project
 from vertex_local.server.cloud_file import Record, read_record, state_folder
 
 from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.standard_output import exit_after
 
 from . import environment, project_folder
 from .engine.engine import ensure
@@ -92,4 +93,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

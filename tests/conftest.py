@@ -10,6 +10,7 @@ import fcntl
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -18,33 +19,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.bare_environment import bare, changes_python
 from tests.shipped import tests_of_what_is_gone
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
-# What a person's shell, `make` or a git hook says of clouds, engines, stacks, folders and ports holds for that person.
-# Tests and all that they start see none of it, and so need not clean their environments themselves.
-_OF_A_PERSON = (
-    "SLIPWAY_",
-    "VERTEX_LOCAL_",
-    "PULUMI_",
-    "GOOGLE_",
-    "CLOUDSDK_",
-    "GCE_METADATA_",
-    "STORAGE_EMULATOR_",
-    "CLOUD_ML_",
-    "AIP_",
-)
-# So do the ways of `make` and git, and the width of a terminal.
-_OF_A_CALLER = (
-    *("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"),
-    *("COLUMNS", "LINES"),
-)
-_OF_THE_RUN = {"SLIPWAY_CACHE", "VERTEX_LOCAL_CACHE", "SLIPWAY_NEWEST_GCP", "SLIPWAY_RECORD"}
-for _name in list(os.environ):
-    if _name.startswith((*_OF_A_PERSON, *_OF_A_CALLER)) and _name not in _OF_THE_RUN:
-        del os.environ[_name]
+# Tests and all that they start have the variables that each user's shell has, whoever runs them.
+_RESTARTS = changes_python(os.environ)
+for _name in os.environ.keys() - bare(os.environ).keys():
+    del os.environ[_name]
 
 pytest_plugins = ("tests.checkouts.fixtures",)
 collect_ignore = tests_of_what_is_gone()
@@ -61,6 +45,17 @@ gc.set_threshold(50_000, 20, 100)
 # that interrupts one would wait forever. What is handled here is the default again in what is started.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start again without the variables that Python has read, such as PYTHONOPTIMIZE. Workers have this environment."""
+    if not _RESTARTS:
+        return
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.stop_global_capturing()
+    command = [sys.executable, "-m", "pytest", *map(str, config.invocation_params.args)]
+    os.execve(sys.executable, command, dict(os.environ))
 
 
 @pytest.fixture(scope="session", autouse=True)

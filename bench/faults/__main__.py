@@ -28,6 +28,7 @@ from bench.faults.rules import rules
 from bench.faults.side_by_side import Crowd, Lane
 from bench.faults.workshop import Workshop, workshop
 from bench.ground import CHECKOUT
+from slipway.base.standard_output import exit_after
 
 REPORTS = CHECKOUT / ".slipway" / "faults"
 # Shares of the time left, where all parts are played: time that a part leaves is the next one's.
@@ -187,4 +188,4 @@ def tell(line: str) -> None:
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
-    sys.exit(main(sys.argv[1:]))
+    exit_after(lambda: main(sys.argv[1:]))

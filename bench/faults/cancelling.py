@@ -11,6 +11,7 @@ from typing import Any
 
 import slipway
 from slipway.base.errors import Cancelled, ResourceError, SlipwayError
+from slipway.base.standard_output import exit_after
 
 REQUEST = "wanted"
 _MOVES = "moves on"
@@ -68,4 +69,4 @@ def main(template: str, wait: str = "") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    exit_after(lambda: main(*sys.argv[1:]))

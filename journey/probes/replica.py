@@ -2,7 +2,7 @@
 
 CODE = """
 import os, signal, sys, time
-def say(text): print("probe", text, flush=True)
+def say(text): os.write(1, f"probe {text}\\n".encode())  # print is not reentrant: a signal may interrupt it
 def term(number, frame):
     say("sigterm")
     while linger:

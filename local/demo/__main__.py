@@ -9,6 +9,7 @@ import sys
 from vertex_local.environment import past_proxies
 
 from slipway.base.errors import SlipwayError
+from slipway.base.standard_output import exit_after
 
 from .demo import down, play
 
@@ -31,4 +32,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from slipway.base.standard_output import exit_after
+
 from .engine import ensure
 from .errors import EngineError
 from .progress import Printer
@@ -28,4 +30,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_after(main)

@@ -52,7 +52,6 @@ def main() -> None:
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:
     # The server's own way out waits for its threads, and the engine, 5 s long, for this process.
-    sys.stdout.flush()
     os._exit(0)
 
 

@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from slipway.base.standard_output import exit_after
+
 from .. import PACKAGE, module_path
 from . import VERSION
 
@@ -128,4 +130,4 @@ def run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    exit_after(lambda: run(sys.argv[1:]))

@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import signal
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from vertex_local.testing.bare_environment import bare, changes_python
 from vertex_local.testing.calling import Calling, every_service
 from vertex_local.testing.local_cloud import FAST, LocalCloud
 
@@ -22,12 +24,10 @@ STAGING = "services-staging"
 DELAYS = {"spot_restart": 0.1, "stockout_retry": 0.1, "kill_grace": 1, "monitoring": 0.2}
 PREEMPTIBLE = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
 
-# What a person's shell says of clouds, folders and ports holds for that person: tests and all that they start see none.
-_OF_A_PERSON = ("VERTEX_LOCAL_", "GOOGLE_", "CLOUDSDK_", "GCE_METADATA_", "STORAGE_EMULATOR_", "CLOUD_ML_", "AIP_")
-_OF_THE_RUN = {"VERTEX_LOCAL_CACHE", "VERTEX_LOCAL_FUZZ"}
-for _name in list(os.environ):
-    if _name.startswith(_OF_A_PERSON) and _name not in _OF_THE_RUN:
-        del os.environ[_name]
+# Tests and all that they start have the variables that each user's shell has, whoever runs them.
+_RESTARTS = changes_python(os.environ)
+for _name in os.environ.keys() - bare(os.environ).keys():
+    del os.environ[_name]
 
 # Without deadlines, for a test and for making its examples: a slow one on a busy machine shows nothing.
 settings.register_profile("usual", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -41,6 +41,17 @@ gc.set_threshold(50_000, 20, 100)
 # that interrupts one would wait forever. What is handled here is the default again in what is started.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start again without the variables that Python has read, such as PYTHONOPTIMIZE. Workers have this environment."""
+    if not _RESTARTS:
+        return
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.stop_global_capturing()
+    command = [sys.executable, "-m", "pytest", *map(str, config.invocation_params.args)]
+    os.execve(sys.executable, command, dict(os.environ))
 
 
 @pytest.fixture(scope="session", autouse=True)

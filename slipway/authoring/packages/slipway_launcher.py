@@ -430,7 +430,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         return begin(Start(words, environ, asked, teller(claim, job, environ), attempts, again, room))
     ends = {MOVED: "given up for another capacity type", CANCELLED: "cancelled before it began"}
     why = ends.get(owner, f"a copy of job {owner}, which runs this submission")
-    print(f"slipway: {why}: nothing to do here", flush=True)
+    say(f"{why}: nothing to do here")
     # Clients of before images had launchers take a job of one that ended well for the submission itself.
     return CANNOT_TELL if owner == CANCELLED or "/" in owner or (owner == MOVED and asked.command) else 0
 

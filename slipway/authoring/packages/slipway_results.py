@@ -12,6 +12,7 @@ import errno
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -43,7 +44,12 @@ WRITE, GROW = OPENED = ("write", "grow")  # Somebody has the file open, and may 
 
 
 def say(text: str) -> None:
-    print("slipway: " + text, flush=True)
+    """Print a line of the job's log. If the log can't be written, the job goes on and keeps its exit code."""
+    try:
+        print("slipway: " + text, flush=True)
+    except OSError:
+        # The command still has the descriptor. Python would exit with 120 because of what this stream still buffers.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 class Part(NamedTuple):

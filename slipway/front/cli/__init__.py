@@ -17,6 +17,7 @@ import click
 from slipway.base import installation
 from slipway.base.errors import Arguments, ConfigError, Interrupted, SlipwayError
 from slipway.base.formatting import join, nearest, quoted, unfit
+from slipway.base.standard_output import READER_ENDED, OutputError, finish_output, open_stdout, output_error
 from slipway.front.cli.terminal.screen import note, prepare_streams, styled
 
 INTERRUPTED = Interrupted.exit_code
@@ -124,7 +125,8 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout, else yours "
     "(slipway use). Exit codes: 0 ok, 2 flags or configuration, 3 credentials or role, 4 resource or failed job, "
-    "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 130 interrupted, 1 anything else.",
+    "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 130 interrupted, "
+    "141 the reader of the output ended, 1 anything else.",
 )
 @click.option(
     "--version",
@@ -171,14 +173,15 @@ def main(args: Sequence[str] | None = None) -> int:
         note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
         return INTERRUPTED
     except Exception as error:
-        return _shown(_as_ours(error), debug)
+        return _failed(error, debug)
     return result if isinstance(result, int) else 0
 
 
 def run() -> None:
     """Run the console script."""
+    stdout = open_stdout()
     prepare_streams()
-    code = main()
+    code = finish_output(stdout, main())
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # All output is written. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C
         # once more.
@@ -188,13 +191,23 @@ def run() -> None:
     sys.exit(code)
 
 
+def _failed(error: Exception, debug: bool) -> int:
+    """Print an error that no verb expects, and return the exit code. A reader that has ended gets no message."""
+    if isinstance(error, OutputError) and error.reader_ended:
+        return READER_ENDED
+    return _shown(_as_ours(error), debug)
+
+
 def _as_ours(error: Exception) -> SlipwayError:
-    """Return the error of a missing package, of the system (a full disk, a missing folder, a file that may not be
-    written), or else of our own fault."""
-    if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
+    """Return the error of a missing package, of stdout, of the system (a full disk, a missing folder, a file that can't
+    be written), or else of a fault of Slipway."""
+    ours: SlipwayError
+    if isinstance(error, OutputError):
+        ours = output_error(error)
+    elif isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
         page = (error.name or "").partition(".")[0] in ("jinja2", "markupsafe")
         extra, does = ("board", "a page") if page else ("deploy", "deploying")
-        ours: SlipwayError = ConfigError(
+        ours = ConfigError(
             "this command needs packages that are not installed",
             why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
             fix=installation.install_extra(extra),

@@ -26,7 +26,7 @@ class Uv:
         self.killed_at = killed_at
 
     def __call__(self, command: Sequence[str]) -> None:
-        if not command:
+        if not command or command[0] != "uv":
             return
         self.commands.append(command[1])
         if len(self.commands) == self.killed_at:

@@ -26,6 +26,7 @@ from ..program import COMMAND
 from ..server import client, daemon, named_project
 from ..server.client import CloudError
 from ..server.cloud_file import Record, RecordError, state_folder
+from ..standard_output import exit_after
 from .cache import cache, room
 
 _OF_PROJECT = click.option("--project", metavar="ID", help="A project by its id, which may be a real one's.")
@@ -134,8 +135,9 @@ def clear(cluster: str) -> None:
         places = [
             path for path in (folder, *sorted(folder.glob(f"{PROJECTS}/*"))) if (path / "pools" / cluster).is_dir()
         ]
-        for place in places or [folder]:
-            click.echo(cached.clear(place, cluster))
+        cleared = [cached.clear(place, cluster) for place in places or [folder]]
+    for line in cleared:
+        click.echo(line)
 
 
 @cli.command()
@@ -244,8 +246,8 @@ def _fail(text: str, code: int = 1) -> NoReturn:
     sys.exit(code)
 
 
-def main() -> None:
-    cli(prog_name=COMMAND)
+def main() -> NoReturn:
+    exit_after(lambda: cli(prog_name=COMMAND))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import files
 from ..cache_folder import root
-from . import device_code
+from . import bytecode, device_code
 from .recipes import Recipe
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
@@ -100,7 +100,7 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
     """Build an environment. Its mark is made last, so that one without the mark is never taken for a whole one."""
     python = str(folder / "bin" / "python")
     tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
-    install = (uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python)
+    install = (uv, "pip", "install", "--quiet", "--python", python)
     try:
         tool((*install, *recipe.preferred, *recipe.requirements))
     except Exception:
@@ -113,6 +113,7 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
         # Files that the installer's cache had as well could not be made smaller.
         tool((*install, "--no-cache", "--overrides", str(without), *recipe.requirements))
         device_code.forget(folder)
+    tool((python, "-I", bytecode.__file__, str(folder / "lib")))
     (folder / READY).touch()
 
 

@@ -20,6 +20,7 @@ import click
 
 from slipway.base.errors import HARMFUL, Interrupted, SlipwayError, Terminated
 from slipway.base.errors import visible as without_harm
+from slipway.base.standard_output import OutputError
 
 if TYPE_CHECKING:
     from slipway.base.table import Table
@@ -66,12 +67,12 @@ def out_log(text: str) -> None:
 
 
 def require_reader() -> None:
-    """Raise BrokenPipeError where nobody reads stdout any more, as the next line would: that may be long in coming."""
+    """Raise OutputError if the reader of stdout has ended, as the next line would, which may be printed much later."""
     with contextlib.suppress(io.UnsupportedOperation):
         looks = select.poll()
         looks.register(sys.stdout, 0)
         if looks.poll(0):
-            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            raise OutputError(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
 
 
 def note(text: str) -> None:
@@ -162,11 +163,8 @@ def prepare_streams() -> None:
     """Make all printable: a letter that the terminal lacks as its code point, bytes that are not text as �."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
-        elif isinstance(stream, io.TextIOWrapper):
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_storage import Body, Storage
+from tests.python_files import ROOT
 
 from .conftest import Machine
 from .writer import Writer, age
@@ -289,3 +293,13 @@ def test_trouble_that_does_not_pass_is_raised(machine: Machine) -> None:
     assert len(waits) == 8 and machine.kept == {}
     results.keep()
     assert machine.kept == {"model": b"x"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="only Linux has a device that is always full")
+def test_a_log_that_can_not_be_written_keeps_the_exit_code() -> None:
+    script = "import sys; from slipway.authoring.packages.slipway_results import say; say('a'); say('b'); sys.exit(7)"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (7, b"")

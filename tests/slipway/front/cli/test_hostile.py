@@ -73,6 +73,45 @@ def test_a_job_that_was_sent_is_said_where_no_result_can_be_written(stack: Stack
     assert ("error: nothing was sent" in said) == (not jobs)
 
 
+VERBS = [
+    ("--version",),
+    ("--help",),
+    ("completion", "bash"),
+    ("check", "--help"),
+    ("jobs", "list", "--output", "json"),
+    ("templates", "--output", "json"),
+    ("pools",),
+]
+
+
+@full_device
+@pytest.mark.parametrize("unbuffered", [UNSET, "1"])
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_a_full_disk_ends_a_verb_with_one_error(standing: Stack, words: tuple[str, ...], unbuffered: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = shell(standing, *words, stdout=full, variables={"PYTHONUNBUFFERED": unbuffered})
+    error = (
+        "error: can't write to standard output\n"
+        "  why: no space left on device\n"
+        "  fix: free disk space, or redirect the output to another file\n"
+    )
+    assert (done.returncode, done.stderr.decode()) == (1, error)
+
+
+@pytest.mark.parametrize("unbuffered", [UNSET, "1"])
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_a_reader_that_has_ended_ends_a_verb_without_a_message(
+    standing: Stack, words: tuple[str, ...], unbuffered: str
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = shell(standing, *words, stdout=writer, variables={"PYTHONUNBUFFERED": unbuffered})
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 @pytest.mark.parametrize(("module", "first"), [("click", ""), ("urllib3", "\n")])
 def test_who_interrupts_it_at_once_is_told_that_nothing_was_sent(tmp_path: Path, module: str, first: str) -> None:
     """While it imports what all verbs need, or what this one does: then the line that shows ^C is ended `first`."""
