@@ -91,7 +91,7 @@ class Catalog(Component):
                 ignore_changes=["cacheControl", "contentType"],
             ),
         )
-        self._kept = workspace.keep_shared(published.name)
+        self.later = workspace.keep_shared(published.name)
         return {
             "object": published.name,
             "checks": made.facts.checks,
