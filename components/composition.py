@@ -39,6 +39,7 @@ from .options import provider_of
 from .places import depends_on, left_as_it_is, of_one, together
 from .resolution import Given, plain, resolved
 from .taken_out import TakenOut, taken_out
+from .voice import Voice
 from .waiting import awaited_in, come, refuse_late, settled
 from .world import mocked
 
@@ -256,6 +257,8 @@ class Composition:
         ]
         for each in self.taken_out:
             each.know(_part(run.state, each.share, every))
+        for group in self.groups if len(self.groups) > 1 else ():
+            group.voice = Voice(group.workspace.name if group.workspace else "")
         for group in self.groups:
             group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
