@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -115,8 +115,8 @@ class Review:
     #: Why its commit is neither the deployed one nor one under way; empty where it is.
     stray: Annotated[str, NOT_WRITTEN] = ""
     #: The commit to deploy, and those that are deployed or under way, as far as they are known.
-    commit: Annotated[str, NOT_WRITTEN] = ""
-    deployed: Annotated[tuple[str, ...], NOT_WRITTEN] = ()
+    commit: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
+    deployed: Annotated[tuple[str, ...], NOT_WRITTEN] = field(default=(), compare=False)
 
     @property
     def yours(self) -> tuple[Consequence, ...]:

@@ -72,14 +72,22 @@ def test_the_other_workspace_is_deployed_idle_and_under_a_job(checkout: Checkout
 
 def end(checkout: Checkout, job: str) -> None:
     checkout.cloud.rest("POST", f"/v1/{job}:cancel", {})
-    wait_for(lambda: checkout.cloud.rest("GET", f"/v1/{job}")["state"] == "JOB_STATE_CANCELLED", "it has ended")
+    wait_for(lambda: state_of(checkout, job) == "JOB_STATE_CANCELLED", "it has ended")
 
 
 def job_in_eu(checkout: Checkout) -> str:
     place = f"/v1/projects/{PROJECT}/locations/{FAR}"
     answer = checkout.cloud.call("POST", f"{place}/customJobs", json=job_on(checkout.outputs()["cluster-eu"]))
     assert answer.ok, answer.text
-    return str(answer.json()["name"])
+    job = str(answer.json()["name"])
+    wait_for(lambda: state_of(checkout, job) == "JOB_STATE_RUNNING", "it runs")
+    return job
+
+
+def state_of(checkout: Checkout, job: str) -> str:
+    found = checkout.cloud.rest("GET", f"/v1/{job}")
+    assert found["state"] != "JOB_STATE_FAILED", found["error"]
+    return str(found["state"])
 
 
 def the_refresh_fails_and_names_the_region(checkout: Checkout) -> None:

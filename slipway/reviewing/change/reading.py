@@ -100,6 +100,8 @@ def _change(
             elsewhere=_elsewhere(preview, known, after),
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
+        known_clusters = (step.name for step in preview.standing.values() if step.type.startswith(CLUSTER_TYPE))
+        live = replace(live, in_state=frozenset(known_clusters))
         if bucket and live.catalog is None:
             live = replace(live, catalog=_GONE)
         wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
