@@ -41,6 +41,7 @@ from slipway.reviewing.rules.resources.sessions import sessions
 from slipway.reviewing.rules.resources.trainers import trainers
 from slipway.reviewing.rules.teams import teams
 from slipway.reviewing.rules.templates.templates import templates
+from slipway.reviewing.rules.workspaces import workspaces
 
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
@@ -69,6 +70,7 @@ COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     quota,
     policy,
     program,
+    workspaces,
     used_later,
     deploying,
 )

@@ -67,12 +67,17 @@ def both(**eu: Any) -> State:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_workspace_that_a_program_lacks_goes_unless_a_job_needs_it(preview: bool) -> None:
+def test_a_workspace_that_a_program_lacks_goes_unless_a_job_needs_it(
+    caplog: pytest.LogCaptureFixture, preview: bool
+) -> None:
     there = StateResource("research-eu-1a2b3c4", "research-eu-1a2b3c4", PROJECT, "europe-west4", stack="dev-eu")
     job = VertexJob("train", "train", "JOB_STATE_RUNNING", {}, persistent_resource_id=there.name)
     known = both(clusters=(there,), grants=(StateGrant("eu-submit-user:a@b.c", "roles/aiplatform.user", "user:a@b.c"),))
     with knowing(known):
+        caplog.set_level("INFO")
         asked = declared(lambda: workspace("us"), preview=preview)
+        lost = "Workspace eu (europe-west4) is no longer in the program: it is deleted"
+        assert f"{lost}, and cluster research-eu-1a2b3c4 with it" in caplog.text
         assert "eu" not in {each.name for each in asked} and not every(asked, GENERATION)
     with knowing(known, jobs=(job,)):
         words = (

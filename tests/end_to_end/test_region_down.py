@@ -1,10 +1,13 @@
 """One region of a program with two workspaces is down: the other one is deployed, and nothing of it changes. # N33"""
 
+from pathlib import Path
+
 import pytest
 
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 from tests.checkouts.shell import wait_for
 from tests.end_to_end.test_own_program import job_on, write
+from tests.end_to_end.test_reviewed_changes import reviewed
 
 pytestmark = pytest.mark.journey
 
@@ -44,7 +47,7 @@ def of_eu(checkout: Checkout) -> list[tuple[str, str]]:
     )
 
 
-def test_the_other_workspace_is_deployed_idle_and_under_a_job(checkout: Checkout) -> None:
+def test_the_other_workspace_is_deployed_idle_and_under_a_job(tmp_path: Path, checkout: Checkout) -> None:
     write(checkout, BOTH, 2)
     checkout.up()
     for most in (3, 4):
@@ -68,11 +71,24 @@ def test_the_other_workspace_is_deployed_idle_and_under_a_job(checkout: Checkout
         checkout.up()
         assert set(clusters(checkout, FAR).values()) == set(clusters(checkout, REGION).values()) == {str(most)}
         assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    removal_is_reviewed_with_its_loss(checkout, tmp_path)
 
 
 def end(checkout: Checkout, job: str) -> None:
     checkout.cloud.rest("POST", f"/v1/{job}:cancel", {})
     wait_for(lambda: state_of(checkout, job) == "JOB_STATE_CANCELLED", "it has ended")
+
+
+def removal_is_reviewed_with_its_loss(checkout: Checkout, folder: Path) -> None:
+    write(checkout, BOTH.replace(', ("eu", "europe-west4")', ","), 4)
+    review = reviewed(checkout, folder)
+    (removed,) = [part for part in review["consequences"] if part["kind"] == "workspace-removed"]
+    assert "`cpu-eu`" in str(removed) and "group:ml-engineers@company.example" in str(removed), removed
+    assert review["incomplete"] == [], review["incomplete"]
+    said = checkout.up()
+    assert f"Workspace eu ({FAR}) is no longer in the program: it is deleted, and catalog gs://" in said, said
+    assert "group:ml-engineers@company.example can no longer submit there" in said, said
+    assert clusters(checkout, FAR) == {} and clusters(checkout, REGION)
 
 
 def job_in_eu(checkout: Checkout) -> str:
