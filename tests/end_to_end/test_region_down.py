@@ -72,6 +72,7 @@ def test_the_other_workspace_is_deployed_idle_and_under_a_job(tmp_path: Path, ch
         assert set(clusters(checkout, FAR).values()) == set(clusters(checkout, REGION).values()) == {str(most)}
         assert checkout.pulumi("preview", "--expect-no-changes").code == 0
     removal_is_reviewed_with_its_loss(checkout, tmp_path)
+    an_added_workspace_is_no_change_of_the_other(checkout, tmp_path)
 
 
 def end(checkout: Checkout, job: str) -> None:
@@ -89,6 +90,13 @@ def removal_is_reviewed_with_its_loss(checkout: Checkout, folder: Path) -> None:
     assert f"Workspace eu ({FAR}) is no longer in the program: it is deleted, and catalog gs://" in said, said
     assert "group:ml-engineers@company.example can no longer submit there" in said, said
     assert clusters(checkout, FAR) == {} and clusters(checkout, REGION)
+
+
+def an_added_workspace_is_no_change_of_the_other(checkout: Checkout, folder: Path) -> None:
+    write(checkout, BOTH, 4)
+    review = reviewed(checkout, folder)
+    assert review["incomplete"] == [], review
+    assert "cpu-us" not in str(review["consequences"]), review
 
 
 def job_in_eu(checkout: Checkout) -> str:

@@ -20,10 +20,12 @@ WORKFLOW = """jobs:
 
 
 def component(op: str, type_: str, name: str, **inputs: object) -> EngineStep:
-    """Return a step of a component of workspace `eu`, which is deleted, or of another one that stays."""
+    """Return a step of a component of workspace `eu`, which is created or deleted, or of one that stays."""
     known = Resource(inputs={STACK: "dev-eu", **inputs})
     urn = f"urn:pulumi:dev::slipway::{type_}::{name}"
-    return EngineStep(op, urn, type_, name, old=known, new=None if op == "delete" else known, component=True)
+    old = None if op == "create" else known
+    new = None if op == "delete" else known
+    return EngineStep(op, urn, type_, name, old=old, new=new, component=True)
 
 
 CASES = (
@@ -87,6 +89,13 @@ CASES = (
                 component("delete", TEMPLATE, "nap"),
                 component("delete", WORKSPACE, "eu", submitters={"group:ml@acme.example": {}}),
             ),
+            standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
+        ),
+    ),
+    Case(
+        "A program of one workspace has another one, which changes nothing of the first",
+        preview=Preview(
+            steps=(component("create", CATALOG, "eu"), component("create", WORKSPACE, "eu")),
             standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
         ),
     ),
