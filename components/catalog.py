@@ -98,7 +98,7 @@ class Catalog(Component):
                 group.hooks.kept if self._is_published(group) else None,
             ),
         )
-        self._kept = workspace.keep_shared(published.name)
+        self.later = workspace.keep_shared(published.name)
         return {
             "object": published.name,
             "checks": made.facts.checks,

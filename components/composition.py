@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
@@ -37,10 +37,12 @@ from .hooks import Hooks
 from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
+from .places import depends_on, left_as_it_is, of_one, together
 from .resolution import Given, plain, resolved
 from .secret_arguments import refuse_secret_configuration
 from .taken_out import TakenOut, taken_out
-from .waiting import come, refuse_late
+from .voice import Voice
+from .waiting import awaited_in, come, refuse_late, settled
 from .world import mocked
 
 Place = tuple[str, str]
@@ -62,6 +64,8 @@ class Composition:
     groups: Sequence[Group] = ()
     #: Workspaces that the engine knows, and that no component stands for.
     taken_out: Sequence[TakenOut] = ()
+    #: Workspaces that can't be deployed now, with the errors, beside others that can.
+    left: dict[Group, SlipwayError]
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
     #: Set from the first question on: no component may join any more.
@@ -85,6 +89,7 @@ class Composition:
             pulumi.runtime.register_stack_transformation(self.hooks.explained)
         watch()
         self.components: list[Member] = []
+        self.left = {}
         self._program = asyncio.current_task()
         self.end_of_program = ProgramEnd()
 
@@ -112,7 +117,10 @@ class Composition:
         if self._deciding is None:
             self._deciding = asyncio.ensure_future(self._decide())
         await asyncio.shield(self._deciding)
-        return next((group for group in self.groups if component in group.components), None)
+        group = next((group for group in self.groups if component in group.components), None)
+        if group in self.left:
+            await self._ending.future()  # Raises the error, once the other workspaces are deployed.
+        return group
 
     def former(self, type_: str, name: str) -> str:
         """Return the engine's name of a component as of the last deployment, by its type and name. Empty where it has
@@ -143,9 +151,8 @@ class Composition:
                 pulumi.log.warn(f"what the program declares is left out of its destruction: {error}")
                 await self._take_down(self.run.state)
         except SlipwayError as error:
-            fail(error)
-        finally:
             forget()
+            fail(error)
         self._ending = pulumi.Output.from_input(cast(Any, self._end()))
 
     async def _decide_all(self) -> None:
@@ -165,7 +172,34 @@ class Composition:
         for group in self.groups:
             if group.workspace:
                 refuse_late(group.components)
-            await in_thread(lambda group=group: group.decide(self.file))  # type: ignore[misc]
+            await self._decide_group(group)
+        self._leave_dependents()
+        if self.left and len(self.left) == len(self.groups):
+            raise together(list(self.left.values()))
+        for group in self.left:
+            pulumi.log.warn(left_as_it_is(group))
+
+    async def _decide_group(self, group: Group) -> None:
+        """Decide about one of several workspaces. If what exists of it can't be read, or if its deployment is rejected,
+        it is left as it is, and the others are deployed. Raises ConfigError for mistakes, which are the program's."""
+        try:
+            await in_thread(lambda: group.decide(self.file))
+        except ConfigError:
+            raise
+        except SlipwayError as error:
+            named = of_one(group, error, self.groups)
+            if destroys() or len(self.groups) == 1:
+                raise named from error
+            self.left[group] = named
+
+    def _leave_dependents(self) -> None:
+        """Leave also the workspaces whose components wait for components of one that is left."""
+        for group in [group for group in self.groups if group not in self.left]:
+            others = [component for other in self.left for component in other.components]
+            if awaited := awaited_in(group.components, others):
+                self.left[group] = depends_on(group, awaited)
+                self._leave_dependents()
+                return
 
     async def _take_down(self, state: State) -> None:
         """Let all go that the engine knows of any workspace."""
@@ -184,16 +218,34 @@ class Composition:
             each.go(self.hooks.guard, next((one for one in itself if one.pulumi_resource_name == each.component), None))
 
     async def _end(self) -> None:
-        """Refuse a preview of what `up` refuses, at its end: a review reads the whole declaration first."""
-        await all_declared(self.components)
+        """Refuse a preview of what `up` refuses, at its end: a review reads the whole declaration first. The error of a
+        workspace that is left as it is ends the program once the others are deployed: then Pulumi deletes nothing, and
+        so nothing of what the program did not declare."""
+        left = [component for group in self.left for component in group.components]
         try:
+            await all_declared([component for component in self.components if component not in left])
+            if left:
+                await settled([component for component in self.components if component not in left], left)
+            errors = list(self.left.values())
             for each in self.taken_out:
                 if self.run.preview:
                     await in_thread(each.refuse)
-            for group in self.groups:
-                group.end()
+            errors += [of_one(group, error, self.groups) for group, error in self._refused()]
+            if errors:
+                raise together(errors)
         except SlipwayError as error:
             fail(error)
+        finally:
+            forget()
+
+    def _refused(self) -> Iterator[tuple[Group, SlipwayError]]:
+        """Yield the groups whose preview is refused, with the errors."""
+        for group in self.groups:
+            try:
+                if group not in self.left:
+                    group.end()
+            except SlipwayError as error:
+                yield group, error
 
     def _group(self, given: Mapping[Member, Given]) -> None:
         """Group the components by their workspaces, and those without one by their places."""
@@ -209,13 +261,15 @@ class Composition:
         ]
         for each in self.taken_out:
             each.know(_part(run.state, each.share, every))
+        for group in self.groups if len(self.groups) > 1 else ():
+            group.voice = Voice(group.workspace.name if group.workspace else "")
         for group in self.groups:
             group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
             pulumi.log.info(ADVICE)
 
     def _may_try_again(self, id_: str, why: str) -> bool:
-        return any(group.creation.may_try_again(id_, why) for group in self.groups)
+        return any(group.creation.may_try_again(id_, why) for group in self.groups if group not in self.left)
 
     def _guards(self) -> Sequence[StackGuard]:
         """Return the guards of its stacks; before they are known, that of all that the engine knows as one."""

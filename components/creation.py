@@ -19,6 +19,7 @@ from .decision import Decision
 from .engine import in_thread
 from .gcp import storage
 from .hooks import Hooks
+from .voice import Voice
 
 if TYPE_CHECKING:
     from slipway.deploying.creation.provider_creation import ProviderCreation
@@ -42,11 +43,11 @@ class Creation:
 
     object: storage.BucketObject
 
-    def __init__(self, decision: Decision, guard: StackGuard) -> None:
-        """Prepare. Raises ConfigError for settings that can't be read."""
+    def __init__(self, decision: Decision, guard: StackGuard, voice: Voice) -> None:
+        """Prepare. `voice` reports the progress. Raises ConfigError for settings that can't be read."""
         from slipway.deploying.creation.parallel_creation import creation_policy
 
-        self._decision, self._guard = decision, guard
+        self._decision, self._guard, self._voice = decision, guard, voice
         # An alternative may be had where the cluster itself never is.
         open_ = {each.spec.name for each in decision.deployment.plan.current if each.alternatives}
         self._policy = replace(creation_policy(os.environ), hopeless=decision.deployment.report.never_made - open_)
@@ -111,7 +112,7 @@ class Creation:
         from slipway.deploying.creation.parallel_creation import make_clusters
         from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
 
-        first, planned, log = self._decision.deployment, self._decision.planned, pulumi.log
+        first, planned, log = self._decision.deployment, self._decision.planned, self._voice
         catalogs = DeploymentCatalogs(
             before=first.live.deployed,
             interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
@@ -147,6 +148,6 @@ class Creation:
         if self._guard.has_workspace or cluster is None:
             return False
         if self._by_provider is None:
-            cloud = CreationContext.of(os.environ, self._guard, pulumi.log.info, pulumi.log.warn)
+            cloud = CreationContext.of(os.environ, self._guard, self._voice.info, self._voice.warn)
             self._by_provider = ProviderCreation(cloud, self._policy)
         return self._by_provider.may_try_again(cluster, why)

@@ -25,6 +25,7 @@ from slipway.google.provider_errors import Places
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun
+from .voice import Voice
 
 if TYPE_CHECKING:
     from slipway.authoring.template.job_template import JobTemplate
@@ -49,9 +50,10 @@ def decide(
     declared: Declared,
     folders: Mapping[str, Path],
     places: Places,
+    voice: Voice,
 ) -> Decision:
     """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates; `places` names
-    lines of the stack file.
+    lines of the stack file; `voice` reports waits.
 
     Raises ConfigError for mistakes in templates, where this is no preview.
     """
@@ -62,7 +64,7 @@ def decide(
     if not run.preview:
         refuse(proven.errors)
     with ThreadPoolExecutor(1) as background:
-        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places)
+        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places, voice)
         from slipway.deploying.deployment.checkout import checkout_revision
 
         revision = checkout_revision(run.checkout, os.environ)
@@ -75,7 +77,7 @@ def decide(
 
 
 def _read(
-    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places
+    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places, voice: Voice
 ) -> tuple[Live, Plan, datetime]:
     now, world = datetime.now(UTC), run.world
     live, plan = read_and_plan(
@@ -83,8 +85,8 @@ def _read(
         os.environ,
         run.preview,
         now,
-        pulumi.log.info,
-        pulumi.log.warn,
+        voice.info,
+        voice.warn,
         metrics=proven.metrics,
         writers=metric_writers(proven.templates.values()),
         known=state,
@@ -100,16 +102,19 @@ def tell(
     decision: Decision,
     state: State | Unknown,
     unknown: Iterable[str],
+    voice: Voice,
     **words: Any,
 ) -> None:
     """Tell the person the coming steps, and what a preview can't know of the arguments. `words`: those of
-    `preview_text`."""
+    `preview_text`, whose first message names the workspace itself."""
     from slipway.reviewing.preview_text import preview_text
 
     first = decision.deployment
-    for message in preview_text(first, state, decision.now, preview=run.preview, **words):
-        pulumi.log.info(message)
+    steps, *more = preview_text(first, state, decision.now, preview=run.preview, **words)
+    pulumi.log.info(steps)
+    for message in more:
+        voice.info(message)
     for warning in (*first.warnings, *unknown):
-        pulumi.log.warn(warning)
+        voice.warn(warning)
     if run.deployed and not run.preview and first.plan.of(What.CREATE, *DELETE):
         pulumi.log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.

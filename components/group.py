@@ -41,6 +41,7 @@ from .member import Kind, Member
 from .namesakes import refuse_namesakes
 from .options import ADDRESS, CONNECTION, types_before
 from .resolution import Given
+from .voice import Voice
 
 if TYPE_CHECKING:
     from slipway.deploying.deployment.deployment import Deployment
@@ -71,6 +72,8 @@ class Group:
     deployment: Deployment
     #: Knows also the one of the clusters that came to be.
     creation: Creation
+    #: Names the workspace if the program has several.
+    voice: Voice = Voice()
 
     def __init__(
         self,
@@ -120,7 +123,7 @@ class Group:
         if self.workspace is None:
             refuse_alternatives(stack)
         if isinstance(state, Unknown):
-            pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
+            self.voice.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
         else:
             placing = self.workspace or self.components[0]
             refuse_move(
@@ -141,14 +144,14 @@ class Group:
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = file.places if file else lambda _: ()
-        decision = decide(run, stack, state, declared, folders, places)
+        decision = decide(run, stack, state, declared, folders, places, self.voice)
         self.deployment = first = decision.deployment
         self._refuse_doubles()
         if not guard.taken_down:
-            tell(run, decision, state, self._unknown(), publishes=declared.catalog, needless=self._needless)
+            tell(run, decision, state, self._unknown(), self.voice, publishes=declared.catalog, needless=self._needless)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
-        self.creation = Creation(decision, guard)
+        self.creation = Creation(decision, guard, self.voice)
         guard.declared_clusters = lambda: self.creation.made.plan.declared
         if isinstance(guard, Leaving):
             must_leave_none(guard)

@@ -25,6 +25,8 @@ class Member(pulumi.ComponentResource):
     children: asyncio.Future[None]
     #: Its children for which clusters wait: what jobs need, and requests for quota.
     needed: list[pulumi.Resource]
+    #: What it declares once the result is known.
+    later: pulumi.Output[Any] | None = None
     #: The name by which people submit a template, and the folder with its file.
     template: str = ""
     folder: Path = Path("templates")

@@ -19,6 +19,7 @@ from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.summary import outliving
 from slipway.deploying.deployment.workspace_plan import trainer_owner
+from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.facts import WORKSPACE
@@ -90,11 +91,28 @@ class TakenOut(Leaving):
         if self.at.left:
             return
         if not self._destroys:
-            pulumi.log.info(f"Workspace {self.at.name} is in the program no more: it goes, with its clusters")
+            pulumi.log.info(self._loss())
         if kept := outliving(self._known):
             pulumi.log.info(kept)
         if self._run.world is None:
             super().foretell()
+
+    def _loss(self) -> str:
+        """Return what is deleted with the workspace, and who can no longer submit there."""
+        published = None
+        if self._known.catalog_bucket and self._run.world is None:
+            published = self.reader(self.place, self._known.catalog_bucket).catalog()
+        catalog = published.whole if isinstance(published, PublishedCatalog) else None
+        templates = sorted(catalog.templates) if catalog else ()
+        members = sorted(catalog.submitters.get(catalog.trainer, ())) if catalog else ()
+        parts = [f"catalog gs://{self._known.catalog_bucket}"] if self._known.catalog_bucket else []
+        parts += [f"cluster {cluster.name}" for cluster in self._known.clusters]
+        parts += [f"template {template}" for template in templates]
+        gone = f", and {join(parts)} with it" if parts else ""
+        people = f"; {join(members)} can no longer submit there" if members else ""
+        unread = f"; its templates can't be read: {published}" if isinstance(published, Unknown) else ""
+        region = f" ({self.at.region})" if self.at.region else ""
+        return f"Workspace {self.at.name}{region} is no longer in the program: it is deleted{gone}{people}{unread}"
 
     def go(self, hooks: pulumi.ResourceHookBinding, itself: pulumi.Resource | None) -> None:
         """Declare the roles that the engine may not take. `itself`: its component, where a program with a mistake is

@@ -52,6 +52,31 @@ def refuse_late(components: Collection[Member]) -> None:
         _refuse(component, option, ends, own, why, f"leave {option} out, or name what needs")
 
 
+def awaited_in(components: Collection[Member], others: Collection[Member]) -> Member | None:
+    """Return one of `others` that one of the components waits for by its options."""
+    own = _own(others)
+    for component in components:
+        ends = _ends(_needed({}, component.options, components), own)
+        if awaited := next((own[end] for end in ends if end in own), None):
+            return awaited
+    return None
+
+
+async def settled(components: Collection[Member], left: Collection[Member]) -> None:
+    """Wait until all that the program declares is registered, also what these components declare by their results,
+    except what waits for those that are `left`. A registration that fails ends the program by itself."""
+    own = _own(left)
+    await asyncio.gather(*(component.result.future() for component in components), return_exceptions=True)
+    later = [component.later.future() for component in components if component.later is not None]
+    await asyncio.gather(*later, return_exceptions=True)
+    while True:
+        urns = [each.resource.urn._data for each in noted()]
+        pending = [urn for urn in urns if not urn.done() and own.keys().isdisjoint(_ends([urn], own))]
+        if not pending:
+            return
+        await asyncio.wait(pending)
+
+
 def _own(components: Iterable[Member]) -> Mapping[Future, Member]:
     return {each: other for other in components for each in (other.result._data, other.urn._data, other.children)}
 

@@ -203,7 +203,7 @@ class Workspace(Component):
             staying = await in_thread(lambda: group.guard.need(drops))
             for warning in doubtful_grants(staying):
                 if warning not in planned.warnings:
-                    pulumi.log.warn(warning)
+                    group.voice.warn(warning)
             self.keep(staying)
 
         return published.apply(lambda _: keep())

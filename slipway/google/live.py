@@ -126,6 +126,8 @@ class Live:
     #: Display names by address.
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
+    #: Ids of the stack's clusters that Pulumi's state has.
+    in_state: frozenset[str] = frozenset()
     #: The end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty
     #: where none does.
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)

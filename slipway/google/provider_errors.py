@@ -123,6 +123,15 @@ _RULES = (
         f"make room, as with vertex-local cache clear; {_THEN}",
     ),
     (
+        # A refresh reads every resource before the program runs, so no workspace is deployed.
+        rf"Error when reading or editing .*/locations/(?P<region>[a-z0-9-]+)/.*{_ANSWER}5\d\d\b",
+        "region {region} can't be read now, so the refresh failed and nothing was deployed",
+        (
+            f"wait a few minutes; {_THEN}. In a program with workspaces in other regions, pulumi up --refresh=false "
+            "deploys those and leaves this one as it is. https://status.cloud.google.com shows known outages"
+        ),
+    ),
+    (
         rf"{_ANSWER}5\d\d\b",
         "the cloud could not do it for now",
         f"wait a few minutes; {_THEN}. https://status.cloud.google.com shows known outages",

@@ -24,6 +24,9 @@ class ForgeRow:
     sign: str = "#"
     insist: str = "insist (docs/review.md, 'Insisting')"
     by_hand: str = "Actions → up → Run workflow"
+    #: Its word for a run of CI, and the way to let one deploy an earlier commit.
+    run: str = "run"
+    rollback: str = "set the variable ROLLBACK of the environment to {commit} and run this again"
     #: A merged change may still be approved.
     approved_late: bool = True
 
@@ -39,6 +42,8 @@ GITLAB = ForgeRow(
     sign="!",
     insist="insist (docs/gitlab.md, 'Insisting')",
     by_hand="Build → Pipelines → New pipeline, of main",
+    run="pipeline",
+    rollback="set the CI/CD variable ROLLBACK to {commit} and run this job again",
     # Whether GitLab lets anybody approve a merged change is not documented.
     approved_late=False,
 )

@@ -21,6 +21,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.forge_table import GITHUB, ForgeRow
 from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
+from slipway.reviewing.succession import Succession
 from slipway.reviewing.told.redaction import hidden
 
 _TOLERANCE = Decimal(1)
@@ -197,6 +198,14 @@ class MergeResult:
     def _others(self) -> tuple[Approval, ...]:
         pull = self.pull_request
         return tuple(approval for approval in pull.approvals if approval.login != pull.author) if pull else ()
+
+
+def unrelated(behind: Iterable[Succession], result: MergeResult) -> Iterator[GateObstacle]:
+    """Yield the deployed commits that a merged commit does not follow, unless this tree has an approval. Before the
+    merge a branch may be behind."""
+    if result.merged and not result.approvers:
+        for succession in behind:
+            yield GateObstacle(succession.stack, succession.sentence)
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateObstacle]:

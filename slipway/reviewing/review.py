@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -12,8 +12,10 @@ from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import first_lines, join, short
+from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
+from slipway.model.facts import CATALOG
 from slipway.model.findings.finding import Grade, Section, Subject
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
@@ -39,6 +41,7 @@ from slipway.reviewing.rules.resources.sessions import sessions
 from slipway.reviewing.rules.resources.trainers import trainers
 from slipway.reviewing.rules.teams import teams
 from slipway.reviewing.rules.templates.templates import templates
+from slipway.reviewing.rules.workspaces import workspaces
 
 T = TypeVar("T")
 _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
@@ -67,6 +70,7 @@ COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     quota,
     policy,
     program,
+    workspaces,
     used_later,
     deploying,
 )
@@ -112,6 +116,9 @@ class Review:
     added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
     #: Why its commit is neither the deployed one nor one under way; empty where it is.
     stray: Annotated[str, NOT_WRITTEN] = ""
+    #: The commit to deploy, and those that are deployed or under way, as far as they are known.
+    commit: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
+    deployed: Annotated[tuple[str, ...], NOT_WRITTEN] = field(default=(), compare=False)
 
     @property
     def yours(self) -> tuple[Consequence, ...]:
@@ -197,6 +204,8 @@ def review(change: Change) -> Review:
         begun=begun,
         added=added(change),
         stray=_stray(change),
+        commit=new.commit,
+        deployed=_deployed_commits(change),
     )
     # What somebody names a thing, and an error repeats, may be a secret too: no rule has to think of it.
     return whole.rewritten(cache(without_secrets))
@@ -227,6 +236,16 @@ def _stray(change: Change) -> str:
     if new.dirty or new.commit == UNKNOWN_COMMIT:
         return f"This is {new.revision}, which nobody else has"
     return "" if new.revision == deployed else f"This is {new.revision}, and {deployed} is deployed"
+
+
+def _deployed_commits(change: Change) -> tuple[str, ...]:
+    """Return the commits that are deployed or under way: those of the published catalog, and of every catalog in the
+    engine's state, as a program may have several."""
+    known = events.deployed(change.preview) if change.preview else ()
+    commits = [str(inputs.get("commit") or "") for type_, _, inputs in known if type_ == CATALOG]
+    if change.published:
+        commits += [change.published.commit, change.published.under_way or ""]
+    return tuple(commit for commit in dict.fromkeys(commits) if commit not in ("", UNKNOWN_COMMIT, UNCOMMITTED))
 
 
 def beside(yours: Review, main: Review) -> Review:

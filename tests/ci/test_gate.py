@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +18,7 @@ from slipway.reviewing.record import record_of
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
 from slipway.reviewing.told.comment import Place, comment
+from tests.checkouts.git import git
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Artifact, Comment, GitHub, Review, served
@@ -51,10 +54,13 @@ class Runner:
 
     folder: Path
     github: GitHub
+    #: A review reads nothing of the cloud.
+    offline: bool = False
 
     def run(self, step: dict[str, Any], *, merged: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
+        programs = {"gh": GH, "python": REVIEWS_WITHOUT_CLOUD} if self.offline else {"gh": GH}
         environ = {
-            "PATH": tools.put(self.folder, gh=GH),
+            "PATH": tools.put(self.folder, **programs),
             "RUNNER_TEMP": str(self.folder),
             "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
@@ -327,3 +333,109 @@ class TestDeployment:
         up = workflows["up-stack"].step("Up")
         assert up["env"]["RECORD"] == "${{ steps.approved.outputs.record }}" and '--message "$RECORD"' in up["run"]
         assert step["env"]["WHO"] == "${{ github.triggering_actor }}"
+
+
+EVENTS = Path(__file__).parents[1] / "slipway" / "deploying" / "engine" / "recorded" / "workspace.jsonl"
+REVIEWS_WITHOUT_CLOUD = f"""
+import os, sys
+os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:], "--no-live"])
+"""
+
+
+def events_of(commit: str, deployed: str) -> str:
+    """Return a preview of a commit, if another one is deployed."""
+    events = [json.loads(line) for line in EVENTS.read_text().splitlines()]
+    for event in events:
+        for part in event.values():
+            metadata = part.get("metadata", {}) if isinstance(part, dict) else {}
+            declared = commit if metadata.get("op") == "update" else deployed
+            for side, value in (("old", deployed), ("new", declared)):
+                inputs = (metadata.get(side) or {}).get("inputs") or {}
+                if "commit" in inputs:
+                    inputs["commit"] = value[:7]
+    return "\n".join(map(json.dumps, events))
+
+
+class TestOlderRun:
+    """A run of an earlier commit that is run again rolls nothing back, though its tree was approved."""
+
+    @pytest.fixture
+    def commits(self, runner: Runner) -> dict[str, str]:
+        """Return commits of the folder by name: `old`, `new` after it, and `fork`, of the old one."""
+        runner.offline = True
+        git(runner.folder, "init", "--quiet", "--initial-branch", "main")
+        found: dict[str, str] = {}
+        for name, parent in (("old", ""), ("new", ""), ("fork", "old")):
+            if parent:
+                git(runner.folder, "checkout", "--quiet", "--detach", found[parent])
+            git(runner.folder, "commit", "--quiet", "--allow-empty", "--message", name)
+            found[name] = git(runner.folder, "rev-parse", "HEAD")
+        git(runner.folder, "remote", "add", "origin", ".")
+        return {**found, "gone": "0123456"}
+
+    def deploy(
+        self, runner: Runner, step: dict[str, Any], commit: str, deployed: str, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        (runner.folder / "events.jsonl").write_text(events_of(commit, deployed))
+        given = {"EVENTS": "events.jsonl", "INSIST": "false", "WHO": "ada", "FOLDER": ".", "ROLLBACK": ""}
+        given |= {"REVIEWED_BY": "preview.yaml", "GITHUB_ACTIONS": "true"}
+        return runner.run(step, merged=True, **{**given, **variables})
+
+    @pytest.mark.parametrize("insist", ["false", "true"])
+    def test_an_earlier_commit_is_rejected_also_if_a_person_insisted_then(
+        self, runner: Runner, workflows: dict[str, Workflow], commits: dict[str, str], insist: str
+    ) -> None:
+        runner.github.reviews = [Review()]
+        step = workflows["up-stack"].step("Approved")
+        done = self.deploy(runner, step, commits["old"], commits["new"], INSIST=insist)
+        old, new = commits["old"][:7], commits["new"][:7]
+        assert done.returncode == 10, done.stdout
+        assert f"Commit {new} is deployed, and this run has the earlier commit {old}" in done.stdout
+        fix = "fix: run the newest run of main again; to go back, merge a revert, or set the variable ROLLBACK"
+        assert fix in done.stdout
+        assert not (runner.folder / "output").exists()
+
+    @pytest.mark.parametrize(("commit", "deployed"), [("new", "new"), ("new", "old")])
+    def test_the_same_commit_and_a_later_one_are_deployed(
+        self, runner: Runner, workflows: dict[str, Workflow], commits: dict[str, str], commit: str, deployed: str
+    ) -> None:
+        step = workflows["up-stack"].step("Approved")
+        done = self.deploy(runner, step, commits[commit], commits[deployed], INSIST="true")
+        assert done.returncode == 0 and "is deployed, " not in done.stdout, done.stdout
+
+    def test_a_rollback_names_its_commit(
+        self, runner: Runner, workflows: dict[str, Workflow], commits: dict[str, str]
+    ) -> None:
+        step = workflows["up-stack"].step("Approved")
+        assert step["env"]["ROLLBACK"] == "${{ vars.ROLLBACK }}"
+        for rollback, code in ((commits["fork"], 10), (commits["old"][:7], 0), (commits["old"], 0)):
+            done = self.deploy(runner, step, commits["old"], commits["new"], INSIST="true", ROLLBACK=rollback)
+            assert done.returncode == code, done.stdout
+
+    @pytest.mark.parametrize(
+        ("deployed", "why"), [("fork", "which is not in the history of"), ("gone", "which is not in this clone")]
+    )
+    def test_an_unrelated_commit_needs_an_approval(
+        self, runner: Runner, workflows: dict[str, Workflow], commits: dict[str, str], deployed: str, why: str
+    ) -> None:
+        step = workflows["up-stack"].step("Approved")
+        done = self.deploy(runner, step, commits["new"], commits[deployed])
+        assert done.returncode == 5 and why in done.stdout
+        done = self.deploy(runner, step, commits["new"], commits[deployed], INSIST="true")
+        assert done.returncode == 0, "a person says so"
+
+    def test_a_clone_has_the_whole_history(self, workflows: dict[str, Workflow]) -> None:
+        assert workflows["up-stack"].using("actions/checkout")["fetch-depth"] == 0
+
+    def test_gitlab_rejects_it_too(self, runner: Runner, commits: dict[str, str]) -> None:
+        script = Path("slipway/front/starter/gitlab/slipway-up.yml").read_text()
+        gate = script[script.index("      record=$CI_JOB_URL") : script.index("      # The record lies")]
+        step = {"run": textwrap.dedent(gate), "shell": "bash"}
+        given = {"temp": ".", "CI_DEFAULT_BRANCH": "main", "GITHUB_ACTIONS": "", "GITLAB_CI": "true"}
+        given |= {"INSIST": "true"}
+        done = self.deploy(runner, step, commits["old"], commits["new"], **given)
+        assert done.returncode == 10, done.stdout + done.stderr
+        assert "fix: run the newest pipeline of main again" in done.stderr
+        assert "set the CI/CD variable ROLLBACK to" in done.stderr
+        done = self.deploy(runner, step, commits["old"], commits["new"], ROLLBACK=commits["old"], **given)
+        assert done.returncode == 0, done.stdout + done.stderr

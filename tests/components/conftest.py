@@ -101,6 +101,20 @@ def declared(program: Callable[[], Any], *, preview: bool = False) -> list[Asked
     return monitor.asked
 
 
+def failed(program: Callable[[], Any], *, preview: bool = False) -> tuple[list[Asked], str]:
+    """Return all that `program` registers on stack dev before it fails, and its error."""
+    monitor = _Monitor()
+    mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", preview=preview, monitor=monitor)
+
+    @mocks.test  # type: ignore[untyped-decorator]
+    def run() -> None:
+        program()
+
+    with pytest.raises(pulumi.RunError) as error:
+        run()
+    return monitor.asked, str(error.value)
+
+
 def executed(program: Callable[[], Any]) -> list[Asked]:
     """Return what `program` registers as its language host runs it, with an end of its own."""
     monitor = _Monitor()

@@ -12,6 +12,7 @@ from components.generation import Surroundings, record_regions
 from components.generation import current as declare
 from components.generation import retiring as declare_retiring
 from components.hooks import Hooks
+from components.voice import Voice
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import Plan
@@ -123,7 +124,7 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
         cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
         deployment = SimpleNamespace(plan=Plan((of_current(cluster),)), report=QuotaReport())
         decision: Any = SimpleNamespace(deployment=deployment, now=NOW)
-        creation = Creation(decision, StackGuard({}, "dev", (PROJECT, REGION)))
+        creation = Creation(decision, StackGuard({}, "dev", (PROJECT, REGION)), Voice())
         hooks = Hooks(list, State(), lambda *_: False, lambda _: ())
         creation.declare("creation", hooks, "acme-catalog", workspace)
         declare(cluster, "dev", FACTS, AROUND, creation)

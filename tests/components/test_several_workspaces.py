@@ -1,19 +1,23 @@
 """Several workspaces in one program: whose each component is, and a workspace that is taken out. # N33 # N34"""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pulumi
 import pytest
 
 import components as slipway
 from components import testing
 from components.taken_out import TakenOut
+from components.world import CURRENT, NOTHING, World
 from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
+from slipway.google.live import Live, Unknown
 from slipway.model.facts import WORKSPACE
 from slipway.model.state import State, StateGrant, StateResource, WorkspacePlace
-from tests.components.conftest import PROJECT, REGION, declared, every, unique
+from tests.components.conftest import PROJECT, REGION, declared, every, failed, unique
 from tests.components.test_own_program import GENERATION, POOLS, cluster, knowing, refused, workspace
 
 
@@ -66,12 +70,17 @@ def both(**eu: Any) -> State:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_workspace_that_a_program_lacks_goes_unless_a_job_needs_it(preview: bool) -> None:
+def test_a_workspace_that_a_program_lacks_goes_unless_a_job_needs_it(
+    caplog: pytest.LogCaptureFixture, preview: bool
+) -> None:
     there = StateResource("research-eu-1a2b3c4", "research-eu-1a2b3c4", PROJECT, "europe-west4", stack="dev-eu")
     job = VertexJob("train", "train", "JOB_STATE_RUNNING", {}, persistent_resource_id=there.name)
     known = both(clusters=(there,), grants=(StateGrant("eu-submit-user:a@b.c", "roles/aiplatform.user", "user:a@b.c"),))
     with knowing(known):
+        caplog.set_level("INFO")
         asked = declared(lambda: workspace("us"), preview=preview)
+        lost = "Workspace eu (europe-west4) is no longer in the program: it is deleted"
+        assert f"{lost}, and cluster research-eu-1a2b3c4 with it" in caplog.text
         assert "eu" not in {each.name for each in asked} and not every(asked, GENERATION)
     with knowing(known, jobs=(job,)):
         words = (
@@ -130,3 +139,87 @@ def test_a_workspace_whose_state_was_moved_here_is_not_taken_down() -> None:
     with pytest.raises(ConfigError, match="Workspace ml belongs to stack trial-ml") as rejection:
         moved.refuse()
     assert "pulumi state delete --stack other" in str(rejection.value)
+
+
+class Partly(World):
+    """A world of which one region can't be read."""
+
+    def seen(self, region: str, metrics: Iterable[str]) -> Live:
+        live = super().seen(region, metrics)
+        if region == REGION:
+            return live
+        return replace(live, clusters=Unknown("503 UNAVAILABLE", f"persistentResources in {region}", "later"))
+
+
+@pytest.fixture
+def eu_is_down() -> Iterator[None]:
+    token = CURRENT.set(Partly(NOTHING.live, both()))
+    yield
+    CURRENT.reset(token)
+
+
+def of_both() -> None:
+    for ground in two():
+        made = cluster(f"research-{ground.name}", workspace=ground)
+        quota = slipway.QuotaCheck(f"quota-{ground.name}", slipway.QuotaCheckArgs(clusters=[made]))
+        slipway.Catalog(ground.name, slipway.CatalogArgs(workspace=ground, quota=quota))
+
+
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.usefixtures("eu_is_down")
+class TestRegionDown:
+    """The other workspaces are deployed. Then the program fails, so that Pulumi deletes nothing undeclared."""
+
+    def test_the_workspace_that_can_t_be_read_is_left_as_it_is(self, preview: bool) -> None:
+        asked, error = failed(of_both, preview=preview)
+        assert "workspace eu (europe-west4): what to deploy can't be decided" in error
+        assert "503 UNAVAILABLE" in error
+        names = {each.name for each in asked}
+        assert not any("eu" in name for name in names), names
+        assert len(every(asked, GENERATION)) == 1
+        assert "us-catalog" in every(asked, OBJECT), "published last of all"
+
+    def test_a_resource_of_the_program_itself_that_needs_the_other_one_is_not_waited_for(self, preview: bool) -> None:
+        def program() -> None:
+            us, eu = two()
+            cluster("research-us", workspace=us)
+            pulumi.ComponentResource("own:it:Needs", "both", {}, pulumi.ResourceOptions(depends_on=[us, eu]))
+            pulumi.ComponentResource("own:it:Needs", "one", {}, pulumi.ResourceOptions(depends_on=[us]))
+
+        asked, _ = failed(program, preview=preview)
+        assert "one" in {each.name for each in asked} and "both" not in {each.name for each in asked}
+
+    def test_a_workspace_that_depends_on_it_is_left_too(self, preview: bool) -> None:
+        def program() -> None:
+            eu = workspace("eu", region="europe-west4")
+            args = slipway.WorkspaceArgs(project=PROJECT, region=REGION)
+            slipway.Workspace("us", args, pulumi.ResourceOptions(depends_on=[eu]))
+
+        asked, error = failed(program, preview=preview)
+        assert asked == []
+        assert "2 workspaces can't be deployed" in error
+        assert "workspace us (us-central1): it depends on Workspace eu" in error
+
+    def test_a_mistake_is_the_whole_program_s(self, preview: bool) -> None:
+        def program() -> None:
+            for ground in two():
+                cluster(f"research-{ground.name}", workspace=ground, region="asia-east1")
+
+        asked, _ = failed(program, preview=preview)
+        assert asked == []
+
+
+def test_what_is_rejected_in_a_preview_of_several_is_told_of_each() -> None:
+    def program() -> None:
+        for ground in two():
+            made = cluster(f"research-{ground.name}", workspace=ground)
+            asks = slipway.QuotaCheckArgs(clusters=[made], mode="enforce")
+            slipway.QuotaCheck(f"quota-{ground.name}", asks)
+
+    with testing.living(quota={"custom_model_training_cpus": 2}):
+        _, error = failed(program, preview=True)
+    assert "2 workspaces can't be deployed" in error
+    assert "workspace us (us-central1): " in error and "workspace eu (europe-west4): " in error

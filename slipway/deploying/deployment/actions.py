@@ -63,7 +63,7 @@ def decide(
         name = cluster.labels[NAME_LABEL]
         successor = next((candidate for candidate in current if candidate.spec.name == name), None)
         jobs = tuple(job for job in unended.get(cluster.id, ()) if job.is_on(cluster))
-        why = _why_keep(cluster, jobs, successor, catalog)
+        why = _why_keep(cluster, jobs, successor, live)
         instead = (successor.id,) if successor is not None and not successor.import_ else ()
         # There may be no machines for both; a failed cluster has none.
         must_go_first = bool(instead and successor and successor.spec.replacement == IN_PLACE and not cluster.failed)
@@ -167,9 +167,10 @@ def _why_keep(
     cluster: PersistentResource,
     jobs: tuple[VertexJob, ...],
     successor: CurrentCluster | None,
-    catalog: PublishedCatalog | Unknown | None,
+    live: Live,
 ) -> Why | Unknown | None:
     """Return the reason why a cluster stays declared; None when it goes. `jobs` are those that have not ended."""
+    catalog = live.catalog
     if jobs:
         return Why.JOBS
     if cluster.state == "STOPPING":
@@ -186,7 +187,10 @@ def _why_keep(
         return catalog
     if catalog is not None and catalog.damage:
         return Why.DAMAGED  # It may be on offer: the catalog of this deployment ends that.
-    return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
+    if catalog is None:
+        return Why.UNPUBLISHED
+    # After a deployment that failed or was killed late, Pulumi's state alone has the predecessor: no job is sent to it.
+    return None if catalog.lists(cluster.id) or cluster.id in live.in_state else Why.UNPUBLISHED
 
 
 def _may_go_before_creates(

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.working_tree import is_packed
@@ -50,6 +51,45 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
         )
     changed = any(not line.startswith("#") for line in status.splitlines())
     return Revision(oid[1][:SHORT], dirty=changed or _ignored(checkout))
+
+
+class CommitOrder(Enum):
+    """The order of a commit and the deployed one."""
+
+    SAME = "same"
+    LATER = "later"
+    #: An ancestor of the deployed commit.
+    EARLIER = "earlier"
+    #: Each has commits that the other one has not.
+    DIVERGED = "diverged"
+    #: The clone does not have the deployed commit.
+    MISSING = "missing"
+    #: The clone does not have the commits between both.
+    SHALLOW = "shallow"
+
+
+def commit_order(checkout: Path, commit: str, deployed: str) -> CommitOrder:
+    """Return the order of a commit and the deployed one, each by its first digits or more."""
+    short = min(len(commit), len(deployed))
+    if commit[:short] == deployed[:short]:
+        return CommitOrder.SAME
+    ours, theirs = _full(checkout, commit), _full(checkout, deployed)
+    base = _git(checkout, "merge-base", ours, theirs)[0].strip() if ours and theirs else ""
+    if base and base == ours:
+        return CommitOrder.EARLIER
+    if base and base == theirs:
+        return CommitOrder.LATER
+    # A shallow clone lacks history, so that related commits look unrelated.
+    if _git(checkout, "rev-parse", "--is-shallow-repository")[0].strip() == "true":
+        return CommitOrder.SHALLOW
+    return CommitOrder.DIVERGED if ours and theirs else CommitOrder.MISSING
+
+
+def _full(checkout: Path, commit: str) -> str:
+    """Return all digits of a commit that the clone has, or an empty text."""
+    if not _COMMIT.fullmatch(commit):
+        return ""
+    return _git(checkout, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[0].strip()
 
 
 def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[str, ...]:

@@ -109,9 +109,10 @@ def read_and_plan(
             snapshot, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
             for warning in warnings:
                 warn(warning)
+        known_ids = tuple(cluster.name for cluster in before.clusters)
+        snapshot = replace(snapshot, in_state=frozenset(known_ids))
         if not declared.catalog:
             # Nobody is told of clusters by a catalog: those that the engine knows may go when they are idle.
-            known_ids = tuple(cluster.name for cluster in before.clusters)
             snapshot = replace(snapshot, catalog=PublishedCatalog(retiring=known_ids) if known_ids else None)
         return snapshot
 

@@ -8,7 +8,7 @@ Each SOURCE is what a preview of one stack wrote on stdout, or what this command
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
 is 5 while something needs an approval, and with --forge while it has none; with --scheduled, while there is anything
-that was not announced.
+that was not announced. With --gate it is 10 if a later commit is deployed already, unless --rollback names this one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,11 +36,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from slipway.reviewing.change.change import Files
-    from slipway.reviewing.gate import MergeResult
+    from slipway.reviewing.gate import GateObstacle, MergeResult
     from slipway.reviewing.review import Review
+    from slipway.reviewing.succession import Succession
     from slipway.reviewing.told.comment import Place
 
 EXIT_SHUT = 5
+EXIT_EARLIER = 10
+"""Another one than a shut gate's: CI deploys at a person's wish although the gate is shut, and never for this."""
 _LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway.reviewing.told.comment")
 
 
@@ -56,6 +60,7 @@ _LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway
 )
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
+@click.option("--rollback", default="", metavar="COMMIT", help="Let --gate pass COMMIT though a later one is deployed.")
 @click.option("--scheduled", is_flag=True, help="Exit code 5 for all that was not announced.")
 @click.option(
     "--forge",
@@ -80,6 +85,7 @@ def command(
     head: str | None,
     mains: tuple[str, ...],
     gate: bool,
+    rollback: str,
     scheduled: bool,
     forge: str | None,
     tree: str,
@@ -102,14 +108,14 @@ def command(
 
     from slipway.reviewing.forge_table import running
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.gate import obstacles, unannounced, unapproved
+    from slipway.reviewing.gate import obstacles, unannounced, unapproved, unrelated
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import addresses, plain_text
     from slipway.reviewing.told.redaction import hidden, redacted
 
     reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
-    shut = unannounced(reviews) if scheduled else unapproved(reviews)
+    shut: Iterable[GateObstacle] = unannounced(reviews) if scheduled else unapproved(reviews)
     row = running(os.environ)
     why, fix = "", f"have the {row.change} approved, or change what it says"
     if scheduled:
@@ -138,9 +144,10 @@ def command(
     tell(replace(place, tree=result.tree) if result else place)
     if explain_rows and output != "json":
         screen.out(f"\n{addresses(shown)}")
+    behind = _refuse_earlier(context, reviews, rollback) if gate else ()
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
         result = result or forge_of(os.environ, folder).merge_result()
-        shut = obstacles(reviews, result)
+        shut = (*unrelated(behind, result), *obstacles(reviews, result))
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(obstacle.refuses for obstacle in listed):
@@ -153,6 +160,25 @@ def command(
         context.exit(EXIT_SHUT)
     if gate and result and result.approvers:
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
+
+
+def _refuse_earlier(context: click.Context, reviews: list[Review], rollback: str) -> tuple[Succession, ...]:
+    """Exit if a later commit is deployed, and return the deployed commits that this one does not follow otherwise."""
+    from slipway.deploying.deployment.checkout import commit_order
+    from slipway.reviewing.forge_table import FORGES
+    from slipway.reviewing.succession import rollback_to, successions
+
+    order_of = partial(commit_order, Path.cwd())
+    behind = tuple(successions(reviews, order_of, rollback_to(rollback)))
+    rollbacks = [succession for succession in behind if succession.is_rollback]
+    if rollbacks:
+        forge = next((row for row in FORGES.values() if os.environ.get(row.ci) == "true"), None)
+        for succession in rollbacks:
+            screen.note(f"{succession.stack}: {succession.sentence}")
+        why = "this run would remove what later commits deployed; an approval of it was given before those"
+        screen.note(f"a later commit is deployed\n  why: {why}\n  fix: {rollbacks[0].fix(forge)}")
+        context.exit(EXIT_EARLIER)
+    return behind
 
 
 def _commented(shown: list[Review], place: Place) -> MergeResult:

@@ -33,6 +33,7 @@ from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
 from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files, by_our_fault, once
+from slipway.reviewing.change.removed import removed_workspaces
 from slipway.reviewing.change.usual import spot_needs
 
 MOST_RECENT = 1000
@@ -74,8 +75,10 @@ def _change(
     elif after is None and preview.complete:
         unread = ("the program does not say what it declares, so templates, people and money are not compared",)
     of_several, others = _reviewed(preview)
-    if others:
-        unread += (f"{join(others)} {'changes' if len(others) == 1 else 'change'} too, and only one is compared",)
+    # The review lists what is lost with a removed workspace.
+    edited = [name for name in others if name not in removed_workspaces(preview)]
+    if edited:
+        unread += (f"{join(edited)} {'changes' if len(edited) == 1 else 'change'} too, and only one is compared",)
     # The program's word on its place may be edited: jobs are where it was deployed.
     known = deployed(preview)[0] or after
     live = _NOTHING
@@ -100,6 +103,8 @@ def _change(
             elsewhere=_elsewhere(preview, known, after),
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
+        known_clusters = (step.name for step in preview.standing.values() if step.type.startswith(CLUSTER_TYPE))
+        live = replace(live, in_state=frozenset(known_clusters))
         if bucket and live.catalog is None:
             live = replace(live, catalog=_GONE)
         wrong, now = wrong_clock(now, live.time), right_time(now, live.time)

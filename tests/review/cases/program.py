@@ -1,7 +1,8 @@
 """The program itself, and the files that deploy it."""
 
 from slipway.deploying.engine.events import read
-from slipway.deploying.engine.preview import Preview
+from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.model.facts import CATALOG, STACK, TEMPLATE, WORKSPACE
 from tests.review.case import BUSY, Case, Edit, stack, stops, tells
 from tests.slipway.reviewing.recordings import lines
 
@@ -16,6 +17,16 @@ WORKFLOW = """jobs:
       - run: python -m slipway review --stack prod --merged
       - run: pulumi up --yes --stack prod
 """
+
+
+def component(op: str, type_: str, name: str, **inputs: object) -> EngineStep:
+    """Return a step of a component of workspace `eu`, which is created or deleted, or of one that stays."""
+    known = Resource(inputs={STACK: "dev-eu", **inputs})
+    urn = f"urn:pulumi:dev::slipway::{type_}::{name}"
+    old = None if op == "create" else known
+    new = None if op == "delete" else known
+    return EngineStep(op, urn, type_, name, old=old, new=new, component=True)
+
 
 CASES = (
     Case(
@@ -64,6 +75,29 @@ CASES = (
         (Edit("stacks/Pulumi.dev.yaml"),),
         (stops("stack-gone", "stack dev"),),
         accident="a stack renamed, and the old one paid for months",
+    ),
+    Case(
+        "A program of two workspaces has only one of them",
+        names=(
+            stops("workspace-removed", "workspace dev-eu", "`research`", "`nap`", "`group:ml@acme.example`"),
+            stops("program-edited", "program", "__main__.py"),
+        ),
+        files=("__main__.py",),
+        preview=Preview(
+            steps=(
+                component("delete", CATALOG, "eu", clusters={"research": "research-1a2b3c4"}),
+                component("delete", TEMPLATE, "nap"),
+                component("delete", WORKSPACE, "eu", submitters={"group:ml@acme.example": {}}),
+            ),
+            standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
+        ),
+    ),
+    Case(
+        "A program of one workspace has another one, which changes nothing of the first",
+        preview=Preview(
+            steps=(component("create", CATALOG, "eu"), component("create", WORKSPACE, "eu")),
+            standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
+        ),
     ),
     Case(
         "A stream of events that is cut: what is missing is said, not guessed",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.deploying.deployment.checkout import checkout_revision, commits_since
+from slipway.deploying.deployment.checkout import CommitOrder, checkout_revision, commit_order, commits_since
 from slipway.model.labels import Revision
 from tests.checkouts.git import git
 
@@ -111,3 +111,51 @@ def test_commits_since_another_are_those_that_touch_what_is_named(checkout: Path
     second = git(checkout, "log", "-1", "--format=%h %s")
     assert commits_since(checkout, first, ("file",)) == (second,)
     assert commits_since(checkout, first, ("templates",)) == commits_since(checkout, "unknown", ("file",)) == ()
+
+
+class TestOrder:
+    """Of a commit and the deployed one, so that an older run of CI rolls nothing back. # N14"""
+
+    @pytest.fixture
+    def history(self, checkout: Path) -> dict[str, str]:
+        """Return commits by name: `first`, `second` after it, its `revert`, and `fork`, of the first."""
+        commits = {"first": git(checkout, "rev-parse", "HEAD")}
+        (checkout / "file").write_text("two")
+        git(checkout, "commit", "--quiet", "--all", "--message", "second")
+        commits["second"] = git(checkout, "rev-parse", "HEAD")
+        git(checkout, "revert", "--no-edit", "HEAD")
+        commits["revert"] = git(checkout, "rev-parse", "HEAD")
+        git(checkout, "switch", "--quiet", "--create", "fork", commits["first"])
+        git(checkout, "commit", "--quiet", "--allow-empty", "--message", "fork")
+        commits["fork"] = git(checkout, "rev-parse", "HEAD")
+        return {name: commit[:7] for name, commit in commits.items()}
+
+    @pytest.mark.parametrize(
+        ("commit", "deployed", "order"),
+        [
+            ("second", "second", CommitOrder.SAME),
+            ("second", "first", CommitOrder.LATER),
+            ("revert", "second", CommitOrder.LATER),
+            ("first", "second", CommitOrder.EARLIER),
+            ("second", "revert", CommitOrder.EARLIER),
+            ("fork", "second", CommitOrder.DIVERGED),
+        ],
+    )
+    def test_two_commits_of_a_whole_clone(
+        self, checkout: Path, history: dict[str, str], commit: str, deployed: str, order: CommitOrder
+    ) -> None:
+        assert commit_order(checkout, history[commit], history[deployed]) is order
+
+    def test_a_deployed_commit_that_a_forced_push_removed(self, checkout: Path, history: dict[str, str]) -> None:
+        assert commit_order(checkout, history["first"], "0123456") is CommitOrder.MISSING
+
+    def test_a_shallow_clone_never_calls_commits_unrelated(
+        self, checkout: Path, history: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        clone = tmp_path_factory.mktemp("clone")
+        git(clone, "clone", "--quiet", "--depth", "1", f"file://{checkout}", "shallow")
+        assert commit_order(clone / "shallow", history["fork"], history["second"]) is CommitOrder.SHALLOW
+        assert commit_order(clone / "shallow", history["fork"], history["fork"]) is CommitOrder.SAME
+
+    def test_no_checkout_has_no_commits(self, tmp_path: Path) -> None:
+        assert commit_order(tmp_path, "0123456", "6543210") is CommitOrder.MISSING

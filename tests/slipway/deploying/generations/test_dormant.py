@@ -80,6 +80,8 @@ def test_the_end_of_a_season_never_kills_a_job() -> None:  # N1
     unlisted = planned(over, alive(used=1))
     assert [item.why for item in unlisted.retiring] == [Why.IN_USE] and deleted(unlisted) == ()
     assert planned(over, alive(catalog=PublishedCatalog())).retiring[0].why == Why.UNPUBLISHED
+    in_state = replace(alive(catalog=PublishedCatalog()), in_state=frozenset({ID}))
+    assert deleted(planned(over, in_state)) == (ID,), "of a deployment that was killed after it had published"
     assert planned(over, alive(catalog=UNREAD)).problems
 
 
