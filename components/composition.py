@@ -206,7 +206,7 @@ class Composition:
         for each in self.taken_out:
             each.know(_part(run.state, each.share, every))
         for group in self.groups:
-            group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
+            group.guard.together = [each.identity.label for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
             pulumi.log.info(ADVICE)
 
@@ -218,7 +218,7 @@ class Composition:
         if decided := [*(group.guard for group in self.groups), *self.taken_out]:
             return decided
         run = self.run
-        every = StackGuard(os.environ, run.name, (run.project, run.region), run.state)
+        every = StackGuard(os.environ, run.identity().label, (run.project, run.region), run.state)
         every.undecided = Origin(run.name) if self.file else Program(run.name)
         return [every]
 
@@ -275,7 +275,7 @@ def _place(component: Member, given: Mapping[Member, Given], usual: Place) -> Pl
 
 def _share(run: EngineRun, workspace: Member | None, place: Place) -> Share:
     name = workspace.name if workspace else ""
-    return prefix(name) if name else "", place, group_name(run.name, name)
+    return prefix(name) if name else "", place, run.identity(name).label
 
 
 def _part(state: State | Unknown, own: Share, shares: Collection[Share]) -> State | Unknown:

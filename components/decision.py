@@ -49,9 +49,11 @@ def decide(
     declared: Declared,
     folders: Mapping[str, Path],
     places: Places,
+    *,
+    begins: bool = False,
 ) -> Decision:
     """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates; `places` names
-    lines of the stack file.
+    lines of the stack file; `begins`: the state has nothing of this stack.
 
     Raises ConfigError for mistakes in templates, where this is no preview.
     """
@@ -62,7 +64,7 @@ def decide(
     if not run.preview:
         refuse(proven.errors)
     with ThreadPoolExecutor(1) as background:
-        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places)
+        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places, begins)
         from slipway.deploying.deployment.checkout import checkout_revision
 
         revision = checkout_revision(run.checkout, os.environ)
@@ -75,7 +77,7 @@ def decide(
 
 
 def _read(
-    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places
+    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places, begins: bool
 ) -> tuple[Live, Plan, datetime]:
     now, world = datetime.now(UTC), run.world
     live, plan = read_and_plan(
@@ -91,6 +93,7 @@ def _read(
         lives=world.seen(proven.stack.region, proven.metrics) if world else None,
         declared=declared,
         places=places,
+        begins=begins,
     )
     return live, plan, right_time(now, live.time)
 

@@ -19,6 +19,7 @@ from components.member import Member
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
+from slipway.model.identity import Identity
 from tests.builders.stacks import workspace_entry
 
 PROJECT, REGION = "acme-dev", "us-central1"
@@ -143,6 +144,7 @@ class Decided:
     work_elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     name, project, region = "dev", PROJECT, REGION
+    identity = Identity("slipway", "dev")
     own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
     components: list[Member] = field(default_factory=list)
     hooks: Any = None

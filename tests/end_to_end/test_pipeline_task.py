@@ -11,7 +11,6 @@ import yaml
 from kfp import compiler, dsl
 from vertex_local.nodes import mounts
 
-from slipway.authoring.stack.consistency import default_trainer
 from slipway.kfp import submit_op
 from tests.checkouts.checkout import PROJECT, STACK, VERTEX, Checkout
 from tests.checkouts.nap import NAP_TASK
@@ -27,7 +26,7 @@ pytestmark = [
 BUCKET = "pipes"
 ACCOUNT = f"pipelines@{PROJECT}.iam.gserviceaccount.com"
 JOBS = VERTEX.replace("/v1/", "/v1beta1/") + "/pipelineJobs"
-TRAINER = f"{default_trainer(STACK)}@{PROJECT}.iam.gserviceaccount.com"
+TRAINER = f"{Identity(PULUMI_PROJECT, STACK).account("trainer")}@{PROJECT}.iam.gserviceaccount.com"
 CHAINED = '''
 """chained: a pipeline with a task that submits nap."""
 
