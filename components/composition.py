@@ -26,12 +26,13 @@ from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
+from slipway.model.identity import Identity
 from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
-from .group import Group, all_declared, group_name, prefix
+from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
 from .namesakes import forget, watch
@@ -95,11 +96,11 @@ class Composition:
             )
         # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
         if self.file is None and not destroys():
-            refuse_wrong(component, self._stack_of(component), plain(component.args))
+            refuse_wrong(component, self._whose(component), plain(component.args))
         self.components.append(component)
 
-    def _stack_of(self, component: Member) -> str:
-        return group_name(self.run.name, component.name if component.kind == "workspace" else "")
+    def _whose(self, component: Member) -> Identity:
+        return self.run.identity(component.name if component.kind == "workspace" else "")
 
     async def group(self, component: Member) -> Group | None:
         """Wait for the decision, and return the group of components that one of them belongs to. None where a program
@@ -155,7 +156,7 @@ class Composition:
         }
         for component, values in given.items() if self.file is None else ():
             if plain(component.args).unknown:
-                refuse_wrong(component, self._stack_of(component), values)
+                refuse_wrong(component, self._whose(component), values)
         self._group(given)
         await self._take_out()
         for group in self.groups:

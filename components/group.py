@@ -55,11 +55,6 @@ def prefix(name: str) -> str:
     return "" if name in PLAIN_NAMES else f"{name}-"
 
 
-def group_name(stack: str, workspace: str) -> str:
-    """Return the name, in the catalog, of what belongs to a workspace by its name; empty where none is."""
-    return f"{stack}-{prefix(workspace)}".rstrip("-") if workspace else stack
-
-
 class Group:
     """The components of one workspace, or of one place without a workspace, and what is decided about them.
 
@@ -86,7 +81,7 @@ class Group:
         self.components = tuple(given)
         self.project, self.region = place
         self.identity = run.identity(workspace.name if workspace else "")
-        self.name = group_name(run.name, self.identity.workspace)
+        self.name = self.identity.name
         self.guard: StackGuard = (Leaving if destroys() else StackGuard)(os.environ, self.identity.label, place, state)
         self.guard.has_workspace = workspace is not None
         self.guard.prefix = prefix(workspace.name) if workspace else ""

@@ -38,6 +38,11 @@ class Identity:
     workspace: str = ""
 
     @property
+    def name(self) -> str:
+        """`dev`, or `dev-ml` for a workspace: the name that people read where no other deployment is meant."""
+        return "-".join(self._parts[bool(self.project) :])
+
+    @property
     def label(self) -> str:
         """The value of the label that tells what belongs to the deployment."""
         return _joined(self._parts, LONGEST_LABEL)
@@ -65,8 +70,9 @@ class Identity:
 
     def account(self, name: str) -> str:
         """Return the default id of the account of one of the deployment's trainers."""
-        prefix = "slipway-"
-        return prefix + _joined((*self._parts, name), LONGEST_ACCOUNT - len(prefix))
+        parts = (*self._parts, name)
+        id_ = _joined(parts, LONGEST_ACCOUNT)
+        return id_ if id_[0].isalpha() else _hashed(f"project-{id_}", parts, LONGEST_ACCOUNT)
 
     @property
     def _parts(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
+from slipway.model.identity import words_of
 from slipway.model.origin import Origin
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -371,10 +372,12 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
 
 
 def renamed(old: str, new: str, origin: Origin) -> ConfigError:
-    """Return the error of a stack that was deployed under another name: its resources can't be renamed."""
+    """Return the error of a stack that was deployed under another name: its resources can't be renamed. Both names are
+    those in labels."""
+    called = words_of(old).removeprefix("stack ")
     return ConfigError(
-        f"{origin.unit} {new} was called {old} and can't be renamed, so nothing was changed",
-        why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
+        f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
+        why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
         fix=origin.back_to(old),
     )
 

@@ -104,7 +104,7 @@ def test_a_deployer_changes_the_buckets_of_its_stack_alone(github: Bootstrap) ->
         for role, condition in roles(github, account).items()
         if "storage" in role or role.endswith("Buckets")
     }
-    own = "resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-"
+    own = "resource.name.startsWith('projects/_/buckets/acme-ml-dev-training--dev-"
     assert limited == {
         "slipwayBuckets": f"{own}')",
         "storage.objectUser": f"{own}catalog')",

@@ -178,8 +178,10 @@ def test_names_of_buckets() -> None:
 
 
 def test_names_of_accounts_and_labels() -> None:
-    assert Identity("acme", "dev").account("trainer") == "slipway-acme--dev--trainer"
-    assert Identity("vision-infra", "dev").account("trainer") == "slipway-vision-infr---4a127011"
+    assert Identity("acme", "dev").account("trainer") == "acme--dev--trainer"
+    assert Identity("vision-infra", "dev").account("trainer") == "vision-infra--dev--trainer"
+    assert Identity("vision-infrastructure", "dev").account("trainer") == "vision-infrastructu---8608bc46"
+    assert Identity("2026", "dev").account("trainer") == "project-2026--dev---ab60a58d"
     assert Identity("vision-infra", "dev", "ml").label == "vision-infra--dev--ml"
     assert Identity("Vision", "dev").label == "vision--dev---8f0c1b7e"
     long = Identity("vision-infrastructure-2026", "production", "ml-team-berlin-with-a-long-name")

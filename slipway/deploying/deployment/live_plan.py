@@ -89,8 +89,9 @@ def read_and_plan(
     has nothing of the stack. Outside of preview, wait for
     clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's counts.
 
-    Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a deployment that
-    another state has, for a change of a protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
+    Raises ResourceError when the live resources can't be told or forbid the plan; PolicyError for a deployment that
+    another state has, for a change of a protected cluster, or for an in-place replacement of one in use; AuthError
+    without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace = {

@@ -1,4 +1,4 @@
-"""A deployment whose state is empty, under a name that is in use: another repository or another backend has deployed it.
+"""A deployment whose state is empty, under a name that is in use: another repository or backend has deployed it.
 
 Without a state nothing tells whether the owner has lost it, or another team has the same names by chance. So such a
 deployment is rejected before it changes anything, unless the person says that it recovers its own.

@@ -27,7 +27,7 @@ def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
     assert (stack.quota.mode, stack.quota.contact_email, stack.quota.strict) == ("enforce", "", False)
     assert stack.templates == ()
     assert stack.workspace == workspace_entry(
-        (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "slipway-prod--trainer"
+        (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "prod--trainer"
     )
 
 
