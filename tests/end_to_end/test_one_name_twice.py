@@ -47,7 +47,7 @@ def test_another_pulumi_project_deploys_beside_it_and_a_copy_does_not(
     clusters = {"cpu": {"pools": {"all": {"machine": "n1-standard-4", "replicas": 1}}}, "idle": IDLE}
     checkout.write(persistentResources=clusters)
     checkout.up()
-    job = checkout.submit("-p", "seconds=600", "--cluster", "cpu")
+    job = checkout.submit("-p", "seconds=600", "--pool", "cpu/all")
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
     before = everything(checkout)
 
@@ -93,7 +93,7 @@ def a_copied_repository_is_rejected(tmp_path: Path, owner: Checkout) -> None:
     copy = replace(owner, folder=folder, variables={**owner.variables, "PULUMI_BACKEND_URL": file_backend(backend)})
     made = copy.run("pulumi", "stack", "init", copy.stack, role="deployer")
     assert made.code == 0, made.said
-    copy.write(persistentResources={})
+    copy.write(persistentResources={"other": IDLE})
     for verb, recover in (("preview", ""), ("up", ""), ("up", "")):
         refused = copy.pulumi(verb, SLIPWAY_RECOVER=recover)
         assert refused.code != 0 and f"stack trial of Pulumi project slipway {EXISTS}" in refused.said, refused.said

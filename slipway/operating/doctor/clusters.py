@@ -192,7 +192,7 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     if cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring} - picture.offered.adopted:
         words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone{busy}"
         yield KINDS["name-taken"].of(subject, words, mend, f"{does}; until it is gone nothing is deployed")
-    elif cluster.state != "STOPPING" and not (stack and (not picture.labels or stack in picture.labels)):
+    elif cluster.state != "STOPPING" and not (stack and (not picture.stacks or stack in picture.stacks)):
         costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
         whose = f"belongs to {words_of(stack)}, of which there is no file here" if stack else "is in no stack"
         if not stack and not cluster.failed and picture.at_home(cluster):

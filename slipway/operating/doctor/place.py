@@ -32,7 +32,7 @@ class Place:
     checkout: Path | None = None
     #: The stack's file; None without one.
     document: Document | None = None
-    #: All stacks that the checkout has files of.
+    #: The labels of all stacks that the checkout has files of.
     stacks: tuple[str, ...] = ()
     #: Follows a command that uses the selected catalog, where that is another: ` --catalog gs://…`.
     of_catalog: str = ""
@@ -40,8 +40,6 @@ class Place:
     adopted_by_stacks: frozenset[str] = frozenset()
     #: The identity of its deployment; None where its Pulumi project is not known.
     owner: Identity | None = None
-    #: The labels of the deployments of `stacks`.
-    labels: tuple[str, ...] = ()
 
     @property
     def identity(self) -> Identity:
@@ -67,8 +65,7 @@ def find(context: Context, stack: str | None) -> Place:
     place = replace(
         place,
         checkout=root if place.document else None,
-        stacks=tuple(files) if place.document else (),
-        labels=tuple(Identity(project, name).label for name in files) if place.document else (),
+        stacks=tuple(Identity(project, name).label for name in files) if place.document else (),
         adopted_by_stacks=frozenset(filter(None, adopted)),
     )
     try:
