@@ -237,7 +237,7 @@ def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] =
     includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
     forge = known.get("CI", GITHUB.name)
     derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes, "FORGE": forge}
-    derived["CATALOG"], _ = Identity(name, "dev").buckets(known["PROJECT"])
+    derived["CATALOG"], _ = Identity(name, "dev").buckets(known.get("PROJECT", "PROJECT"))
     return {**known, "NAME": name, **derived, **starter_files.published(templates)}
 
 
