@@ -158,7 +158,7 @@ def test_a_domains_project_has_addresses_and_buckets_without_its_colon(begun: Ca
     assert told["PULUMI_SECRETS_PROVIDER_prod"].startswith("gcpkms://projects/acme.example:ml-ci/")
     assert not [item for item in bootstrap.of("gcp:storage/bucket:Bucket") if ":" in item.inputs["name"]]
     conditions = [item.inputs.get("condition", {}).get("expression", "") for item in bootstrap.asked]
-    assert any("buckets/ml-prod-prod-catalog" in condition for condition in conditions)
+    assert any("buckets/ml-prod-training--prod-catalog" in condition for condition in conditions)
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])
