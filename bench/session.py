@@ -22,7 +22,7 @@ LATENCY_S = 0.1
 MACHINE_S = 40
 """The seconds in which the cloud makes a machine for a job beside the pools: an assumption as well."""
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
-_WORK = "local-project-local-work"
+_WORK = "local-project-slipway--local-work"
 _SPOT = ("--capacity", "spot", "--yes")
 _QUOTA = {
     "quota.custom_model_training_preemptible_cpus": "100",

@@ -18,7 +18,7 @@ from bench.ground import Cloud, Ground, Tell
 from bench.result import Result, absolute
 
 TEMPLATE = "dask-digits"
-CATALOG = "gs://local-project-local-catalog"
+CATALOG = "gs://local-project-slipway--local-catalog"
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
 # One worker more than the pool has now: see Ground.deployed.
 _SUBMIT = [_SLIPWAY, "submit", TEMPLATE, "-p", "workers=3"]

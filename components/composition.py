@@ -26,13 +26,14 @@ from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.google.live import Unknown
+from slipway.model.identity import Identity
 from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
 from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
-from .group import Group, all_declared, group_name, prefix
+from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
 from .namesakes import forget, watch
@@ -102,11 +103,11 @@ class Composition:
             )
         # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
         if self.file is None and not destroys():
-            refuse_wrong(component, self._stack_of(component), plain(component.args))
+            refuse_wrong(component, self._whose(component), plain(component.args))
         self.components.append(component)
 
-    def _stack_of(self, component: Member) -> str:
-        return group_name(self.run.name, component.name if component.kind == "workspace" else "")
+    def _whose(self, component: Member) -> Identity:
+        return self.run.identity(component.name if component.kind == "workspace" else "")
 
     async def group(self, component: Member) -> Group | None:
         """Wait for the decision, and return the group of components that one of them belongs to. None where a program
@@ -166,7 +167,7 @@ class Composition:
         }
         for component, values in given.items() if self.file is None else ():
             if plain(component.args).unknown:
-                refuse_wrong(component, self._stack_of(component), values)
+                refuse_wrong(component, self._whose(component), values)
         self._group(given)
         await self._take_out()
         for group in self.groups:
@@ -264,7 +265,7 @@ class Composition:
         for group in self.groups if len(self.groups) > 1 else ():
             group.voice = Voice(group.workspace.name if group.workspace else "")
         for group in self.groups:
-            group.guard.together = [each.name for each in self.groups] if group.guard.taken_down else ()
+            group.guard.together = [each.identity.label for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
             pulumi.log.info(ADVICE)
 
@@ -276,7 +277,7 @@ class Composition:
         if decided := [*(group.guard for group in self.groups), *self.taken_out]:
             return decided
         run = self.run
-        every = StackGuard(os.environ, run.name, (run.project, run.region), run.state)
+        every = StackGuard(os.environ, run.identity().label, (run.project, run.region), run.state)
         every.undecided = Origin(run.name) if self.file else Program(run.name)
         return [every]
 
@@ -333,7 +334,7 @@ def _place(component: Member, given: Mapping[Member, Given], usual: Place) -> Pl
 
 def _share(run: EngineRun, workspace: Member | None, place: Place) -> Share:
     name = workspace.name if workspace else ""
-    return prefix(name) if name else "", place, group_name(run.name, name)
+    return prefix(name) if name else "", place, run.identity(name).label
 
 
 def _part(state: State | Unknown, own: Share, shares: Collection[Share]) -> State | Unknown:

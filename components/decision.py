@@ -51,9 +51,11 @@ def decide(
     folders: Mapping[str, Path],
     places: Places,
     voice: Voice,
+    *,
+    begins: bool = False,
 ) -> Decision:
     """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates; `places` names
-    lines of the stack file; `voice` reports waits.
+    lines of the stack file; `voice` reports waits; `begins`: the state has nothing of this stack.
 
     Raises ConfigError for mistakes in templates, where this is no preview.
     """
@@ -64,7 +66,7 @@ def decide(
     if not run.preview:
         refuse(proven.errors)
     with ThreadPoolExecutor(1) as background:
-        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places, voice)
+        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places, voice, begins)
         from slipway.deploying.deployment.checkout import checkout_revision
 
         revision = checkout_revision(run.checkout, os.environ)
@@ -77,7 +79,13 @@ def decide(
 
 
 def _read(
-    run: EngineRun, proven: ProvenStack, state: State | Unknown, declared: Declared, places: Places, voice: Voice
+    run: EngineRun,
+    proven: ProvenStack,
+    state: State | Unknown,
+    declared: Declared,
+    places: Places,
+    voice: Voice,
+    begins: bool,
 ) -> tuple[Live, Plan, datetime]:
     now, world = datetime.now(UTC), run.world
     live, plan = read_and_plan(
@@ -93,6 +101,7 @@ def _read(
         lives=world.seen(proven.stack.region, proven.metrics) if world else None,
         declared=declared,
         places=places,
+        begins=begins,
     )
     return live, plan, right_time(now, live.time)
 

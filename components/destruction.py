@@ -31,7 +31,7 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
     if not run.preview:
         pulumi.log.info(ADVICE)
-    leaving = Leaving(os.environ, run.name, (run.project, run.region), run.state)
+    leaving = Leaving(os.environ, run.identity().label, (run.project, run.region), run.state)
     leaving.declared = file
     must_leave_none(leaving)
     hooks = guard(lambda: [leaving], run.state)

@@ -25,6 +25,7 @@ from slipway.authoring.stack.yaml_file import Document, StackErrors, load
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.google.live import Unknown
 from slipway.google.provider_errors import ON_ERROR
+from slipway.model.identity import Identity
 from slipway.model.state import State, read
 
 from .world import World, mocked
@@ -49,13 +50,19 @@ class EngineRun:
     preview: bool
     #: What lives in a test with mocks; None in a real run.
     world: World | None = None
+    pulumi_project: str = ""
 
     @classmethod
     def of(cls, checkout: Path, state: State | Unknown, world: World | None = None) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
         _act_as_provider(gcp, place[0])
-        return cls(checkout, pulumi.get_stack(), *place, state, pulumi.runtime.is_dry_run(), world)
+        preview = pulumi.runtime.is_dry_run()
+        return cls(checkout, pulumi.get_stack(), *place, state, preview, world, pulumi.get_project())
+
+    def identity(self, workspace: str = "") -> Identity:
+        """Return the identity of what belongs to a workspace by its name, or to none."""
+        return Identity(self.pulumi_project, self.name, workspace)
 
     @property
     def deployed(self) -> bool:
@@ -94,7 +101,7 @@ def configured(checkout: Path, edit: Edit | None = None) -> tuple[Document, Stac
     if encrypted := check_encrypted(document, get_config_secret_keys_env()):
         raise StackErrors(encrypted)
     document = with_config(get_config_env(), document)
-    written = parse(document, stack=stack)
+    written = parse(document, stack=stack, identity=Identity(pulumi.get_project(), stack))
     if edit is None:
         return document, written
     from slipway.authoring.stack.edit import edited  # few programs have an edit

@@ -17,6 +17,7 @@ from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.model.cluster import PROTECT
+from slipway.model.identity import Identity
 
 from .args import key_of, paths, write
 from .member import Member
@@ -73,10 +74,11 @@ def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> 
             entry["network"] = f"projects/{number(project)}/global/networks/{path['name']}"
 
 
-def refuse_wrong(component: Member, stack: str, given: Given) -> None:
+def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
     """Raise ArgumentError for arguments of a component that are wrong whatever the program has besides. What is not
-    known yet, and what depends on other components, is left out. `stack`: the name of what belongs to its workspace."""
+    known yet, and what depends on other components, is left out. `identity`: that of what belongs to its workspace."""
     who = f"{type(component).__name__} {component.name}"
+    stack = identity.name
     if component.kind == "workspace" and (not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK):
         raise ArgumentError(
             f"{who}: {stack!r} can't be in a label or an id",
@@ -86,7 +88,7 @@ def refuse_wrong(component: Member, stack: str, given: Given) -> None:
     config = config_of({component: given}, (str(given.values.get("project", "")), str(given.values.get("region", ""))))
     number_networks(config, lambda _: A_NUMBER)
     try:
-        parse(Document("", {"config": config}), stack=stack)
+        parse(Document("", {"config": config}), stack=stack, identity=identity)
     except StackErrors as error:
         own = [
             mistake

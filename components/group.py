@@ -56,16 +56,11 @@ def prefix(name: str) -> str:
     return "" if name in PLAIN_NAMES else f"{name}-"
 
 
-def group_name(stack: str, workspace: str) -> str:
-    """Return the name, in labels and the catalog, of what belongs to a workspace by its name; empty where none is."""
-    return f"{stack}-{prefix(workspace)}".rstrip("-") if workspace else stack
-
-
 class Group:
     """The components of one workspace, or of one place without a workspace, and what is decided about them.
 
-    `name`: the stack's, in labels, the catalog and default names: the engine's stack, with the workspace's name behind
-    it where that is not the usual one.
+    `name`: the stack's, in the catalog and in messages: the engine's stack, with the workspace's name behind it where
+    that is not the usual one. `identity`: that in labels and default names.
     """
 
     #: The deployment as it is planned.
@@ -88,8 +83,9 @@ class Group:
         self.run, self.hooks, self.workspace, self.given, self.state = run, hooks, workspace, given, state
         self.components = tuple(given)
         self.project, self.region = place
-        self.name = group_name(run.name, workspace.name if workspace else "")
-        self.guard: StackGuard = (Leaving if destroys() else StackGuard)(os.environ, self.name, place, state)
+        self.identity = run.identity(workspace.name if workspace else "")
+        self.name = self.identity.name
+        self.guard: StackGuard = (Leaving if destroys() else StackGuard)(os.environ, self.identity.label, place, state)
         self.guard.has_workspace = workspace is not None
         self.guard.prefix = prefix(workspace.name) if workspace else ""
         self._creating: asyncio.Future[Creation | None] | None = None
@@ -105,6 +101,18 @@ class Group:
         """The resources of the program that stand for the workspace's, by their roles."""
         own = self.given[self.workspace].own if self.workspace else {}
         return {role: own[argument] for role, argument in FIELDS.items() if argument in own}
+
+    @property
+    def _begins(self) -> bool:
+        """Whether the engine's state has nothing of the group. Its components are registered first of all, after the
+        decision: so a rejected deployment leaves nothing there, and a killed one does."""
+        state = self.state
+        if isinstance(state, Unknown) or self.guard.taken_down:
+            return False
+        if state.clusters or state.buckets or state.accounts or state.grants or state.catalog_bucket:
+            return False
+        own = [self.workspace] if self.workspace else self.components
+        return not any((each.pulumi_resource_type, each.pulumi_resource_name) in state.urns for each in own)
 
     def child(self, component: Member | None, name: str) -> str:
         """Return the engine's name of a component's child, of which another component may have one alike."""
@@ -144,7 +152,7 @@ class Group:
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = file.places if file else lambda _: ()
-        decision = decide(run, stack, state, declared, folders, places, self.voice)
+        decision = decide(run, stack, state, declared, folders, places, self.voice, begins=self._begins)
         self.deployment = first = decision.deployment
         self._refuse_doubles()
         if not guard.taken_down:
@@ -178,10 +186,10 @@ class Group:
         # The names of the clusters of each template that may not run on all.
         offered_on = {name: frozenset(clusters) for name, clusters in some.items() if clusters is not None}
         try:
-            stack = parse(written, stack=self.name)
+            stack = parse(written, stack=self.name, identity=self.identity)
         except StackErrors as error:
             raise error if file else in_words(error.mistakes, self.given) from None
-        program = None if file else Program(self.run.name, self.workspace.name if self.workspace else "")
+        program = None if file else Program(self.run.name, self.identity.workspace)
         return replace(stack, offered_on=offered_on, program=program)
 
     def _number(self, project: str) -> str:
@@ -247,10 +255,10 @@ class Group:
         known = self.state.urns.get((GENERATION, id_)) if isinstance(self.state, State) else None
         former: list[pulumi.Input[str | pulumi.Alias]] = [pulumi.Alias(parent=None), *([known] if known else [])]
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
-        stack = "" if self.name == self.run.name else self.name
         in_state = isinstance(self.state, State) and any(each.name == id_ for each in self.state.clusters)
         kept = self.hooks.kept if known and in_state else None
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, stack, self.hooks.clusters)
+        label = self.identity.label
+        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, label, self.hooks.clusters)
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

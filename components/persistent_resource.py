@@ -95,7 +95,7 @@ class PersistentResource(Component):
         now = [
             current(
                 cluster,
-                group.name,
+                group.identity.label,
                 made.facts.clusters[cluster.id],
                 group.around(cluster.id, opts),
                 creation,

@@ -27,7 +27,7 @@ from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant, belongs_elsewhere
 
 from .engine import EngineRun, destroys
-from .group import group_name, prefix
+from .group import prefix
 from .leaving import Leaving
 from .member import Member
 from .namesakes import noted
@@ -43,7 +43,7 @@ class TakenOut(Leaving):
     def __init__(self, run: EngineRun, known: State, component: str) -> None:
         self.component, self._run, self._all, self._destroys = component, run, known, destroys()
         self.at = known.workspaces[component]
-        self.share = (prefix(self.at.name), (self.at.project, self.at.region), group_name(run.name, self.at.name))
+        self.share = (prefix(self.at.name), (self.at.project, self.at.region), run.identity(self.at.name).label)
 
     def know(self, part: State | Unknown) -> None:
         """Take what the state has of it."""

@@ -20,11 +20,11 @@ from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.google.quotas import QuotaPreference
 from slipway.model.cluster import CurrentCluster
 from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.identity import Identity
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateResource
 
 from .args import write
-from .group import group_name
 from .persistent_resource import PersistentResourceArgs
 from .resolution import plain
 from .world import CURRENT, World
@@ -63,8 +63,9 @@ def cluster(
         raise ValueError(f"an Output is among the arguments of {name}, and a living cluster has values")
     config: dict[str, Any] = {"gcp:addPulumiAttributionLabel": "false"}
     write(config, args, {**given.values, "project": project, "region": region}, ("slipway:persistentResources", name))
-    owner = group_name(pulumi.get_stack(), workspace)
-    (spec,) = parse(Document("", {"config": config}), stack=owner).clusters
+    identity = Identity(pulumi.get_project(), pulumi.get_stack(), workspace)
+    owner = identity.label
+    (spec,) = parse(Document("", {"config": config}), stack=pulumi.get_stack(), identity=identity).clusters
     fingerprint = fingerprint_of(owner, project, region, spec)
     current = CurrentCluster(spec, cluster_id(name, fingerprint), fingerprint, import_=True, state=state)
     place = f"projects/{project}/locations/{region}/persistentResources"

@@ -69,15 +69,18 @@ class WorkspaceArgs:
     submitters: pulumi.Input[Sequence[Text]] | None = None
     """IAM members that may submit: group:ml@acme.example. Who goes loses the roles, unless another stack needs them."""
     catalog_bucket: storage.Bucket | Text | None = None
-    """Bucket of the catalog and of packages, which jobs need; PROJECT-STACK-catalog by default. A change is refused."""
+    """Bucket of the catalog and of packages, which jobs need; named after the Pulumi project and the stack by
+    default. A change is refused."""
     work_bucket: storage.Bucket | Text | None = None
-    """Bucket of results, in the workspace's region; PROJECT-STACK-work by default. A change is refused."""
+    """Bucket of results, in the workspace's region; named after the Pulumi project and the stack by default. A
+    change is refused."""
     kms_key: Text | None = at_key("encryption.kmsKey")
     """Key of the buckets that it makes and of jobs on machines of their own, in its region, which the agents of Cloud
     Storage and Vertex AI must be able to use; Google's own by default. A change is for new objects and jobs: the old
     ones still need the old key."""
     trainer: serviceaccount.Account | Text | None = None
-    """Account that jobs run as, or its id; slipway-STACK-trainer by default. A change is refused."""
+    """Account that jobs run as, or its id; named after the Pulumi project and the stack by default. A change is
+    refused."""
     code: Switch | None = None
     """Permit `submit --code`, which runs a person's working tree; False by default."""
     shell: Switch | None = None

@@ -102,7 +102,7 @@ class WorkspaceResources:
                 group.child(self._parent, logical),
                 account_id=email.partition("@")[0],
                 project=group.project,
-                display_name=trainer_display_name(group.name),
+                display_name=trainer_display_name(group.identity.label),
                 opts=pulumi.ResourceOptions.merge(
                     pulumi.ResourceOptions(
                         parent=self._parent,

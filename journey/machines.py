@@ -29,7 +29,7 @@ def machines(journey: Play) -> Machines:
     """Return the live machines of the stack's clusters, as the deployer sees them."""
     stack = journey.stack
     vertex = connect(journey.deployer.environment).vertex(stack.project, stack.region)
-    ours = [one for one in vertex.persistent_resources() if one.labels.get(STACK_LABEL) == stack.name]
+    ours = [one for one in vertex.persistent_resources() if one.labels.get(STACK_LABEL) == stack.identity.label]
     pools = [pool for cluster in ours for pool in cluster.pools]
     per_hour = sum((hourly(pool.machine, stack.region) * pool.replicas for pool in pools), Price())
     return Machines(journey.now(), sum(pool.replicas for pool in pools), per_hour)

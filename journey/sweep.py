@@ -24,6 +24,7 @@ class Ours:
 
     project: str
     region: str
+    #: The label of what belongs to the stack.
     stack: str
     buckets: tuple[str, ...]
     trainer: str

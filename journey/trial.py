@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from slipway.authoring.stack.stack import Stack, from_config
+from slipway.authoring.stack.yaml_file import pulumi_project
+from slipway.model.identity import Identity
 from slipway.model.prices import Bounds, total
 
 STACK = "verify"
@@ -36,7 +40,8 @@ def values(project: str, region: str) -> dict[str, object]:
 
 def stack(project: str, region: str) -> Stack:
     """Return the same stack, typed. Raises StackErrors for an impossible project or region."""
-    return from_config(values(project, region), stack=STACK)
+    identity = Identity(pulumi_project(Path(__file__).resolve().parents[1]), STACK)
+    return from_config(values(project, region), stack=STACK, identity=identity)
 
 
 def per_hour(declared: Stack) -> Bounds:

@@ -90,7 +90,7 @@ class Verification:
         ours = Ours(
             project=project,
             region=self.declared.region,
-            stack=self.declared.name,
+            stack=self.declared.identity.label,
             buckets=(workspace.catalog_bucket, workspace.work_bucket, *self.declared.work_elsewhere.values()),
             trainer=f"{workspace.trainer}@{project}.iam.gserviceaccount.com",
         )

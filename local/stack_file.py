@@ -13,9 +13,10 @@ from vertex_local.identities import SUBMITTER, Project
 from vertex_local.quotas.metrics import table
 
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import load
+from slipway.authoring.stack.yaml_file import load, pulumi_project
 from slipway.base.errors import ConfigError
 from slipway.google.quota.metrics import needs
+from slipway.model.identity import Identity
 from slipway.model.machines.spec import MachineGroup
 
 _PEOPLE = ("user:", "serviceAccount:")
@@ -67,7 +68,9 @@ def read(folder: Path, name: str) -> LaptopStack:
             fix=f"name one of those that it has: {known or 'none'}",
         )
     document = load(file, shown_as=f"stacks/{file.name}")
-    return LaptopStack(parse(document, stack=name), _named_accounts(document.values))
+    return LaptopStack(
+        parse(document, stack=name, identity=Identity(pulumi_project(folder), name)), _named_accounts(document.values)
+    )
 
 
 def _named_accounts(values: Any) -> tuple[str, ...]:

@@ -115,7 +115,9 @@ def custom_jobs(checkout: Checkout) -> list[Any]:
 def _jobs(checkout: Checkout) -> list[Any]:
     """Return the jobs of the stack. A pipeline counts as one, once its first task waits for the pool; so does a task
     that an ended one has left."""
-    pipelines = checkout.cloud.every(f'{_PIPELINES}?filter=labels.slipway-stack="{checkout.stack}"', "pipelineJobs")
+    pipelines = checkout.cloud.every(
+        f'{_PIPELINES}?filter=labels.slipway-stack="{checkout.identity.label}"', "pipelineJobs"
+    )
     runs = {one["labels"][_RUN] for one in pipelines if "endTime" not in one}
     wait_for(lambda: runs <= {one["labels"].get(_RUN) for one in checkout.jobs()}, "each pipeline has begun")
     for one in pipelines:

@@ -180,7 +180,7 @@ class Facts:
     def published(self) -> Fact:
         """The facts of the catalog beside its clusters and templates, which are named."""
         catalog, written = self.catalog, codec.write(self.catalog)
-        always = ("stack", "project", "region", "commit", "dirty", "confirmAbove")
+        always = ("stack", "pulumiProject", "project", "region", "commit", "dirty", "confirmAbove")
         if_any = ("teams", "budget", "agents", "board", "shell", "urgent", "shares", "notify", "sessions", "program")
         others = ("dormant", "otherRegions", "formerRegions", "reservations")
         return {

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from slipway.model.identity import Identity, identity_in, words_of
+
 _ARGUMENTS = {
     "encryption.kmsKey": "kms_key",
     "serviceAccount.custom": "custom_service_account",
@@ -42,6 +44,10 @@ class Origin:
     def called(self, stack: str) -> str:
         """Return a name for the stack, by the one in labels."""
         return stack
+
+    def identity(self, project: str) -> Identity:
+        """Return the identity of the deployment in a Pulumi project."""
+        return Identity(project, self.stack)
 
     def whole(self, article: str = "the") -> str:
         """Return words for all that it declares."""
@@ -76,10 +82,15 @@ class Origin:
         return f"stacks/Pulumi.{self.stack}.yaml"
 
     def back_to(self, former: str) -> str:
-        """Return the way back to a former name of the stack."""
+        """Return the way back to the former name of the stack that a label has."""
+        before = identity_in(former) or Identity("", former)
+        project = f"`name: {before.project}` in Pulumi.yaml" if before.project else ""
+        if before.stack == self.stack:
+            return f"{project} again"
         return (
-            f"pulumi stack rename {former} --stack {self.stack}, with the stack file called {Origin(former).file} "
-            f"again; after that {self.stack} may be a stack of its own"
+            f"pulumi stack rename {before.stack} --stack {self.stack}, with the stack file called "
+            f"{Origin(before.stack).file} again{f', and {project}' if project else ''}; after that {self.stack} may be "
+            "a stack of its own"
         )
 
     def command(self, verb: str, *flags: str) -> str:
@@ -111,6 +122,9 @@ class Program(Origin):
     def called(self, stack: str) -> str:
         # The engine does not tell a program that it is run for a destruction.
         return f"`up` of workspace {self.workspace}" if self.workspace else f"`up` of {stack}"
+
+    def identity(self, project: str) -> Identity:
+        return Identity(project, self.stack, self.workspace)
 
     def whole(self, article: str = "the") -> str:
         return f"Workspace {self.workspace}" if self.workspace else super().whole(article)
@@ -152,9 +166,10 @@ class Program(Origin):
         return f"{self.assign(key, value)} of {self.key(part)}"
 
     def back_to(self, former: str) -> str:
-        if former != self.stack and not former.startswith(f"{self.stack}-"):
-            return f"give the engine's stack and the workspace the names again that {former} is made of"
-        name = former.removeprefix(self.stack).removeprefix("-") or "workspace"
+        before = identity_in(former)
+        if before is None or before.stack != self.stack:
+            return f"give the Pulumi project, the stack and the workspace the names again of {words_of(former)}"
+        name = before.workspace or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of Workspace {self.workspace}, or its former name again'
 
     def keep(self, name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
+from slipway.model.identity import words_of
 from slipway.model.origin import Origin
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -422,13 +423,13 @@ def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection
     """Return the error of what another stack made, which `pulumi state move` moved into the state of this one."""
     forget = [forgetting(origin.stack, urn) for urn in sorted(urns) or ["URN"]]
     return ConfigError(
-        f"{subject} belongs to stack {owner}, so nothing was changed",
-        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {owner}",
+        f"{subject} belongs to {words_of(owner)}, so nothing was changed",
+        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {words_of(owner)}",
         fix="\n".join(
             (
                 "remove it from the state, which deletes nothing:",
                 *forget,
-                f"then deploy {owner}, which takes it over again",
+                f"then deploy {words_of(owner)}, which takes it over again",
             )
         ),
     )
@@ -445,12 +446,14 @@ def _urns_of(known: State, clusters: Collection[str]) -> list[str]:
 
 
 def renamed(old: str, new: str, origin: Origin) -> ConfigError:
-    """Return the error of a stack that was deployed under another name: its resources can't be renamed."""
+    """Return the error of a stack that was deployed under another name: its resources can't be renamed. Both names are
+    those in labels."""
+    called = words_of(old).removeprefix("stack ")
     return ConfigError(
-        f"{origin.unit} {new} was called {old} and can't be renamed, so nothing was changed",
-        why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
+        f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
+        why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
         fix=f"{origin.back_to(old)}\n"
-        f"or, after `pulumi state move`, remove from the state what belongs to {old}, and deploy {old}:\n"
+        f"or, after `pulumi state move`, remove from the state what belongs to {called}, and deploy {called}:\n"
         f"{forgetting(origin.stack, 'URN')}",
     )
 

@@ -89,7 +89,7 @@ def rows(
     running, recent = list(active), tuple(recent)
     since = _read_since(recent)
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
-    of_stack = [id_ for id_, cluster in sorted(living.items()) if cluster.made_by(catalog.stack)]
+    of_stack = [id_ for id_, cluster in sorted(living.items()) if cluster.made_by(catalog.identity.label)]
     undeclared = dict.fromkeys(id_ for id_ in [*catalog.retiring, *of_stack] if id_ in living and id_ not in declared)
     shown = [
         *(living.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()),

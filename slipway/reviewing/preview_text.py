@@ -44,7 +44,7 @@ def preview_text(
     offered = deployment.catalog if publishes else replace(deployment.catalog, templates={})
     after = replace(deployment.facts, catalog=as_declared(offered))
     before = None
-    if catalog is not None and catalog.stack == deployment.stack.name:
+    if catalog is not None and catalog.identity == deployment.stack.identity:
         before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)
     live = replace(deployment.live, recent=UNASKED)
     reviewed = review(Change.between(deployment.stack.name, before, after, live, now))

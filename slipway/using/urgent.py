@@ -208,7 +208,7 @@ def _holder(context: Context, job: VertexJob, cluster: PersistentResource) -> Ho
     try:
         return _able(context.connection.storage, job, cluster, context.now)
     except (Denied, NotFound):
-        if job.labels.get(STACK_LABEL) == context.catalog.stack:
+        if job.labels.get(STACK_LABEL) == context.catalog.identity.label:
             raise
         return None
 

@@ -18,6 +18,7 @@ from vertex_local.vertex.clusters.records import CLUSTERS
 
 from local import environment
 from local.demo import leftovers
+from slipway.model.identity import Identity
 from tests.local.conftest import LocalCloud
 
 from .empty_stack import EmptyStack
@@ -25,6 +26,7 @@ from .nap import lay_out
 from .shell import Done, Started, slipway
 
 PROJECT, REGION, STACK = "local-project", "us-central1", "trial"
+PULUMI_PROJECT = "slipway"
 VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
 MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}}
 _STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
@@ -46,6 +48,11 @@ class Checkout:
     stack: str = STACK
     variables: Mapping[str, str] = field(default_factory=dict)
     forked: Mapping[str, str] = field(default_factory=dict)
+    pulumi_project: str = PULUMI_PROJECT
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.pulumi_project, self.stack)
 
     @property
     def file(self) -> Path:
@@ -53,7 +60,15 @@ class Checkout:
 
     @property
     def catalog(self) -> str:
-        return f"gs://{PROJECT}-{self.stack}-catalog"
+        return f"gs://{self.identity.buckets(PROJECT)[0]}"
+
+    @property
+    def work(self) -> str:
+        return self.identity.buckets(PROJECT)[1]
+
+    @property
+    def trainer(self) -> str:
+        return f"{self.identity.account('trainer')}@{PROJECT}.iam.gserviceaccount.com"
 
     def write(self, **changed: Any) -> None:
         """Write the stack file, with some `slipway:` or `gcp:` keys changed; None leaves one out."""
@@ -143,7 +158,7 @@ class Checkout:
         """Return the clusters of this stack in a region: id to state."""
         at = f"/v1/projects/{PROJECT}/locations/{region}/persistentResources"
         listed = self.cloud.every(at, "persistentResources")
-        mine = [bucket for bucket in listed if bucket.get("labels", {}).get("slipway-stack") == self.stack]
+        mine = [bucket for bucket in listed if bucket.get("labels", {}).get("slipway-stack") == self.identity.label]
         return {entry["name"].rsplit("/", 1)[-1]: entry["state"] for entry in mine}
 
     def make_clusters_now(self) -> None:
@@ -164,7 +179,9 @@ class Checkout:
 
     def jobs(self, request: str = "*", region: str = REGION) -> list[Any]:
         """Return the custom jobs of this stack, or those of one request, as the service lists them in a region."""
-        filter_ = f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.stack}"'
+        filter_ = (
+            f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.identity.label}"'
+        )
         at = f"/v1/projects/{PROJECT}/locations/{region}/customJobs"
         return self.cloud.every(f"{at}?filter={filter_}", "customJobs")
 
@@ -177,11 +194,11 @@ class Checkout:
 
     def buckets(self) -> list[str]:
         listed = self.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
-        return [entry["name"] for entry in listed if entry["name"].startswith(f"{PROJECT}-{self.stack}-")]
+        return [entry["name"] for entry in listed if entry["name"].startswith(f"{PROJECT}-{self.identity.label}-")]
 
     @property
     def state_file(self) -> Path:
-        return self.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / f"{self.stack}.json"
+        return self.state / "pulumi-state" / ".pulumi" / "stacks" / self.pulumi_project / f"{self.stack}.json"
 
     def resources(self) -> list[Any]:
         """Return the engine's state, as `pulumi stack export` prints it. Reading that starts no engine."""
@@ -221,13 +238,16 @@ def make_checkout(
     empty: EmptyStack,
     forked: Mapping[str, str] = MappingProxyType({}),
     files: Callable[[Path], None] = lay_out,
+    pulumi_project: str = PULUMI_PROJECT,
 ) -> Checkout:
     """Return a checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
     files(folder / "checkout")
+    program = folder / "checkout" / "Pulumi.yaml"
+    program.write_text(program.read_text().replace(f"name: {PULUMI_PROJECT}\n", f"name: {pulumi_project}\n", 1))
     state = folder / "engine"
-    empty.put(state / "pulumi-state", "slipway", stack)
+    empty.put(state / "pulumi-state", pulumi_project, stack)
     variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state), **empty.variables}
-    made = Checkout(folder / "checkout", cloud, engine, state, stack, variables, forked)
+    made = Checkout(folder / "checkout", cloud, engine, state, stack, variables, forked, pulumi_project)
     made.file.write_text(yaml.safe_dump(dict(empty.secrets)))
     made.write()
     return made

@@ -104,7 +104,7 @@ def test_a_deployer_changes_the_buckets_of_its_stack_alone(github: Bootstrap) ->
         for role, condition in roles(github, account).items()
         if "storage" in role or role.endswith("Buckets")
     }
-    own = "resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-"
+    own = "resource.name.startsWith('projects/_/buckets/acme-ml-dev-training--dev-"
     assert limited == {
         "slipwayBuckets": f"{own}')",
         "storage.objectUser": f"{own}catalog')",
@@ -158,7 +158,7 @@ def test_a_domains_project_has_addresses_and_buckets_without_its_colon(begun: Ca
     assert told["PULUMI_SECRETS_PROVIDER_prod"].startswith("gcpkms://projects/acme.example:ml-ci/")
     assert not [item for item in bootstrap.of("gcp:storage/bucket:Bucket") if ":" in item.inputs["name"]]
     conditions = [item.inputs.get("condition", {}).get("expression", "") for item in bootstrap.asked]
-    assert any("buckets/ml-prod-prod-catalog" in condition for condition in conditions)
+    assert any("buckets/ml-prod-training--prod-catalog" in condition for condition in conditions)
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])

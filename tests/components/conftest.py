@@ -21,6 +21,7 @@ from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.restoration import Restoration
 from slipway.deploying.deployment.workspace_plan import WorkspacePlan
 from slipway.google.live import Live
+from slipway.model.identity import Identity
 from slipway.model.state import State
 from tests.builders.stacks import workspace_entry
 
@@ -162,6 +163,7 @@ class Decided:
     work_elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     name, project, region = "dev", PROJECT, REGION
+    identity = Identity("slipway", "dev")
     own: Mapping[str, pulumi.Resource] = field(default_factory=dict)
     components: list[Member] = field(default_factory=list)
     given: Mapping[Member, Given] = field(default_factory=lambda: defaultdict(lambda: Given({})))

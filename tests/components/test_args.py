@@ -31,6 +31,7 @@ from components.schema import docs_of
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document
+from slipway.model.identity import Identity
 from slipway.model.origin import Program
 from tests.components.conftest import PROJECT, REGION, declared
 
@@ -213,7 +214,7 @@ def test_what_is_wrong_between_components_is_told_of_the_one_that_has_it() -> No
         {"teams": {"vision": {"machines": {"gpu": "n1-standard-4"}}}},
         {"teams": {"vision": {"budget": 5}}, "budget": {"teams": {"vision": 5}}},
         {"teams": {"vision": {}}, "budget": {"teams": {"speech": 5}}},
-        {"trainers": {"evals": {"account": "slipway-dev-ml-trainer"}}},
+        {"trainers": {"evals": {"account": Identity("slipway", "dev", "ml").account("trainer")}}},
     ],
 )
 def test_no_mistake_of_a_program_is_told_by_a_key_of_a_stack_file(args: dict[str, Any]) -> None:

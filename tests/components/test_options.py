@@ -375,7 +375,10 @@ def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> Non
         slipway.Workspace("ground", slipway.WorkspaceArgs())
         slipway.PersistentResource("research", slipway.PersistentResourceArgs(pools=POOLS))
 
-    with testing.living(old), pytest.raises(pulumi.RunError, match="was called dev-ml") as refusal:
+    with (
+        testing.living(old),
+        pytest.raises(pulumi.RunError, match="was called dev of Pulumi project slipway, workspace ml") as refusal,
+    ):
         declared(renamed)
     said = str(refusal.value)
     assert 'aliases=[pulumi.Alias(name="ml")]' in said and "Workspace ground" in said and "stacks/" not in said

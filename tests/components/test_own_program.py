@@ -15,11 +15,13 @@ from components import testing
 from components.namesakes import watch
 from components.world import CURRENT
 from slipway.google.jobs import VertexJob
+from slipway.model.identity import Identity
 from slipway.model.state import State, StateGrant, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
+CATALOG, WORK = Identity("slipway", "dev", "ml").buckets(PROJECT)
 POOLS = {"workers": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
 
 
@@ -55,7 +57,7 @@ def own_account() -> gcp.serviceaccount.Account:
 @pytest.mark.parametrize("given", [lambda own: own, lambda own: own.name], ids=["the resource", "its name"])
 def test_a_bucket_of_the_program_is_declared_by_the_program_alone(given: Callable[[Any], Any]) -> None:
     asked = declared(lambda: workspace(work_bucket=given(own_bucket())))
-    assert buckets(asked) == {"acme-results": "slipway-dev", f"{PROJECT}-dev-ml-catalog": "ml"}
+    assert buckets(asked) == {"acme-results": "slipway-dev", CATALOG: "ml"}
     grants = every(asked, "gcp:storage/bucketIAMMember:BucketIAMMember")
     assert {each.inputs["bucket"] for each in grants.values()} >= {"acme-results"}
 
@@ -245,9 +247,7 @@ def test_a_range_of_the_program_is_not_asked_for(told: list[str], others: tuple[
 @pytest.mark.parametrize("preview", [False, True])
 def test_another_bucket_or_account_of_the_program_is_refused_before_anything(preview: bool) -> None:
     trainer = f"serviceAccount:former@{PROJECT}.iam.gserviceaccount.com"
-    reads = StateGrant(
-        "ml-trainer-reads-catalog", "roles/storage.objectViewer", trainer, f"gs://{PROJECT}-dev-ml-catalog"
-    )
+    reads = StateGrant("ml-trainer-reads-catalog", "roles/storage.objectViewer", trainer, f"gs://{CATALOG}")
     writes = StateGrant("ml-trainer-writes-work", "roles/storage.objectUser", trainer, "gs://former-results")
     with knowing(State(grants=(reads, writes))):
         refused(

@@ -46,7 +46,7 @@ def test_a_program_with_its_own_network_bucket_and_account_is_given_the_rest() -
     count = made(asked)
     assert (count["AiPersistentResource"], count["Account"], count["Network"]) == (2, 1, 1)
     buckets = {each.inputs["name"]: each for each in asked if each.type.endswith(":Bucket")}
-    assert sorted(buckets) == [f"{PROJECT}-dev-ml-catalog", "acme-ml-results"]
+    assert sorted(buckets) == [f"{PROJECT}-slipway--dev--ml-catalog", "acme-ml-results"]
     assert not buckets["acme-ml-results"].parent.startswith("ml")
     clusters = [each for each in asked if each.type.endswith("AiPersistentResource")]
     assert {each.inputs["network"] for each in clusters} == {"projects/123456789012/global/networks/training-id"}

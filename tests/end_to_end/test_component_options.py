@@ -84,4 +84,4 @@ def test_they_hold_for_all_that_a_component_declares(checkout: Checkout) -> None
     assert refused.code != 0 and "in two deployments" in refused.said and checkout.clusters() == made, refused.said
 
 
-BUCKETS = ("local-project-trial-ml-catalog", "local-project-trial-ml-work")
+BUCKETS = ("local-project-slipway--trial--ml-catalog", "local-project-slipway--trial--ml-work")

@@ -21,10 +21,10 @@ def test_a_stack_of_a_domains_project_is_deployed_and_runs_a_job(checkout: Check
 
     done = checkout.pulumi("up", **login("deployer"))
     assert done.code == 0, done.said
-    assert checkout.outputs()["trainer"] == "slipway-trial-trainer@ml-trial.acme.example.iam.gserviceaccount.com"
+    assert checkout.outputs()["trainer"] == "slipway--trial--trainer@ml-trial.acme.example.iam.gserviceaccount.com"
     unchanged = checkout.pulumi("preview", "--expect-no-changes", role="previewer", **login("previewer"))
     assert unchanged.code == 0, unchanged.said
-    person = {**login("submitter"), "SLIPWAY_CATALOG": "gs://ml-trial-trial-catalog"}
+    person = {**login("submitter"), "SLIPWAY_CATALOG": "gs://ml-trial-slipway--trial-catalog"}
     job = checkout.slipway("submit", "nap", "-p", "say=hello", "--follow", **person)
     assert job.code == 0 and "the word is hello" in job.out, job.said
     for verb in ("quota", "pools", "jobs list"):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from slipway.model.identity import Identity
 from tests.checkouts.bytecode import sharing_uv
 from tests.checkouts.laptop import UV
 from tests.checkouts.shell import Done, bash
@@ -20,6 +21,7 @@ from tests.local.conftest import FAST, ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
+CATALOG, _ = Identity("acme-training", "dev").buckets("acme-ml-dev")
 STACK, BOOTSTRAP = Path("stacks", "Pulumi.dev.yaml"), Path("bootstrap", "Pulumi.ci.yaml")
 ASKS = "slipway init acme-training"
 PERSON = 'eval "$(make shell AS=submitter)"; export SLIPWAY_USER=ada'
@@ -87,7 +89,7 @@ def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
 
 def test_under_all_policies_of_an_organisation_it_comes_to_a_finished_job(shell: Shell) -> None:
     """By the exceptions of docs/organisation.md: a key, an account that somebody made, and a rule of ingress."""
-    project, catalog = "acme-ml-dev", "gs://acme-ml-dev-dev-catalog"
+    project, catalog = "acme-ml-dev", f"gs://{CATALOG}"
     shell.well(f"{ASKS} --project {project} --submitter group:ml@acme.example --team @acme/ml --yes")
     shell = replace(shell, folder=shell.folder / "acme-training")
     shell.well("git init --quiet && git add --all && git commit --quiet --message first")
@@ -131,7 +133,7 @@ def it_checks_itself_by_the_pinned_wheel(shell: Shell) -> None:
 
 
 def its_people_submit_and_its_files_stay(shell: Shell) -> None:
-    catalog = "slipway use gs://acme-ml-dev-dev-catalog"
+    catalog = f"slipway use gs://{CATALOG}"
     assert "hello ada" in shell.well(f"{PERSON}; {catalog}; slipway submit hello -p who=ada --follow")
     # What is typed on a stack is of the laptop where none is named, and gives the engine a copy of its file.
     for line in ("make select", "make preview", "make events", "make up ARGS=--yes"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
+from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
 from tests.checkouts.shell import Done, wait_for
 
 pytestmark = pytest.mark.journey
@@ -116,7 +116,12 @@ def taken_up_again_when_the_state_is_lost(busy: Busy) -> None:
     checkout = busy.checkout
     checkout.keep_resources([])
     before = checkout.clusters()
-    said = up(checkout, B)
+    checkout.write(persistentResources=B)
+    busy.refused(checkout.pulumi("up"), "exists already", "SLIPWAY_RECOVER=slipway/trial make up STACK=trial")
+    assert checkout.clusters() == before
+    done = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
+    assert done.code == 0, done.said
+    said = done.said
     assert re.search(rf"{busy.old}.* is deleted when {busy.job['displayName']} \(submitter\)", said)
     assert checkout.clusters() == before
     assert busy.retiring == [busy.old]
@@ -163,7 +168,7 @@ def kept_once_more_for_a_damaged_catalog(busy: Busy) -> None:
 
 def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
     checkout = busy.checkout
-    published = f"/storage/v1/b/{PROJECT}-{checkout.stack}-catalog/o/catalog.json"
+    published = f"/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o/catalog.json"
     made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
     wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
     said = up(checkout, {}, SLIPWAY_GRACE="1s")
@@ -183,7 +188,7 @@ def accepted(checkout: Checkout, cluster: str) -> Any:
     spec = {
         "workerPoolSpecs": [pool, pool],
         "persistentResourceId": cluster,
-        "serviceAccount": f"slipway-{checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com",
+        "serviceAccount": checkout.trainer,
     }
     job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", {"displayName": "accepted", "jobSpec": spec})
     (again,) = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{cluster}")["resourcePools"]

@@ -81,7 +81,11 @@ def test_the_previewer_may_not_submit_and_is_told_the_role(deployed: Checkout) -
 def test_a_submitter_and_a_job_run_as_the_trainer_read_what_was_made_and_write_no_catalog(deployed: Checkout) -> None:
     job = deployed.submit("--wait")
     assert job["state"] == "JOB_STATE_SUCCEEDED"
-    ada, catalog, work = deployed.cloud.token("submitter"), f"{PROJECT}-trial-catalog", f"{PROJECT}-trial-work"
+    ada, catalog, work = (
+        deployed.cloud.token("submitter"),
+        f"{PROJECT}-slipway--trial-catalog",
+        f"{PROJECT}-slipway--trial-work",
+    )
     assert storage(deployed, ada, "GET", catalog, "catalog.json") == 200
     assert storage(deployed, ada, "POST", catalog, "catalog.json") == 403
     assert storage(deployed, ada, "DELETE", catalog, "catalog.json") == 403
@@ -102,7 +106,7 @@ def test_a_submitter_and_a_job_run_as_the_trainer_read_what_was_made_and_write_n
     assert "act as" in refused.value.response.text
 
     # A job reads the catalog and can't rewrite what others run.
-    trainer = token_of(deployed, "slipway-trial-trainer")
+    trainer = token_of(deployed, "slipway--trial--trainer")
     assert storage(deployed, trainer, "GET", catalog, "catalog.json") == 200
     for name in ("catalog.json", "packages/nap-000000000000.tar.gz"):
         assert storage(deployed, trainer, "POST", catalog, name) == 403

@@ -35,7 +35,7 @@ def near(checkout: Checkout, tmp_path: Path) -> Checkout:
     (package / "task.py").write_text(READS)
     checkout.write(templates=["nap", "near"])
     checkout.up()
-    program = blocks(PAGE, "python")[2].replace("slipway-local-", "slipway-trial-")
+    program = blocks(PAGE, "python")[2].replace("slipway--local-", "slipway--trial-")
     assert trainer(checkout) in program and SUBMITTER in program
     (tmp_path / "digits" / "1").mkdir(parents=True)
     (tmp_path / "digits" / "0.png").write_text("1234567")

@@ -110,7 +110,8 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
     assert checkout.locks() == []
     checkout.clear_after_a_kill()  # the kill may have cut off what the engine was writing
 
-    # Two people who deploy the same stack from backends of their own: the second adopts what the first makes.
+    # Two people who deploy the same stack from backends of their own: the second one is rejected, and adopts what the
+    # first one creates if that person says so.
     faults({"kind": "hold", "match": PUBLISH, "times": 1})
     first = checkout.begin("up")
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
@@ -119,7 +120,8 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
     other = {"PULUMI_BACKEND_URL": file_backend(backend)}
     made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **other)
     assert made.code == 0, made.said
-    second = checkout.pulumi("up", **other)
+    refused(checkout.pulumi("up", **other), "stack trial of Pulumi project slipway exists already")
+    second = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial", **other)
     assert second.code == 0, second.said
     assert first.process.poll() is None, first.said
     faults()

@@ -26,7 +26,7 @@ def test_a_program_is_run_by_its_own_virtual_environment(deploying: Path, tmp_pa
     lines = _TYPED.partition("```sh\n")[2].partition("```")[0].replace("PATH_OF_THE_REPOSITORY", shlex.quote(str(ROOT)))
     try:
         done = bash(f"set -e\n{lines.replace('pulumi up', 'pulumi up --yes --skip-preview')}", tmp_path, environ)
-        assert done.code == 0 and "gs://local-project-dev-ml-catalog/catalog.json" in done.out, done.out
+        assert done.code == 0 and "gs://local-project-lab--dev--ml-catalog/catalog.json" in done.out, done.out
     finally:
         down = shlex.quote(str(Path(sys.executable).with_name("vertex-local")))
         assert bash(f"{down} down", tmp_path, environ).code == 0

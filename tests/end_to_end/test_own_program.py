@@ -97,7 +97,7 @@ def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays
     unchanged = checkout.pulumi("preview").said
     assert "unchanged" in unchanged and " to create" not in unchanged and " to delete" not in unchanged, unchanged
 
-    at = "/storage/v1/b/local-project-trial-ml-catalog/o/catalog.json?alt=media"
+    at = "/storage/v1/b/local-project-slipway--trial--ml-catalog/o/catalog.json?alt=media"
     catalog = checkout.cloud.rest("GET", at)
     assert (catalog["stack"], catalog["storage"]["work"]) == ("trial-ml", "acme-own-results")
     assert catalog["program"] == {"stack": "trial", "workspace": "ml"}
@@ -118,7 +118,7 @@ def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays
 
 
 def submit(checkout: Checkout, *arguments: str) -> dict[str, str]:
-    catalog = "gs://local-project-trial-ml-catalog"
+    catalog = "gs://local-project-slipway--trial--ml-catalog"
     said = ("submit", "nap", "-p", "say=hello", *arguments, "--output", "json")
     done = checkout.slipway(*said, SLIPWAY_CATALOG=catalog)
     assert done.code == 0, done.said
@@ -224,7 +224,7 @@ def test_of_two_workspaces_none_is_taken_down_while_a_job_runs_in_one(
     tmp_path: Path, checkout: Checkout, cloud: LocalCloud
 ) -> None:
     def published() -> list[object]:
-        catalogs = (f"local-project-trial-{name}-catalog" for name in ("tide", "ostsee"))
+        catalogs = (f"local-project-slipway--trial--{name}-catalog" for name in ("tide", "ostsee"))
         at = (f"/storage/v1/b/{bucket}/o/catalog.json?alt=media" for bucket in catalogs)
         return [cloud.call("GET", path).status_code for path in at]
 
@@ -318,7 +318,7 @@ def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_the
     checkout.up()
     before = roles()
     assert before.pop("user:eve@company.example")
-    catalog = "gs://local-project-trial-web-two-catalog"
+    catalog = "gs://local-project-slipway--trial--web-two-catalog"
     nap = ("submit", "nap", "-p", "say=hello", "-p", "seconds=600", "--capacity", "pool", "--output", "json")
     job = checkout.slipway(*nap, SLIPWAY_CATALOG=catalog).json["job"]
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "it runs")

@@ -11,9 +11,9 @@ import yaml
 from kfp import compiler, dsl
 from vertex_local.nodes import mounts
 
-from slipway.authoring.stack.consistency import default_trainer
 from slipway.kfp import submit_op
-from tests.checkouts.checkout import PROJECT, STACK, VERTEX, Checkout
+from slipway.model.identity import Identity
+from tests.checkouts.checkout import PROJECT, PULUMI_PROJECT, STACK, VERTEX, Checkout
 from tests.checkouts.nap import NAP_TASK
 from tests.checkouts.shell import wait_for
 from tests.local.conftest import ROOT
@@ -27,7 +27,7 @@ pytestmark = [
 BUCKET = "pipes"
 ACCOUNT = f"pipelines@{PROJECT}.iam.gserviceaccount.com"
 JOBS = VERTEX.replace("/v1/", "/v1beta1/") + "/pipelineJobs"
-TRAINER = f"{default_trainer(STACK)}@{PROJECT}.iam.gserviceaccount.com"
+TRAINER = f"{Identity(PULUMI_PROJECT, STACK).account('trainer')}@{PROJECT}.iam.gserviceaccount.com"
 CHAINED = '''
 """chained: a pipeline with a task that submits nap."""
 
@@ -187,7 +187,7 @@ def test_one_compiled_file_submits_to_the_stack_that_runs_it(
     stack: Checkout, monkeypatch: pytest.MonkeyPatch, wheel: Path
 ) -> None:
     """Its trainer submits, by a wheel in the work bucket; what that stack does not take fails in the run, in words."""
-    work = f"{PROJECT}-{STACK}-work"
+    work = Identity(PULUMI_PROJECT, STACK).buckets(PROJECT)[1]
     upload = f"{stack.cloud.url}/upload/storage/v1/b/{work}/o?uploadType=media&name=wheels/{wheel.name}"
     stack.cloud.session("submitter").post(upload, data=wheel.read_bytes()).raise_for_status()
 

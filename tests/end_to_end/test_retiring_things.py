@@ -72,9 +72,8 @@ def end(checkout: Checkout, job: Any) -> None:
 def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_and_writes(checkout: Checkout) -> None:
     """Its trainer leaves the stack file while it runs; the buckets and the workspace's own trainer keep their names."""
     checkout = replace(checkout, variables={**checkout.variables, "SLIPWAY_COMMIT": "3f9c2e1"})
-    base = f"{PROJECT}-{checkout.stack}"
-    trainer, catalog, work = f"slipway-{checkout.stack}-trainer", f"{base}-catalog", f"{base}-work"
-    evals = f"slipway-{checkout.stack}-evals"
+    catalog, work = checkout.identity.buckets(PROJECT)
+    trainer, evals = map(checkout.identity.account, ("trainer", "evals"))
     template = checkout.folder / "templates" / "nap.py"
     before = template.read_text()
     template.write_text(before.replace("JobTemplate(", 'JobTemplate(\n    trainer="evals",', 1))
@@ -156,6 +155,6 @@ def refused_under_another_name(checkout: Checkout) -> None:
     back = checkout.run("pulumi", "stack", "rename", old, "--stack", new, role="deployer")
     assert back.code == 0, back.said
     assert refused.code != 0, refused.said
-    assert f"stack {new} was called {old}" in refused.said
+    assert f"stack {new} of Pulumi project slipway was called {old} of Pulumi project slipway" in refused.said
     assert f"fix: pulumi stack rename {old} --stack {new}" in refused.said
     assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)

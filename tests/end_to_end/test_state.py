@@ -42,9 +42,9 @@ def test_it_is_told_in_every_command_and_never_of_what_waits_for_its_deletion(ch
     for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
         place = f"project='{PROJECT}', region='{REGION}', stack=''"
         assert f"StateResource(logical='{cluster}', name='{cluster}', {place})" in known
-        assert f"StateResource(logical='work', name='{PROJECT}-{checkout.stack}-work', project='{PROJECT}'" in known
+        assert f"StateResource(logical='work', name='{checkout.work}', project='{PROJECT}'" in known
         assert "StateResource(logical='trainer'" in known
-        assert f"catalog_bucket='{PROJECT}-{checkout.stack}-catalog'" in known
+        assert f"catalog_bucket='{checkout.catalog.removeprefix('gs://')}'" in known
 
     # The engine leaves what waits for its deletion out of its answer.
     its_deletion_is_due(checkout, cluster)
@@ -99,7 +99,7 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
     destruction.until(
         lambda: not checkout.cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "the account"
     )
-    destruction.until(lambda: f"{PROJECT}-{checkout.stack}-catalog" not in checkout.buckets(), "the guard let it go")
+    destruction.until(lambda: checkout.catalog.removeprefix("gs://") not in checkout.buckets(), "the guard let it go")
     shared = re.compile(r"IAMMember \S+ deleted \(\S+\)\[retain\]")
     destruction.until(lambda: len(shared.findall(destruction.said)) == SHARED, "the hook took the shared roles")
     lose_language_host(destruction)

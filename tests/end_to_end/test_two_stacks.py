@@ -55,7 +55,7 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
     # A submitter of both, and one of prod alone, are dropped from prod.
     prod.write(workspace={"submitters": [TEAM]})
     said = prod.up()
-    assert f"{BEA} can't submit here any more" in said and "as stack dev needs them" in said
+    assert f"{BEA} can't submit here any more" in said and "as stack dev of Pulumi project slipway needs them" in said
     assert (on_project(prod, BEA), on_project(prod, EVE)) == (ALL, frozenset())
     again = prod.pulumi("preview", "--expect-no-changes", role="previewer")
     assert again.code == 0 and "can't submit" not in again.said
@@ -65,7 +65,7 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
     assert refused.code != 0 and "make destroy STACK=dev" in refused.said
     done = dev.destroy()
     assert done.code == 0 and dev.resources() == []
-    assert f"the roles of {TEAM} stay, as stack prod needs them" in done.said
+    assert f"the roles of {TEAM} stay, as stack prod of Pulumi project slipway needs them" in done.said
     assert (on_project(prod, TEAM), on_project(prod, BEA)) == (ALL, frozenset())
     job = prod.submit()
 
@@ -104,7 +104,7 @@ def test_what_the_other_one_may_need_or_needs_by_now_is_not_taken(
     prod.up()
     faults()
     assert destruction.process.wait() == 0 and checkout.resources() == []
-    assert f"the roles of {TEAM} stay, as stack prod needs them" in destruction.said
+    assert f"the roles of {TEAM} stay, as stack prod of Pulumi project slipway needs them" in destruction.said
     assert on_project(checkout, TEAM) == on_project(checkout, BEA) == ALL
 
     submitters(checkout, TEAM, BEA)

@@ -13,12 +13,12 @@ from components.generation import Surroundings, current, record_regions
 from slipway.authoring.packages.source_package import SourcePackage
 from slipway.base import errors
 from slipway.base.errors import SlipwayError
-from slipway.google.catalog.lookup import default_buckets
 from slipway.model import labels
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Parameter
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.identity import Identity
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.submission.request import RequestOverrides, attempt_id
 from slipway.using.submission.submission_request import SubmissionRequest
@@ -56,9 +56,10 @@ SWEEPABLE = replace(
 OWN = RequestOverrides(package="gs://work/code/abc/digits.tar.gz", code="abc")
 
 
-@pytest.mark.parametrize(("spec", "golden"), [(PLAIN, "24bc965"), (FULL, "737dca7")])
+@pytest.mark.parametrize(("spec", "golden"), [(PLAIN, "1a09d3f"), (FULL, "020e4b2")])
 def test_a_cluster_s_hash(spec: ClusterSpec, golden: str) -> None:  # B3
-    assert fingerprint_of("prod", "acme-ml-prod", "us-central1", spec) == golden
+    label = Identity("slipway", "prod").label
+    assert fingerprint_of(label, "acme-ml-prod", "us-central1", spec) == golden
 
 
 def test_a_cluster_s_id() -> None:
@@ -166,7 +167,25 @@ def test_labels() -> None:
 
 
 def test_names_of_buckets() -> None:
-    assert default_buckets("acme.example:ml", "dev") == ("ml-dev-catalog", "ml-dev-work")
+    vision = Identity("vision-infra", "dev")
+    assert vision.buckets("acme.example:ml") == ("ml-vision-infra--dev-catalog", "ml-vision-infra--dev-work")
+    assert vision.buckets("acme-ml-production-4242")[0] == "acme-ml-production-4242-vision-infra--dev-catalog"
+    long = Identity("vision-infrastructure-2026", "production", "ml-team-berlin")
+    assert long.buckets("acme-ml-production-4242") == (
+        "acme-ml-production-4242-vision-infrastructur---a42c02b8-catalog",
+        "acme-ml-production-4242-vision-infrastructur---a42c02b8-work",
+    )
+
+
+def test_names_of_accounts_and_labels() -> None:
+    assert Identity("acme", "dev").account("trainer") == "acme--dev--trainer"
+    assert Identity("vision-infra", "dev").account("trainer") == "vision-infra--dev--trainer"
+    assert Identity("vision-infrastructure", "dev").account("trainer") == "vision-infrastructu---8608bc46"
+    assert Identity("2026", "dev").account("trainer") == "project-2026--dev---ab60a58d"
+    assert Identity("vision-infra", "dev", "ml").label == "vision-infra--dev--ml"
+    assert Identity("Vision", "dev").label == "vision--dev---8f0c1b7e"
+    long = Identity("vision-infrastructure-2026", "production", "ml-team-berlin-with-a-long-name")
+    assert long.label == "vision-infrastructure-2026--production--ml-team-berl---7f2fbc87"
 
 
 def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

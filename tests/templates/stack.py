@@ -261,7 +261,7 @@ class Stack:
     @property
     def trainer(self) -> str:
         """The account that the stack's jobs run as."""
-        return f"slipway-{self.checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com"
+        return self.checkout.trainer
 
 
 def told() -> list[Typed]:

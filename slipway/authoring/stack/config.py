@@ -31,12 +31,13 @@ class WorkspaceEntry(Entry):
     )
     catalog_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
         default="",
-        description="Bucket of the catalog; <project>-<stack>-catalog when left out.",
+        description="Bucket of the catalog; <project>-<Pulumi project>--<stack>-catalog when left out.",
         examples=["acme-slipway-catalog"],
     )
     work_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
         default="",
-        description="Bucket of results, in the stack's region; <project>-<stack>-work when left out. An alternative in "
+        description="Bucket of results, in the stack's region; <project>-<Pulumi project>--<stack>-work when left out. "
+        "An alternative in "
         "another region has a bucket of its own, with the region behind its name.",
         examples=["acme-slipway-work"],
     )
@@ -47,7 +48,8 @@ class WorkspaceEntry(Entry):
     )
     trainer: Annotated[str, bounds.TRAINER] = Field(
         default="",
-        description="Id of the account that jobs run as, in the stack's project; else slipway-<stack>-trainer.",
+        description="Id of the account that jobs run as, in the stack's project; else <Pulumi project>--<stack>--"
+        "trainer.",
         examples=["slipway-trainer"],
     )
     code: bool = Field(
@@ -98,7 +100,7 @@ class TrainerEntry(Entry):
 
     account: Annotated[str, bounds.TRAINERS_ACCOUNT] = Field(
         default="",
-        description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
+        description="Account id, made in the stack's project; <Pulumi project>--<stack>--<name> when left out.",
         examples=["slipway-evals"],
     )
     submitters: Members = Field(

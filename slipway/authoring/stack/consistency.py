@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
+from slipway.authoring.stack.bounds import BUCKET_NAME, NAME
 from slipway.authoring.stack.cluster_checks import (
     check_adoption,
     check_cluster,
@@ -20,8 +20,8 @@ from slipway.authoring.stack.members import check_crowd
 from slipway.authoring.stack.secrets import FORMS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, KeyPath
 from slipway.base.formatting import counted, meant, nearest, quoted
-from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.cluster import PROJECT
+from slipway.model.identity import Identity
 from slipway.model.labels import label_value
 from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
@@ -35,7 +35,7 @@ _SIGN_IN = (
 )
 
 
-def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
+def check_rules(document: Document, stack: str, identity: Identity) -> tuple[FileMistake, ...]:
     """Return every mistake among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
@@ -69,8 +69,8 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     for member in config["slipway:workspace"]["urgent"].entries():
         if not (member.of(str) or "user:").startswith(("user:", "group:", "serviceAccount:")):
             member.wrong("names no person, and jobs bear people's names alone", "user:ada@acme.example, or a group")
-    _workspace(config, stack, home)
-    _trainers(config, stack)
+    _workspace(config, identity, home)
+    _trainers(config, identity)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     _teams(config)
@@ -120,14 +120,11 @@ def _no_repeats(names: DocumentPart) -> None:
         seen.add(name)
 
 
-def _workspace(config: DocumentPart, stack: str, home: str | None) -> None:
+def _workspace(config: DocumentPart, identity: Identity, home: str | None) -> None:
     """Check derived names, those of work buckets in other regions too; the types check given ones."""
     workspace, project = config["slipway:workspace"], config["gcp:project"].of(str) or ""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
-    usual = default_buckets(project, stack) if re.fullmatch(PROJECT, project) and re.fullmatch(NAME, stack) else ()
-    for key, given, name in zip(("catalogBucket", "workBucket"), names, usual, strict=False):
-        if given is None and (mistake := BUCKET_NAME.wrong(name)):
-            workspace[key].wrong(*mistake)
+    usual = identity.buckets(project) if re.fullmatch(PROJECT, project) else ()
     work = names[1] or "".join(usual[1:])
     clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
     others = (part["region"].of(str) for cluster in clusters for part in cluster["alternatives"].entries())
@@ -139,8 +136,6 @@ def _workspace(config: DocumentPart, stack: str, home: str | None) -> None:
     check_key(kms_key, home, "stack")
     named = dict.fromkeys((*others, *(part.of(str) for part in regions)))
     for region in filter(None, named) if BUCKET_NAME.wrong(work) is None else ():
-        if mistake := BUCKET_NAME.wrong(bucket_in(region, work)):
-            workspace["workBucket"].wrong(mistake[0], f"a shorter name, which {region} has behind it")
         if kms_key.value is not None:
             what = f"is of one region, and results in {region} need a bucket and a key there"
             kms_key.wrong(what, f"leave {region} out; other machines in the stack's region may be an alternative")
@@ -148,24 +143,17 @@ def _workspace(config: DocumentPart, stack: str, home: str | None) -> None:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 
 
-def default_trainer(stack: str, name: str = "trainer") -> str:
-    """Return the account id of the workspace's trainer, or of another one by its name."""
-    return f"slipway-{stack}-{name}"
-
-
-def _trainers(config: DocumentPart, stack: str) -> None:
+def _trainers(config: DocumentPart, identity: Identity) -> None:
     """Check derived account ids. No two trainers may have the same: they would share secrets and people."""
     seen: dict[str, str] = {}
     trainers = {name: part["account"] for name, part in config["slipway:trainers"].items() if re.fullmatch(NAME, name)}
     # The workspace's own has no name.
     for name, part in {"": config["slipway:workspace"]["trainer"], **trainers}.items():
         account = part.of(str)
-        if account is None and (part.value is not None or not re.fullmatch(NAME, stack)):
+        if account is None and part.value is not None:
             continue
-        derived = default_trainer(stack, name or "trainer")
-        if account is None and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(derived)):
-            part.wrong(*mistake)
-        elif (earlier := seen.get(account or derived)) is not None:
+        derived = identity.account(name or "trainer")
+        if (earlier := seen.get(account or derived)) is not None:
             part.wrong(
                 f"{quoted(account or derived)} is the account of {earlier} as well",
                 "an account of its own: secrets and people belong to accounts",

@@ -52,7 +52,7 @@ def edited(stack: Stack, edit: Edit) -> tuple[Document, Stack]:
         )
     # The checks of a stack file hold for the result too.
     document = Document(who, values, {(): line})
-    declared = parse(document, stack=stack.name)
+    declared = parse(document, stack=stack.name, identity=stack.identity)
     for field in fields(Stack):
         if getattr(declared, field.name) != getattr(result, field.name):
             raise ConfigError(

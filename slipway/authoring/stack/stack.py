@@ -10,18 +10,18 @@ from typing import Any, TypeVar
 
 from slipway.authoring.stack import declared
 from slipway.authoring.stack.config import ConfigEntry, PolicyEntry, TeamEntry, TrainerEntry, WorkspaceEntry
-from slipway.authoring.stack.consistency import check_rules, check_secrets, default_trainer
+from slipway.authoring.stack.consistency import check_rules, check_secrets
 from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json
 from slipway.base.formatting import seconds
-from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
 from slipway.model.catalog.model import SessionLimits
 from slipway.model.cluster import ClusterSpec, Reservation
+from slipway.model.identity import Identity, bucket_in
 from slipway.model.origin import Origin, Program
 
 T = TypeVar("T", bound=Entry)
@@ -58,10 +58,16 @@ class Stack:
     offered_on: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The program that declares it; None for its stack file.
     program: Program | None = None
+    #: Empty where none is known.
+    pulumi_project: str = ""
 
     @property
     def origin(self) -> Origin:
         return self.program or Origin(self.name)
+
+    @property
+    def identity(self) -> Identity:
+        return self.origin.identity(self.pulumi_project)
 
     @property
     def other_regions(self) -> tuple[str, ...]:
@@ -85,17 +91,21 @@ Edit = Callable[[Stack], Stack]
 """A function by which a program changes the stack of its file."""
 
 
-def parse(document: Document, *, stack: str | None = None) -> Stack:
+def parse(document: Document, *, stack: str | None = None, identity: Identity | None = None) -> Stack:
     """Return the stack that a document declares, named after its file, Pulumi.<stack>.yaml, unless `stack` is given.
-    Raises StackErrors with every mistake, in the order of the lines."""
+
+    `identity`: that of the deployment, from which default names are made; without one they are those of a stack whose
+    Pulumi project is not known. Raises StackErrors with every mistake, in the order of the lines.
+    """
     name = stack or stack_of(document.file)
+    whose = identity or Identity("", name)
     if encrypted := check_encrypted(document):
         raise StackErrors((*document.mistakes, *encrypted))
     mistakes = list(document.mistakes)
     if not mistakes or document.values:
         secrets = check_secrets(document)
         structure = check_structure(document)
-        rules = check_rules(document, name)
+        rules = check_rules(document, name, whose)
         # A rule across values tells more about a key than the bound of its value.
         ruled = {(mistake.line, mistake.key) for mistake in rules}
         typed = structure if isinstance(structure, tuple) else ()
@@ -104,16 +114,18 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
         hidden = {(mistake.line, mistake.key) for mistake in (*secrets, *document.mistakes)}
         mistakes += [*secrets, *(mistake for mistake in others if (mistake.line, mistake.key) not in hidden)]
         if not mistakes and isinstance(structure, StackFile):
-            return _stack(structure, name, document)
+            return _stack(structure, name, whose, document)
     raise StackErrors(tuple(sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)))
 
 
 NO_FILE = Document("", {})
 
 
-def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
+def from_config(
+    config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE, identity: Identity | None = None
+) -> Stack:
     """Return the stack of Pulumi's configuration, as `with_config` takes it. Raises StackErrors."""
-    return parse(with_config(config, file), stack=stack)
+    return parse(with_config(config, file), stack=stack, identity=identity)
 
 
 def with_config(config: Mapping[str, Any], file: Document = NO_FILE) -> Document:
@@ -141,10 +153,10 @@ def _plain(key: str, value: Any) -> Any:
     return value
 
 
-def _stack(file: StackFile, name: str, document: Document) -> Stack:
+def _stack(file: StackFile, name: str, identity: Identity, document: Document) -> Stack:
     config = file.config
-    catalog, work = default_buckets(config.project, name)
-    usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": default_trainer(name)}
+    catalog, work = identity.buckets(config.project)
+    usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": identity.account("trainer")}
     of_teams = (member for team in config.teams.values() for member in team.submitters)
     submitters = tuple(dict.fromkeys((*config.workspace.submitters, *of_teams)))
     return Stack(
@@ -163,10 +175,9 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         agents=AgentAllowance(**config.agents.model_dump()) if config.agents else None,
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),
-        trainers={
-            key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
-        },
+        trainers={key: _completed(entry, {"account": identity.account(key)}) for key, entry in config.trainers.items()},
         teams={key: team.model_copy(update={"budget": None}) for key, team in config.teams.items()},
+        pulumi_project=identity.project,
     )
 
 

@@ -119,6 +119,15 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
         return Document(file, {}, mistakes=(FileMistake(file, line, "", what, "save the file as UTF-8"),))
 
 
+def pulumi_project(folder: Path) -> str:
+    """Return the name of the Pulumi project in a folder; empty where there is none that can be read."""
+    try:
+        document = load(folder / "Pulumi.yaml")
+    except ConfigError:
+        return ""
+    return DocumentPart(document)["name"].of(str) or ""
+
+
 def from_text(text: str, file: str, loaders: type[StackLoader] = StackLoader) -> Document:
     try:
         loader = loaders(text)

@@ -82,7 +82,7 @@ def request(
     body["labels"] = {
         **template.labels,
         TEMPLATE_LABEL: template.name,
-        STACK_LABEL: context.stack,
+        STACK_LABEL: context.identity.label,
         COMMIT_LABEL: context.commit,
         DIRTY_LABEL: str(context.dirty).lower(),
         CAPACITY_TYPE_LABEL: capacity_type,

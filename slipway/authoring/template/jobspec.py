@@ -15,6 +15,7 @@ from slipway.base.formatting import join, meant
 from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVATION
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
+from slipway.model.identity import Identity
 from slipway.model.kinds import JobKind
 from slipway.model.labels import IDLE, IMAGE_START, INPUT, Launched
 from slipway.model.origin import Origin, Program
@@ -46,10 +47,15 @@ class CompileContext:
     #: The key of jobs on machines of their own; empty for Google's.
     kms_key: str = ""
     program: Program | None = None
+    pulumi_project: str = ""
 
     @property
     def origin(self) -> Origin:
         return self.program or Origin(self.stack)
+
+    @property
+    def identity(self) -> Identity:
+        return self.origin.identity(self.pulumi_project)
 
     def account(self, template: JobTemplate) -> str:
         """Return the account that a template's jobs run as. Raises ConfigError for an undeclared trainer."""

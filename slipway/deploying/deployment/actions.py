@@ -121,7 +121,7 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
     if isinstance(live.jobs, Unknown):
         live = replace(live, clusters=live.jobs)
     live = replace(live, catalog=published)
-    return decide(current, dormant, live, stack=catalog.stack, region=catalog.region, now=now)
+    return decide(current, dormant, live, stack=catalog.identity.label, region=catalog.region, now=now)
 
 
 def resting(dormancy: Dormancy) -> Action:
@@ -149,7 +149,7 @@ def _why_asked(current: CurrentCluster, whole: Catalog | None) -> Why:
     rested = isinstance(was, clusters.DormantCluster) and was.why != "in-place"
     ids = [was.id]
     if current.import_ or not rested:  # As one of its alternatives.
-        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, option) for option in was.options)
+        hashes = (fingerprint_of(whole.identity.label, whole.project, whole.region, option) for option in was.options)
         ids += (cluster_id(was.name, fingerprint) for fingerprint in hashes)
     if not any(is_id_of(current.id, id_) for id_ in ids) or (rested and was.season != current.spec.season):
         return Why.ASKED

@@ -241,7 +241,7 @@ class StackGuard:
             catalogs = {
                 bucket: catalog
                 for bucket, catalog in catalogs.items()
-                if isinstance(catalog, Unknown) or catalog.stack not in self.together
+                if isinstance(catalog, Unknown) or catalog.owner not in self.together
             }
         project, _ = self.place
         return shared(drops, catalogs, self._known, stack=self.stack, project=project, seen=seen, leaving=leaving)

@@ -11,6 +11,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
+from slipway.deploying.deployment.takeover import recovery
 from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
@@ -38,7 +39,7 @@ def must_leave_none(guard: StackGuard) -> None:
         raise refusal.error
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     # The catalog has more regions than the stack file once that is edited, or than a lost state.
-    guard.published_regions = whole.regions if whole and whole.stack == guard.stack else ()
+    guard.published_regions = whole.regions if whole and whole.identity.label == guard.stack else ()
     if isinstance(guard.state, Unknown):
         raise _cannot_tell(guard, "which clusters the stack's state lacks", guard.state)
     living = _clusters(guard)
@@ -52,20 +53,27 @@ def must_leave_none(guard: StackGuard) -> None:
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
-                    f"{guard.back}, which takes {them} over; then again",
+                    f"{_back(guard, catalog)}, which takes {them} over; then again",
                     "or, where nobody works there:",
                     *map(_deletion, orphans),
                 )
             ),
         )
-    if guard.state == State() and isinstance(catalog, PublishedCatalog) and catalog.stack == guard.stack:
+    if guard.state == State() and isinstance(catalog, PublishedCatalog) and catalog.owner == guard.stack:
         raise PolicyError(
             f"{guard.origin.whole()} is not taken down: its state is lost, and buckets, accounts and roles would be "
             "left",
             why=f"gs://{bucket} has its catalog, and the backend nothing of it",
             fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
-            f"or {guard.origin.up}, which takes over what lives; then again",
+            f"or {_back(guard, catalog)}, which takes over what exists; then again",
         )
+
+
+def _back(guard: StackGuard, catalog: PublishedCatalog | Unknown | None) -> str:
+    """Return the command that makes the stack's state know what exists."""
+    published = catalog.identity if isinstance(catalog, PublishedCatalog) else None
+    whose = guard.declared.identity if guard.declared else published
+    return recovery(whose, guard.back) if whose and guard.state == State() else guard.back
 
 
 def must_be_decided(guard: StackGuard) -> None:

@@ -22,6 +22,7 @@ from slipway.deploying.deployment.shared_grants import (
     stacks_of,
     warn_of_domains,
 )
+from slipway.deploying.deployment.takeover import refuse_takeover
 from slipway.deploying.deployment.workspace_plan import (
     CATALOG,
     TRAINER,
@@ -44,6 +45,7 @@ from slipway.google.permissions import Holder
 from slipway.google.provider_errors import Places
 from slipway.google.quotas import QuotaInfo
 from slipway.google.snapshot import read, skipped
+from slipway.model.identity import words_of
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, refuse_rename, renamed
 
@@ -79,15 +81,18 @@ def read_and_plan(
     declared: Declared = _ALL,
     lives: Live | None = None,
     places: Places = lambda _: (),
+    begins: bool = False,
 ) -> tuple[Live, Plan]:
     """Read the live resources, and the limits of these quota metrics, and plan.
 
     `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack; `lives`: what
-    a test says, so that nothing is read; `places` names the stack file's lines of members. Outside of preview, wait for
+    a test says, so that nothing is read; `places` names the stack file's lines of members; `begins`: the engine's state
+    has nothing of the stack. Outside of preview, wait for
     clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's counts.
 
-    Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
-    protected cluster, or for an in-place replacement of one in use; AuthError without credentials.
+    Raises ResourceError when the live resources can't be told or forbid the plan; PolicyError for a deployment that
+    another state has, for a change of a protected cluster, or for an in-place replacement of one in use; AuthError
+    without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace = {
@@ -123,16 +128,20 @@ def read_and_plan(
             refuse_rename(
                 before,
                 {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters},
-                stack.name,
+                stack.identity.label,
                 stack.origin,
                 snapshot.deployed.stack if snapshot.deployed else "",
             )
         # A lost state does not tell where clusters are, and a stack file not where they were.
-        published = snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.stack == stack.name else ()
+        published = (
+            snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.identity == stack.identity else ()
+        )
         more = tuple(region for region in published if region not in (stack.region, *regions))
         return look(time, (*regions, *more)) if more else snapshot
 
     first_look = [look_everywhere(now)]
+    if begins:
+        refuse_takeover(stack, first_look[0], environ)
     if wrong := wrong_clock(now, first_look[0].time):
         warn(str(wrong))
     now = right_time(now, first_look[0].time)
@@ -141,7 +150,7 @@ def read_and_plan(
         return plan(
             stack.clusters,
             live,
-            stack=stack.name,
+            stack=stack.identity.label,
             project=stack.project,
             region=stack.region,
             now=now,
@@ -174,7 +183,7 @@ def read_and_plan(
         warn(str(fault))
     refuse(decided.refusals, preview=preview)
     seen = stacks_of(live.clusters)
-    stay = shared(drops, live.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
+    stay = shared(drops, live.neighbours, before, stack=stack.identity.label, project=stack.project, seen=seen)
     return live, replace(decided, workspace=replace(decided.workspace, dropped=drops, shared=stay))
 
 
@@ -266,14 +275,14 @@ def _granted(known: State, project: str) -> Mapping[str, tuple[Holder, str]]:
 def _taken(live: Live, stack: Stack, known: State) -> list[str]:
     """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
     own catalog bears another's name."""
-    whose = live.catalog.stack if isinstance(live.catalog, PublishedCatalog) else ""
-    if whose in ("", stack.name):
+    whose = live.catalog.identity if isinstance(live.catalog, PublishedCatalog) else None
+    if whose is None or whose.label == stack.identity.label:
         return []
     if known.catalog_bucket:
-        raise renamed(whose, stack.name, stack.origin)
+        raise renamed(whose.label, stack.identity.label, stack.origin)
     bucket = stack.workspace.catalog_bucket
-    lent = f"bucket gs://{bucket} has the catalog of stack {whose}, whose submitters would get the one of {stack.name}"
-    return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
+    lent = f"bucket gs://{bucket} has the catalog of {whose.words}, whose submitters would get the one of {stack.name}"
+    return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if that stack no longer exists"]
 
 
 def _lent(live: Live, stack: Stack, known: State) -> list[str]:
@@ -281,10 +290,10 @@ def _lent(live: Live, stack: Stack, known: State) -> list[str]:
         return []
     ours = {account.name for account in known.accounts}
     return [
-        f"account {address} is the trainer of stack {whose}, and would be deleted with {stack.name}; name another one, "
-        f"or, if {whose} no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
+        f"account {address} is the trainer of {words_of(whose)}, and would be deleted with {stack.name}; name another "
+        f"one, or, if that stack no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
         for address, called in live.service_accounts.items()
-        if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
+        if address not in ours and (whose := trainer_owner(called)) not in ("", stack.identity.label)
     ]
 
 

@@ -54,6 +54,7 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
         trainers={name: trainer_email(trainer.account, stack.project) for name, trainer in stack.trainers.items()},
         kms_key=workspace.kms_key,
         program=stack.program,
+        pulumi_project=stack.pulumi_project,
     )
 
 
@@ -130,6 +131,7 @@ def catalog_of(
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
         program=stack.program,
+        pulumi_project=stack.pulumi_project or None,
     )
 
 

@@ -23,7 +23,9 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
     rests = (dormant for dormant in catalog.dormant.values() if dormant.why != "in-place")
     clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
     for cluster in clusters:
-        known = cluster_id(cluster.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, cluster))
+        known = cluster_id(
+            cluster.name, fingerprint_of(catalog.identity.label, catalog.project, catalog.region, cluster)
+        )
         if not (cluster.adopted or cluster.id.startswith(known)):
             raise ConfigError(
                 f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
@@ -33,7 +35,7 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
     decided = plan(
         clusters,
         live,
-        stack=catalog.stack,
+        stack=catalog.identity.label,
         project=catalog.project,
         region=catalog.region,
         origin=catalog.origin,

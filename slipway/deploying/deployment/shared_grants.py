@@ -34,6 +34,7 @@ from slipway.google.live import Live, Neighbours, Unknown
 from slipway.google.permissions import DOMAINS, MOST_GROUPS, MOST_PRINCIPALS, Bound, groups_and_domains
 from slipway.google.provider_errors import Places
 from slipway.model.catalog.model import NAME, Catalog
+from slipway.model.identity import words_of
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
 from slipway.model.state import State, StateGrant, is_adopted_bucket
@@ -166,7 +167,7 @@ def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str
 def stacks_with_catalogs(neighbours: Neighbours) -> frozenset[str]:
     """Return the stacks whose catalogs were read."""
     catalogs = () if isinstance(neighbours, Unknown) else neighbours.values()
-    return frozenset(catalog.stack for catalog in catalogs if isinstance(catalog, PublishedCatalog))
+    return frozenset(catalog.owner for catalog in catalogs if isinstance(catalog, PublishedCatalog))
 
 
 def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
@@ -198,8 +199,9 @@ def shared(
 ) -> tuple[SharedGrant, ...]:
     """Return the grants that stay.
 
-    `stack`: the stack that drops them, and `known` its state.
-    `seen`: the stacks that have clusters in the project; where one of them has no catalog, its needs are unknown.
+    `stack`: the label of the stack that drops them, and `known` its state.
+    `seen`: the labels of the stacks that have clusters in the project; where one of them has no catalog, its needs are
+    unknown.
     `leaving`: stacks whose catalogs were there a moment ago; one of them without a catalog is being taken down, and
     needs nothing.
     """
@@ -208,16 +210,16 @@ def shared(
     own = {known.catalog_bucket, *(bucket.name for bucket in known.buckets)}
     foreign = ((bucket, catalog) for bucket, catalog in neighbours.items() if bucket not in own)
     catalogs = {
-        bucket: catalog for bucket, catalog in foreign if isinstance(catalog, Unknown) or catalog.stack != stack
+        bucket: catalog for bucket, catalog in foreign if isinstance(catalog, Unknown) or catalog.owner != stack
     }
     named = stacks_with_catalogs(catalogs)
     passing = any(isinstance(catalog, Unknown) and catalog.passing for catalog in catalogs.values())
     unread = [why for bucket, catalog in catalogs.items() if (why := _unread(f"gs://{bucket}/{NAME}", catalog))]
     unpublished = tuple(sorted({*seen} - {"", stack, *leaving} - named))
     awaited = () if unread else unpublished
-    unread += (f"stack {name} has clusters here, and no catalog in a bucket that it made" for name in unpublished)
+    unread += (f"{words_of(label)} has clusters here, and no catalog in a bucket that it made" for label in unpublished)
     readable = (catalog.whole for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog))
-    needs = {whole.stack: _needs(whole) for whole in readable if whole and whole.project == project}
+    needs = {whole.identity.called: _needs(whole) for whole in readable if whole and whole.project == project}
     staying = []
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if right_of(grant) in needed))

@@ -15,6 +15,7 @@ from slipway.google.clusters import STEADY, PersistentResource
 from slipway.model.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentCluster
 from slipway.model.cluster_fields import as_asked, compare
 from slipway.model.fingerprint import is_id_of
+from slipway.model.identity import words_of
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
 
@@ -56,8 +57,8 @@ def obstacles(
         words = f"{origin.whole('this')} made {id_}; leave `id` out: the settings by which it was made keep it"
         yield _at(origin, spec, "id", words)
     elif whose:
-        words = f"{id_} belongs to stack {whose} ({STACK_LABEL}), which deletes it when it is done with it"
-        yield _at(origin, spec, "id", f"{words}; submit to it by stack {whose}, or {_OUT}")
+        words = f"{id_} belongs to {words_of(whose)} ({STACK_LABEL}), which deletes it when it is done with it"
+        yield _at(origin, spec, "id", f"{words}; submit to it by that stack, or {_OUT}")
     elif id_ in kept:
         words = f"{id_} is in the state, so the engine would delete it as one of its own"
         out = "pulumi state delete URN makes the engine forget it (pulumi stack --show-urns tells the URN)"

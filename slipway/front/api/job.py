@@ -316,7 +316,7 @@ def jobs(
     if limit is not None and not 1 <= limit <= MOST:
         raise ConfigError("limit is out of bounds", fix=f"a number of jobs, 1 to {MOST:,}")
     context = context_of(catalog)
-    stack = context.catalog.stack
+    stack = context.catalog.identity.label
     query = JobQuery(
         stack=None if everything else stack,
         template=template,

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
-from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, StackErrors, in_words, load
+from slipway.authoring.stack.yaml_file import (
+    Document,
+    DocumentPart,
+    FileMistake,
+    StackErrors,
+    in_words,
+    load,
+    pulumi_project,
+)
 from slipway.base.errors import ConfigError
 from slipway.base.files import from_here
 from slipway.base.formatting import counted, join, nearest, quoted
@@ -23,6 +31,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import output_option
 from slipway.model.cluster import at_once
 from slipway.model.findings.finding import Grade
+from slipway.model.identity import Identity
 from slipway.model.machines.images import ENDED_FIX
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
@@ -80,7 +89,7 @@ def check_file(path: Path) -> Checked:
     root = beside.parent if beside.name == "stacks" else beside
     folder, warnings = root / "templates", (*warnings, *_program(root / "__main__.py", stack_of(shown)))
     try:
-        stack = parse(document)
+        stack = parse(document, identity=Identity(pulumi_project(root), stack_of(shown)))
     except StackErrors as errors:
         mistakes = sorted((*errors.mistakes, *_templates(document, folder)[0]), key=lambda mistake: mistake.line)
         return Checked(stack_of(shown), shown, None, mistakes, warnings)

@@ -48,7 +48,7 @@ def command(
 ) -> None:
     started = Context(catalog)
     place = find(started, stack)
-    room = Webhook.of(webhook, f"{place.project}-{place.stack}", os.environ) if webhook else None
+    room = Webhook.of(webhook, f"{place.project}-{place.identity.label}", os.environ) if webhook else None
     seen = picture(started, place, screen.note)
     if seen.clock:
         screen.note(f"! {seen.clock}")

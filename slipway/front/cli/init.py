@@ -22,10 +22,11 @@ from slipway.base.files import leftovers
 from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.front.cli.terminal.starter import Place, Record
+from slipway.model.identity import Identity
 from slipway.reviewing.forge_table import FORGES, GITHUB, GITLAB, of_file
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
-_DERIVED = {"FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
+_DERIVED = {"CATALOG", "FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
 _STACKS = {"PROJECT": ("--project", _DEV), "PRODUCTION": ("--prod", "stacks/Pulumi.prod.yaml")}
@@ -236,6 +237,7 @@ def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] =
     includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
     forge = known.get("CI", GITHUB.name)
     derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes, "FORGE": forge}
+    derived["CATALOG"], _ = Identity(name, "dev").buckets(known.get("PROJECT", "PROJECT"))
     return {**known, "NAME": name, **derived, **starter_files.published(templates)}
 
 

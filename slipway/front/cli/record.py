@@ -39,7 +39,7 @@ def command(catalog: str | None, output: str) -> None:
     published = context.catalog
     ids = {*published.retiring, *(cluster.id for cluster in published.clusters.values())}
     listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.warn)
-    ours = [cluster for cluster in listed if cluster.id in ids or cluster.made_by(published.stack)]
+    ours = [cluster for cluster in listed if cluster.id in ids or cluster.made_by(published.identity.label)]
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
     added, problem = False, None
     try:

@@ -24,6 +24,7 @@ from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.google.advice import read_advice
 from slipway.google.catalog.lookup import checkout
 from slipway.google.failures import CloudError
+from slipway.model.identity import Identity
 from slipway.operating.history.reader import read_history
 from slipway.operating.whatif import report
 from slipway.operating.whatif.comparison import Declaration, Replayer
@@ -97,13 +98,15 @@ def _stack_file(context: Context) -> Path:
 
 def _declared(path: Path, ref: str = "") -> Declaration:
     """Return what a stack file declares, with its templates' regions but at a `ref`. Raises ConfigError."""
-    from slipway.authoring.stack.stack import parse  # pydantic is needed only here
-    from slipway.authoring.stack.yaml_file import from_text, load
+    from slipway.authoring.stack.stack import parse, stack_of  # pydantic is needed only here
+    from slipway.authoring.stack.yaml_file import from_text, load, pulumi_project
     from slipway.authoring.template.load import available
     from slipway.authoring.template.load import load as load_template
 
-    stack = parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path))
-    folder = path.resolve().parent.parent / "templates"
+    root = path.resolve().parent.parent
+    document = from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)
+    stack = parse(document, identity=Identity(pulumi_project(root), stack_of(path.name)))
+    folder = root / "templates"
     there = () if ref else {*available(folder)}.intersection(stack.templates)
     regions = {name: load_template(name, folder).regions for name in sorted(there)}
     return Declaration(stack.clusters, stack.shares, (stack.region, *stack.other_regions), regions)

@@ -18,6 +18,7 @@ from slipway.google.catalog.checks import checked
 from slipway.model.catalog.forms import PLAIN_NAME
 from slipway.model.catalog.model import SCHEMA, Catalog
 from slipway.model.catalog.template import Template
+from slipway.model.identity import Identity
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.rules.rule import mapping
 
@@ -40,13 +41,19 @@ class PublishedCatalog:
     damage: str = ""
     #: The accounts and the buckets of jobs that are sent by it.
     needs: frozenset[str] = field(default=frozenset(), compare=False)
-    stack: str = field(default="", compare=False)
+    #: That of its deployment; None where the catalog does not tell.
+    identity: Identity | None = field(default=None, compare=False)
     #: None for a catalog that this version does not read.
     whole: Catalog | None = field(default=None, compare=False)
     #: Ids of those of `clusters` that somebody else made.
     adopted: frozenset[str] = frozenset()
     #: The MD5 digest of its text, as Cloud Storage has it; empty if it was not read.
     digest: str = field(default="", compare=False)
+
+    @property
+    def owner(self) -> str:
+        """The label of its deployment; empty where the catalog does not tell."""
+        return self.identity.label if self.identity else ""
 
     def lists(self, cluster_id: str) -> bool:
         """Tell whether the catalog lists a cluster that the stack made."""
@@ -60,7 +67,9 @@ class PublishedCatalog:
 def as_published(catalog: Catalog) -> PublishedCatalog:
     ids = {name: cluster.id for name, cluster in catalog.clusters.items()}
     adopted = frozenset(cluster.id for cluster in catalog.clusters.values() if cluster.adopted)
-    return PublishedCatalog(clusters=ids, retiring=catalog.retiring, whole=catalog, adopted=adopted)
+    return PublishedCatalog(
+        clusters=ids, retiring=catalog.retiring, whole=catalog, adopted=adopted, identity=catalog.identity
+    )
 
 
 def write(catalog: Catalog) -> str:
@@ -133,8 +142,8 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     """Read the part of the published catalog that a deployment needs, also from a later version's. Never raises.
 
     Two keys of any schema are needed: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
-    forever, and nothing else matters: no version's catalog stops another's deployment. The stack (`stack`), accounts
-    and buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog has its `damage`,
+    forever, and nothing else matters: no version's catalog stops another's deployment. The identity, accounts and
+    buckets (`trainer`, `trainers`, `storage`) are read where they exist. An unreadable catalog has its `damage`,
     with its address `source`, and lists nothing.
     """
     try:
@@ -151,7 +160,6 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     storage = mapping(body.get("storage"))
     mappings = (storage, mapping(storage.get("workElsewhere")), mapping(body.get("trainers")))
     names = (body.get("trainer"), *(name for names in mappings for name in names.values()))
-    stack = body.get("stack")
     try:
         whole = read(content, source)
     except ConfigError:
@@ -160,10 +168,18 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
         clusters={name: cluster["id"] for name, cluster in clusters.items()},
         retiring=tuple(retiring),
         needs=frozenset(name for name in names if isinstance(name, str) and name),
-        stack=stack if isinstance(stack, str) else "",
+        identity=whole.identity if whole else _identity(body),
         whole=whole,
         adopted=frozenset(cluster["id"] for cluster in clusters.values() if cluster.get("adopted") is True),
     )
+
+
+def _identity(body: Mapping[str, Any]) -> Identity | None:
+    """Return the identity of the deployment that published a catalog of any version; None where it does not tell."""
+    program = mapping(body.get("program"))
+    words = (body.get("pulumiProject", ""), program.get("stack", body.get("stack")), program.get("workspace", ""))
+    project, stack, workspace = (word if isinstance(word, str) else "" for word in words)
+    return Identity(project, stack, workspace) if stack else None
 
 
 def _parsed(content: bytes | str) -> dict[str, Any]:

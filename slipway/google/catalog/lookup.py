@@ -64,17 +64,6 @@ def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[str, S
     return ended
 
 
-def default_buckets(project: str, stack: str) -> tuple[str, str]:
-    """Return the default names of the catalog's and the work bucket."""
-    base = project.split(":")[-1]  # The projects of a domain have a colon, which buckets can't have.
-    return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
-
-
-def bucket_in(region: str, work: str) -> str:
-    """Return the name of the work bucket in a region beside the stack's own, whose work bucket is `work`."""
-    return f"{work}-{region}"
-
-
 def checkout(start: Path) -> Path | None:
     """Return the nearest folder upwards that looks like a checkout, or that has things of Slipway's own."""
     folders = (start, *start.parents)
@@ -99,7 +88,7 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
     raise ConfigError(
         "no catalog chosen",
         why=f"none is named, ${VARIABLE} is not set, and neither you nor this folder have chosen one",
-        fix="slipway use gs://PROJECT-STACK-catalog     (a deployment tells the address)",
+        fix="slipway use gs://BUCKET     (a deployment prints the address)",
     )
 
 

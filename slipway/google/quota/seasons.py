@@ -172,7 +172,7 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
     """Report on the catalog's deployed clusters and its offers, and on those of coming seasons. Pure."""
     alive = () if isinstance(live.clusters, Unknown) else live.clusters
     current = offered(catalog, alive)
-    old = superseded(alive, catalog.stack, {cluster.id for cluster in current})
+    old = superseded(alive, catalog.identity.label, {cluster.id for cluster in current})
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
     coming = [CurrentCluster(spec=cluster, id=cluster.id, fingerprint="", import_=False) for cluster in catalog.coming]
     return with_coming(report, readiness(current, coming, live, region=catalog.region, now=now, old=old))

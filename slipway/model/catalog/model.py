@@ -27,6 +27,7 @@ from slipway.model.catalog.forms import (
 )
 from slipway.model.catalog.template import Offer, Regions, Template
 from slipway.model.cluster import Reservation, at_once
+from slipway.model.identity import Identity
 from slipway.model.labels import Revision
 from slipway.model.origin import Origin, Program
 
@@ -135,11 +136,18 @@ class Catalog:
     notify: str | None = None
     #: The program that declares it; None for a stack file.
     program: Program | None = None
+    #: The Pulumi project that published it; None where none is known.
+    pulumi_project: str | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
     def origin(self) -> Origin:
         return self.program or Origin(self.stack)
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of its deployment."""
+        return self.origin.identity(self.pulumi_project or "")
 
     @property
     def revision(self) -> Revision:

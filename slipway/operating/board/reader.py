@@ -91,7 +91,9 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     # Without its clusters, all of the catalog's would seem to be gone.
     pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
     ours = tuple(
-        job for job in jobs if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.stack
+        job
+        for job in jobs
+        if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.identity.label
     )
     return Now(
         pools=tuple(pools),
@@ -115,7 +117,7 @@ def due_dates(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] 
 
 def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
     if wanted.jobs:
-        stack = context.catalog.stack
+        stack = context.catalog.identity.label
         jobs = [find_jobs(context.vertex, name, stack=stack, of_template=False)[0] for name in wanted.jobs]
     else:
         newest = [job.name for job in reversed(history.jobs) if job.state in ("RUNNING", "FAILED") and job.started]
@@ -149,7 +151,7 @@ def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> Board
     ConfigError where a named sweep lacks the metric to draw."""
     if "/" in id:
         return board_study(context.vertex.job(id))
-    listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))
+    listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.identity.label, id))
     choose_job = partial(claimant, context.connection.storage)
     jobs = list(latest(in_order(list(islice(listed, _LISTED))), choose_job).values())
     metrics = read_metrics(context, jobs[:MOST_RUNS])

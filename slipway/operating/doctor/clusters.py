@@ -12,6 +12,7 @@ from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.fingerprint import cluster_id, fingerprint_of, is_id_of
+from slipway.model.identity import words_of
 from slipway.model.labels import NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
 from slipway.model.season import MACHINES
@@ -36,7 +37,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
                 mend, means = picture.line(name, "id"), _ANOTHER_ID
             yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, means)
     for cluster in sorted(picture.clusters, key=lambda cluster: cluster.id):
-        if cluster.made_by(picture.stack):
+        if cluster.made_by(picture.identity.label):
             yield from _ours(cluster, picture)
         elif cluster.id in picture.offered.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)
@@ -62,7 +63,9 @@ def not_made(picture: Picture) -> Iterator[Finding]:
     for spec in picture.declared:
         if spec.adopted or spec.name in catalog.dormant or not spec.season.includes(picture.now):
             continue
-        hashes = (fingerprint_of(catalog.stack, catalog.project, catalog.region, option) for option in spec.options)
+        hashes = (
+            fingerprint_of(catalog.identity.label, catalog.project, catalog.region, option) for option in spec.options
+        )
         ids, offered = [cluster_id(spec.name, fingerprint) for fingerprint in hashes], catalog.clusters.get(spec.name)
         if any(is_id_of(id_, base) for id_ in (*picture.there, offered.id if offered else "") for base in ids):
             continue
@@ -191,7 +194,7 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
         yield KINDS["name-taken"].of(subject, words, mend, f"{does}; until it is gone nothing is deployed")
     elif cluster.state != "STOPPING" and not (stack and (not picture.stacks or stack in picture.stacks)):
         costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
-        whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
+        whose = f"belongs to {words_of(stack)}, of which there is no file here" if stack else "is in no stack"
         if not stack and not cluster.failed and picture.at_home(cluster):
             does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
         yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", mend, does)

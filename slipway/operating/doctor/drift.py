@@ -84,7 +84,7 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
             then = NextDeployment.REFUSES if published.adopted else NextDeployment.MADE_ANEW
             yield drift(on, "", "somebody deleted it", then)
             continue
-        differences = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
+        differences = departures(published, live.spec, catalog.identity.label, steady=live.state == STEADY)
         yield from _of_fields(on, differences, NextDeployment.REFUSES if published.adopted else NextDeployment.STAYS)
 
 

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from slipway.authoring.stack.yaml_file import Document, DocumentPart, load
+from slipway.authoring.stack.yaml_file import Document, DocumentPart, load, pulumi_project
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import nearest, quoted
-from slipway.google.catalog.lookup import default_buckets, select_catalog
+from slipway.google.catalog.lookup import select_catalog
 from slipway.google.storage import Location
 from slipway.model.catalog.model import NAME
+from slipway.model.identity import Identity
 from slipway.model.machines.table import regions
 from slipway.using.context import Context
 
@@ -31,12 +32,18 @@ class Place:
     checkout: Path | None = None
     #: The stack's file; None without one.
     document: Document | None = None
-    #: All stacks that the checkout has files of.
+    #: The labels of all stacks that the checkout has files of.
     stacks: tuple[str, ...] = ()
     #: Follows a command that uses the selected catalog, where that is another: ` --catalog gs://…`.
     of_catalog: str = ""
     #: Ids of clusters that some of the stacks adopt.
     adopted_by_stacks: frozenset[str] = frozenset()
+    #: The identity of its deployment; None where its Pulumi project is not known.
+    owner: Identity | None = None
+
+    @property
+    def identity(self) -> Identity:
+        return self.owner or Identity("", self.stack)
 
     @property
     def declared_regions(self) -> tuple[str, ...]:
@@ -52,13 +59,13 @@ def find(context: Context, stack: str | None) -> Place:
     of fetching a catalog where nothing else tells."""
     folders = (context.folder, *context.folder.parents)
     root = next((folder for folder in folders if (folder / "Pulumi.yaml").is_file()), None)
-    files = _files(root) if root else {}
-    place = _named(context, stack, files) if stack is not None else _chosen(context, files)
+    files, project = (_files(root), pulumi_project(root)) if root else ({}, "")
+    place = _named(context, stack, files, project) if stack is not None else _chosen(context, files, project)
     adopted = (entry["id"].of(str) for document in files.values() for entry in _clusters(document))
     place = replace(
         place,
         checkout=root if place.document else None,
-        stacks=tuple(files) if place.document else (),
+        stacks=tuple(Identity(project, name).label for name in files) if place.document else (),
         adopted_by_stacks=frozenset(filter(None, adopted)),
     )
     try:
@@ -71,16 +78,16 @@ def find(context: Context, stack: str | None) -> Place:
     return replace(place, of_catalog=f" --catalog {shlex.quote(address)}")
 
 
-def _named(context: Context, stack: str, files: Mapping[str, Document]) -> Place:
+def _named(context: Context, stack: str, files: Mapping[str, Document], project: str) -> Place:
     if stack not in files:
         near = nearest(stack, files)
         raise ConfigError(
             f"there is no file of stack {quoted(stack)} here",
             why=f"this checkout has {', '.join(files)}" if files else "this folder is in no checkout",
-            fix=f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://PROJECT-STACK-catalog",
+            fix=f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://BUCKET",
         )
     document = files[stack]
-    place = _of_file(stack, document)
+    place = _of_file(Identity(project, stack), document)
     if place is None:
         why = "; ".join(map(str, document.mistakes[:1])) or "it lacks gcp:project or gcp:region"
         raise ConfigError(f"{document.file} does not say where the stack is", why=why, fix=f"slipway check {stack}")
@@ -88,7 +95,7 @@ def _named(context: Context, stack: str, files: Mapping[str, Document]) -> Place
     return replace(place, address=context.selected.location) if context.address else place
 
 
-def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
+def _chosen(context: Context, files: Mapping[str, Document], project: str) -> Place:
     try:
         address = context.selected.location
     except ConfigError as error:
@@ -96,22 +103,37 @@ def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
             raise
         raise ConfigError(error.what, why=error.why, fix=f"slipway doctor --stack {next(iter(files))}") from error
     for name, document in files.items():
-        place = _of_file(name, document)
+        place = _of_file(Identity(project, name), document)
         if place and place.address.bucket == address.bucket:
             return replace(place, address=address)
     catalog = context.catalog
     own = files.get(catalog.stack)
-    if own is not None and text_at(own, "gcp:project") != catalog.project:
+    here = catalog.identity == Identity(project, catalog.stack)
+    if own is not None and not (here and text_at(own, "gcp:project") == catalog.project):
         own = None  # The stack of another repository, unknown here.
-    return Place(stack=catalog.stack, project=catalog.project, region=catalog.region, address=address, document=own)
+    return Place(
+        stack=catalog.stack,
+        project=catalog.project,
+        region=catalog.region,
+        address=address,
+        document=own,
+        owner=catalog.identity,
+    )
 
 
-def _of_file(stack: str, document: Document) -> Place | None:
+def _of_file(identity: Identity, document: Document) -> Place | None:
     project, region = text_at(document, "gcp:project"), text_at(document, "gcp:region")
     if not project or not region:
         return None
-    bucket = text_at(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
-    return Place(stack=stack, project=project, region=region, address=Location(bucket, NAME), document=document)
+    bucket = text_at(document, "slipway:workspace", "catalogBucket") or identity.buckets(project)[0]
+    return Place(
+        stack=identity.stack,
+        project=project,
+        region=region,
+        address=Location(bucket, NAME),
+        document=document,
+        owner=identity,
+    )
 
 
 def _files(root: Path) -> dict[str, Document]:

@@ -92,7 +92,7 @@ def jobs(picture: Picture) -> Iterator[Finding]:
         # The job that the service runs for a pipeline or a trial is reported on its own.
         if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
             continue
-        if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
+        if job.labels.get(STACK_LABEL, picture.identity.label) != picture.identity.label:
             continue  # The pools of its own stack are for that one's doctor.
         usable = (cluster for cluster in _current(picture) if not _is_barred(job, cluster, picture))
         pools_with_room = (_room(job, cluster, picture.now) for cluster in usable)

@@ -112,7 +112,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             quota = unread[0] if unread else judge(catalog, live, now)
         declared = _declared(place)
         policies: tuple[Policy | UnseenPolicy, ...] = snapshot.found("who may do what", ())
-        ids = idle_candidates(live.jobs, place.stack, now)
+        ids = idle_candidates(live.jobs, place.identity.label, now)
         used = partial(read_utilization, connection.monitoring(place.project), ids, now)
         listed = () if isinstance(live.jobs, Unknown) else live.jobs
         sessions = [each for each in map(Session.of, listed) if each and not each.job.ended]
@@ -162,7 +162,7 @@ def _elsewhere(place: Place, catalog: Catalog | None, backend: object) -> tuple[
 def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Iterable[Submission]:
     """Return the interrupted submissions in this machine's journal that no process holds."""
     try:
-        journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
+        journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.identity.label)
     except SlipwayError:
         return
     for file in sorted(journal.folder.glob("*.json")):
@@ -190,7 +190,7 @@ def _declared(place: Place) -> tuple[ClusterSpec, ...] | str:
     if place.checkout and edit_line(place.checkout / "__main__.py"):
         return f"{unread}: the program edits the stack"
     try:
-        return parse(place.document, stack=place.stack).clusters
+        return parse(place.document, stack=place.stack, identity=place.identity).clusters
     except StackErrors:
         return f"{unread}: it has mistakes, which slipway check {place.stack} names"
 

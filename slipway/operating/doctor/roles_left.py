@@ -96,4 +96,5 @@ def _unread(catalogs: Iterable[PublishedCatalog | Unknown | None]) -> Iterator[s
         if isinstance(catalog, Unknown):
             yield str(catalog)
         elif catalog and catalog.whole is None:
-            yield catalog.damage or f"another version published the catalog of {catalog.stack}"
+            whose = catalog.identity.words if catalog.identity else "another stack"
+            yield catalog.damage or f"another version published the catalog of {whose}"

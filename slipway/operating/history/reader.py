@@ -151,7 +151,7 @@ class _HistoryReader:
         return tuple(jobs)
 
     def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
-        ours = job.labels.get(STACK_LABEL) == self._catalog.stack or job.persistent_resource_id in clusters
+        ours = job.labels.get(STACK_LABEL) == self._catalog.identity.label or job.persistent_resource_id in clusters
         return ours and (job.end_time is None or job.end_time > self._since)
 
     def _past_jobs(self, jobs: Iterable[VertexJob], clusters: ClustersOverTime) -> Iterator[PastJob]:

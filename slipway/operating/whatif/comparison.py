@@ -119,7 +119,8 @@ class Replayer:
     def begin(self) -> float:
         """The seconds of the history before the stack: no pool is paid for then."""
         history = self.history
-        sent = (job.created for job in history.jobs if job.labels.get(STACK_LABEL) == history.stack and job.created)
+        label = self.catalog.identity.label
+        sent = (job.created for job in history.jobs if job.labels.get(STACK_LABEL) == label and job.created)
         # Earlier deployments may be forgotten or unread: then the first job tells as much.
         first = min((*(deployment.at for deployment in history.deployments), *sent), default=history.since)
         return max(0.0, (first - history.since).total_seconds())

@@ -99,7 +99,7 @@ def _change(
             metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
             now=now,
             ends_within=ends_within(clusters),
-            recent=Recent(DAYS, MOST_RECENT, stack, _WINDOWS),
+            recent=Recent(DAYS, MOST_RECENT, known.catalog.identity.label, _WINDOWS),
             elsewhere=_elsewhere(preview, known, after),
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)

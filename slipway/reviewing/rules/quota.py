@@ -66,7 +66,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     for line in change.after.quota.lines.values():
         use, busy, live = Usage(), Usage(), live_at(change, line.region).without(gone_by_then)
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
-            going = superseded(live.clusters, change.new.stack, own)
+            going = superseded(live.clusters, change.new.identity.label, own)
             use = usage(live.clusters, live.jobs, own, going)
             busy = usage(live.clusters, (), old=frozenset(filter(change.jobs_on, going)))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from slipway.google.catalog.lookup import bucket_in
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Catalog
+from slipway.model.identity import bucket_in
 
 GIVEN_UP, CANCELLED = "moved", "cancelled"
 """The contents of the claim of an attempt that was given up for the next, and of one that was cancelled; any other

@@ -28,7 +28,7 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
     catalog = context.catalog
     try:
         newest, *namesakes = find_jobs(
-            context.vertex, text, stack=catalog.stack, of_template=of_template, user=context.user
+            context.vertex, text, stack=catalog.identity.label, of_template=of_template, user=context.user
         )
     except ResourceError as problem:
         if text not in catalog.templates:

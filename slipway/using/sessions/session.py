@@ -143,7 +143,7 @@ def active_sessions(context: Context, *, of_all: bool = False) -> Iterator[Sessi
 
 def _wanted(context: Context, user: str) -> str:
     """Return the filter of sessions' jobs: a person's, or everybody's."""
-    labels = {STACK_LABEL: context.catalog.stack, **({USER_LABEL: label_value(user)} if user else {})}
+    labels = {STACK_LABEL: context.catalog.identity.label, **({USER_LABEL: label_value(user)} if user else {})}
     return f"{label_filter(labels)} AND labels.{SESSION_LABEL}:*"
 
 

@@ -76,7 +76,7 @@ def require_allowed(context: Context, costs: Spending) -> None:
     if not (agent := context.agent):
         return
     catalog = context.catalog
-    wanted = f"{label_filter({STACK_LABEL: catalog.stack})} AND labels.{AGENT_LABEL}:*"
+    wanted = f"{label_filter({STACK_LABEL: catalog.identity.label})} AND labels.{AGENT_LABEL}:*"
     jobs = context.vertex.jobs_of_every_kind(wanted) if catalog.agents else ()
     today = spent_by_agents(jobs, context.now)
     if problem := AgentSpending(agent, catalog.stack, catalog.agents, today).problem(costs):

@@ -105,7 +105,7 @@ def withheld_request(
     then = f"{mark.rpartition('/')[0]}/{attempt_id(request_id, 1)}"
     try:
         claims = cancel_claims(context.connection.storage, mark, then)
-        wanted = [{STACK_LABEL: context.catalog.stack, REQUEST_LABEL: last_part(claim)} for claim in claims]
+        wanted = [{STACK_LABEL: context.catalog.identity.label, REQUEST_LABEL: last_part(claim)} for claim in claims]
         found = [job for labels in wanted for job in context.vertex.jobs_of_every_kind(label_filter(labels))]
     except CloudError as problem:
         tell(f"a command that waits for {what} may still send its next job: {problem.message}")

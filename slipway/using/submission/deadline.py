@@ -126,7 +126,7 @@ def plan_by(
                 why=f"each {noun} has waits and run times of its own, and all of one come before those of the next",
                 fix="leave --by out: its waits move it on, or those of --wait-for",
             )
-    earlier = earlier_filter(prepared.catalog.stack, template)
+    earlier = earlier_filter(prepared.catalog.identity.label, template)
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="deadline") as threads:
         listed = threads.submit(lambda: tuple(islice(context.vertex.jobs(prepared.kind, earlier), EARLIER)))
         preflight = Preflight(context, prepared.candidates, threads, template, all_at_once=True)

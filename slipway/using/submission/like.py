@@ -16,6 +16,7 @@ from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Template
+from slipway.model.identity import words_of
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,
@@ -147,10 +148,10 @@ def _template(catalog: Catalog, job: VertexJob) -> Template:
             why="it was submitted from no template, so nothing tells its parameters",
             fix=f"slipway jobs show {job.typed}",
         )
-    if (stack := job.labels.get(STACK_LABEL, "")) != catalog.stack:
+    if (stack := job.labels.get(STACK_LABEL, "")) != catalog.identity.label:
         raise ConfigError(
-            f"{job.typed} is a job of {f'stack {short(stack)}' if stack else 'no stack'}, and the catalog is that of "
-            f"{catalog.stack}",
+            f"{job.typed} is a job of {short(words_of(stack)) if stack else 'no stack'}, and the catalog is that of "
+            f"{catalog.identity.words}",
             why="templates and code are published by each stack",
             fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
         )

@@ -65,7 +65,7 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
         if entry is None:
             return tuple(job for job in jobs.values() if not job.ended)
         # The kind is not part of the filter: a deployment may have changed it.
-        wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: id_})
+        wanted = label_filter({STACK_LABEL: context.catalog.identity.label, REQUEST_LABEL: id_})
         listed = {job.name: job for kind in KINDS.values() for job in context.vertex.jobs(kind, wanted)}
         if entry.job and entry.job not in listed and (job := context.vertex.found(entry.job)):
             listed[entry.job] = job

@@ -31,7 +31,7 @@ def next_attempt(context: Context, job: VertexJob, within: float | None = 0.0) -
     with suppress(CloudError):
         given_up = read_claim(storage, mark) is Claim.GIVEN_UP
         following = last_part(next_claim(storage, mark)) or following
-    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: following})
+    wanted = label_filter({STACK_LABEL: context.catalog.identity.label, REQUEST_LABEL: following})
     longest = min(context.look_for, context.look_for if within is None else within)
     for _ in poll(clock.sleep, _EVERY_S, within=longest if given_up else 0.0, now=clock.monotonic):
         with suppress(CloudError):

@@ -105,7 +105,7 @@ class Preflight:
         if template and candidates:
             # In one page, ended jobs would crowd out unfinished ones. Both are read before a full pool is known: a
             # submission has three round trips.
-            stack, at = self._catalog.stack, self._vertex.at
+            stack, at = self._catalog.identity.label, self._vertex.at
             self._earlier = ended(self._vertex, candidates[0].kind, earlier_filter(stack, template))
             self._succeeded = {region: ended(at(region), CUSTOM_JOB, succeeded_filter(stack)) for region in self._jobs}
         self._limits: LimitsReader | None = None

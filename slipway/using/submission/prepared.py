@@ -116,7 +116,7 @@ class PreparedSubmission:
         )
         request = Request(
             id=self.request_id,
-            stack=self.catalog.stack,
+            stack=self.catalog.identity.label,
             template=self.template.name,
             body=body,
             kind=self.kind,

@@ -368,7 +368,9 @@ def _upload(context: Context, location: Location, content: bytes) -> None:
 
 
 def journal_of(context: Context) -> SubmissionJournal:
-    return SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
+    return SubmissionJournal.find(
+        context.folder, context.environ, context.catalog.project, context.catalog.identity.label
+    )
 
 
 def deliver(

@@ -46,7 +46,7 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
 
     A region without clusters on offer that does not answer keeps nothing elsewhere from being cancelled.
     """
-    wanted = sweep_filter(context.catalog.stack, sweep)
+    wanted = sweep_filter(context.catalog.identity.label, sweep)
     sending = is_being_sent(journal_of_sweep(context, sweep))
     notes: list[str] = []
     jobs = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
@@ -102,7 +102,9 @@ def unknown_sweep(context: Context, sweep: str) -> ResourceError:
     stack = context.catalog.stack
     recent: list[str] = []
     with suppress(CloudError):
-        jobs = context.vertex.jobs_of_every_kind(f"{label_filter({STACK_LABEL: stack})} AND labels.{SWEEP_LABEL}:*")
+        jobs = context.vertex.jobs_of_every_kind(
+            f"{label_filter({STACK_LABEL: context.catalog.identity.label})} AND labels.{SWEEP_LABEL}:*"
+        )
         recent = [*dict.fromkeys(job.labels[SWEEP_LABEL] for job in islice(jobs, _RECENT))]
     near = nearest(sweep, sorted(recent))
     sweeps = [near] if near else recent[:_SHOWN]

@@ -39,7 +39,7 @@ class SweepJobs:
     def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
         """Begin with a plan. `note` is told of regions that are left out."""
         self._context, self._plan, self.lookup = context, plan, JobLookup(context, note)
-        self._filter = sweep_filter(context.catalog.stack, plan.id)
+        self._filter = sweep_filter(context.catalog.identity.label, plan.id)
         self.any_request = plan.groups[0].candidates[0].request
         self._others: dict[Run, VertexJob] = {}
         self._sent: frozenset[Run] = frozenset()
@@ -81,7 +81,7 @@ class SweepJobs:
         return self._listed(self._filter)
 
     def any_under(self, sweep: str) -> bool:
-        wanted = sweep_filter(self._context.catalog.stack, sweep)
+        wanted = sweep_filter(self._context.catalog.identity.label, sweep)
         return bool(self.lookup.jobs(self._plan.kind, wanted, runs_once=self.any_request.runs_once, most=1))
 
     def own(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:

@@ -97,7 +97,7 @@ class SweepHeader:
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
     state = state_folder(context.folder, context.environ)
-    return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
+    return state / "sweeps" / context.catalog.project / context.catalog.identity.label / f"{sweep}.jsonl"
 
 
 def was_begun(file: Path) -> bool:

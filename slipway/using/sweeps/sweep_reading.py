@@ -172,7 +172,7 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
 
 def _earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
     vertex = context.vertex_by(context.hurried)
-    wanted = earlier_filter(context.catalog.stack, plan.template.name)
+    wanted = earlier_filter(context.catalog.identity.label, plan.template.name)
     try:
         return tuple(islice(vertex.jobs(plan.kind, wanted, page_size=EARLIER), EARLIER))
     except CloudError as problem:  # A sweep must not fail for want of its forecast.

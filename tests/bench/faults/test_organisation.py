@@ -14,6 +14,7 @@ from bench.faults import organisation
 from bench.faults.journeys import ELSEWHERE, FIRST, JOURNEYS, RACED
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
+from slipway.model.identity import Identity
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
 
@@ -55,7 +56,7 @@ def test_a_file_has_a_key_and_a_trainer_where_they_are_asked_for(tmp_path: Path)
     assert stack.workspace.kms_key and stack.workspace.trainer == organisation.trainer("trial")
     assert [cluster.kms_key for cluster in stack.clusters] == [stack.workspace.kms_key]
     plain = restricted(tmp_path, "locations", FIRST)
-    assert not plain.workspace.kms_key and plain.workspace.trainer == "slipway-trial-trainer"
+    assert not plain.workspace.kms_key and plain.workspace.trainer == Identity("", "trial").account("trainer")
 
 
 def test_what_a_key_forbids_is_not_played() -> None:

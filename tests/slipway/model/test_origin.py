@@ -35,11 +35,15 @@ def test_a_key_is_an_argument_of_a_component(key: str, argument: str) -> None:
 
 @pytest.mark.parametrize(
     ("former", "named"),
-    [("prod-sea", "sea"), ("prod", "workspace"), ("dev-sea", "the engine's stack and the workspace")],
+    [
+        ("vision--prod--sea", "sea"),
+        ("vision--prod", "workspace"),
+        ("vision--dev--sea", "stack dev of Pulumi project vision, workspace sea"),
+    ],
 )
 def test_a_renamed_workspace_is_told_how_it_keeps_its_former_name(former: str, named: str) -> None:
     assert named in PROGRAM.back_to(former) and "stacks/" not in PROGRAM.back_to(former)
-    assert ("aliases=" in PROGRAM.back_to(former)) == former.startswith("prod")
+    assert ("aliases=" in PROGRAM.back_to(former)) == former.startswith("vision--prod")
 
 
 def test_a_setting_is_written_as_its_language_has_it() -> None:

@@ -16,6 +16,7 @@ from slipway.google.failures import Answer, Call, Denied, failure
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, StoredObject
 from slipway.google.worker_pools import WorkerPool
+from slipway.model.identity import Identity
 from slipway.using.jobs.demand import Demand
 from slipway.using.sessions.session import command_of
 from slipway.using.submission.yielding import may_urge, require_urgent
@@ -157,7 +158,7 @@ def context_of(urgent: VertexJob, *jobs: VertexJob, stored: dict[str, bytes] | N
     return SimpleNamespace(
         vertex=SimpleNamespace(at=lambda region: Here()),
         connection=SimpleNamespace(storage=Stored()),
-        catalog=SimpleNamespace(stack=STACK),
+        catalog=SimpleNamespace(stack=STACK, identity=Identity("", STACK)),
         now=NOW,
     )
 

@@ -85,7 +85,7 @@ def command(
     context = Context(catalog)
     pairs = (label.partition("=") for label in labels)
     query = JobQuery(
-        stack=None if everything else context.catalog.stack,
+        stack=None if everything else context.catalog.identity.label,
         limit=limit or (MOST if sweep else NEWEST),
         labels={key: value if equals else None for key, equals, value in pairs},
         **only,
@@ -101,7 +101,7 @@ def _look(
     context: Context, query: JobQuery, sweep: str | None, metrics: tuple[str, ...], sort: str | None, output: str
 ) -> None:
     stack = context.catalog.stack
-    of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
+    of_sweep = sweep_filter(context.catalog.identity.label, sweep) if sweep is not None else ""
     jobs = listed_jobs(context, query, screen.warn, of_sweep)
     if sweep and not jobs and not was_begun(journal_of_sweep(context, sweep)):
         # The other options may have left out all jobs of a sweep that is there.

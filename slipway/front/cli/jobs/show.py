@@ -127,7 +127,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
     cluster, word = context.cluster_name(job.persistent_resource_id), partial(last_word, logging)
 
     def waits() -> WaitReason:
-        quotas, stack = brief.quotas(project), context.catalog.stack
+        quotas, stack = brief.quotas(project), context.catalog.identity.label
         return read_why(context.vertex, job, cluster, now, word, quotas, stack, also=about_pause(context, job))
 
     with ThreadPoolExecutor(7, thread_name_prefix="show") as threads:

@@ -81,7 +81,7 @@ def active_jobs(context: Context, _: click.Context, incomplete: str) -> Iterator
 def _sweeps_of(context: Context, jobs: Callable[[str], Iterable[VertexJob]]) -> Iterator[tuple[str, str]]:
     from slipway.model.labels import STACK_LABEL, SWEEP_LABEL, label_filter
 
-    wanted = f"{label_filter({STACK_LABEL: context.catalog.stack})} AND labels.{SWEEP_LABEL}:*"
+    wanted = f"{label_filter({STACK_LABEL: context.catalog.identity.label})} AND labels.{SWEEP_LABEL}:*"
     return ((job.labels.get(SWEEP_LABEL, ""), job.template) for job in jobs(wanted))
 
 
@@ -176,5 +176,5 @@ def roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, s
     from slipway.using.jobs.roles import replica_names, role_names, trial_names
 
     if job := _argument(ctx, "job"):
-        match = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
+        match = find_jobs(context.vertex, job, stack=context.catalog.identity.label)[0]
         yield from ((name, "") for name in (*role_names(match), *replica_names(match), *trial_names(match)))

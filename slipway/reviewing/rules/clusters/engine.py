@@ -132,5 +132,5 @@ def _as_said(step: Touched, cluster: Cluster, catalog: Catalog) -> bool:
     place = (cluster.region or catalog.region, catalog.project)
     # A cluster that it takes over keeps its names.
     kept = NAMES if step.fate is Fate.ADOPTED else ()
-    differing = [each for each in departures(cluster, asked, catalog.stack) if not each.key.startswith(kept)]
+    differing = [each for each in departures(cluster, asked, catalog.identity.label) if not each.key.startswith(kept)]
     return not differing and place == (step.becomes.get("location"), step.becomes.get("project"))

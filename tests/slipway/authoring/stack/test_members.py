@@ -102,7 +102,7 @@ def test_each_has_an_account_and_submitters_of_its_own() -> None:
         )
     )
     assert stack.trainers == {
-        "evals": TrainerEntry(account="slipway-prod-evals", submitters=(EVA, TEAM)),
+        "evals": TrainerEntry(account="prod--evals", submitters=(EVA, TEAM)),
         "tuning": TrainerEntry(account="tuning-of-research"),
     }
     assert stack.workspace.submitters == (TEAM,), "nobody gets more than they are given"

@@ -1,15 +1,18 @@
 """Parsing of a stack file: its keys, its YAML, its configuration and its secrets."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slipway.authoring.stack.bounds import ACCOUNT, BUCKET
 from slipway.authoring.stack.stack import from_config, parse, stack_of
 from slipway.authoring.stack.yaml_file import StackErrors, from_text, load
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import ClusterSpec, PoolSpec
+from slipway.model.identity import Identity
 from slipway.model.machines.spec import MachineSpec
 from tests.builders.stacks import workspace_entry
 
@@ -24,7 +27,7 @@ def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
     assert (stack.quota.mode, stack.quota.contact_email, stack.quota.strict) == ("enforce", "", False)
     assert stack.templates == ()
     assert stack.workspace == workspace_entry(
-        (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "slipway-prod-trainer"
+        (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "prod--trainer"
     )
 
 
@@ -120,8 +123,14 @@ def test_what_is_a_bool_or_nothing(text: str, plain: object) -> None:
 
 def test_a_stack_name_that_fits_no_label_or_account() -> None:
     assert "can't be in a label" in wrong(HEAD, "stacks/Pulumi.Prod.yaml")[0].what
-    (finding,) = wrong(HEAD, "stacks/Pulumi.a-much-too-long-name.yaml")
-    assert finding.key == "slipway:workspace.trainer" and "set `trainer`" in finding.fix
+
+
+def test_names_of_a_long_stack_are_cut(tmp_path: Path) -> None:
+    path = tmp_path / f"Pulumi.{'much-' * 10}too-long.yaml"
+    path.write_text(HEAD)
+    stack = parse(load(path), identity=Identity("vision-infra", stack_of(path.name)))
+    assert re.fullmatch(ACCOUNT, stack.workspace.trainer) and re.fullmatch(BUCKET, stack.workspace.catalog_bucket)
+    assert stack.pulumi_project == "vision-infra" and stack.identity.stack == stack.name
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from slipway.google.quotas import QuotaInfo, ReadQuota
 from slipway.google.snapshot import read
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster
+from slipway.model.identity import Identity
 from slipway.model.state import State, StateGrant, StateResource
 from tests.builders.stacks import workspace_entry
 from tests.slipway.google.live_service import WANTED, Service
@@ -100,9 +101,9 @@ def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_offi
     ("catalog", "fails"),
     [
         (None, False),
-        (PublishedCatalog(stack="dev"), False),
+        (PublishedCatalog(identity=Identity("", "dev")), False),
         (PublishedCatalog(), False),
-        (PublishedCatalog(stack="prod"), True),
+        (PublishedCatalog(identity=Identity("", "prod")), True),
     ],
 )
 def test_another_stacks_catalog_is_not_overwritten(seen: Seen, catalog: PublishedCatalog | None, fails: bool) -> None:
@@ -181,7 +182,7 @@ def test_a_policy_is_read_only_where_the_stack_grants_something_new(seen: Seen) 
 @pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
 def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(seen: Seen, bucket: str) -> None:  # B1
     """It is the stack's own, and tells which clusters are protected."""
-    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="prod"))
+    seen.live = replace(LIVE, catalog=PublishedCatalog(identity=Identity("", "prod")))
     known = State(catalog_bucket=bucket)
     with pytest.raises(ConfigError, match="stack dev was called prod and can't be renamed"):
         read_plan(known=known)
@@ -327,7 +328,7 @@ def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
     """A state that was lost, and an entry that is gone, leave the catalog to tell."""
     whole = Catalog("dev", "acme-dev", "us-central1", "", False, "acme-work", "", {}, (), {})
     whole = replace(whole, other_regions=(published,) if published else None)
-    seen.live = replace(LIVE, catalog=PublishedCatalog(stack="dev", whole=whole))
+    seen.live = replace(LIVE, catalog=PublishedCatalog(identity=Identity("", "dev"), whole=whole))
     spec = world.spec()
     spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
     read_plan(replace(STACK, clusters=(spec,)), known=known)

@@ -34,6 +34,7 @@ from slipway.google.live import InUse, Live, Neighbours, Unknown
 from slipway.google.live_reader import Reader
 from slipway.google.permissions import Bound
 from slipway.google.snapshot import neighbours
+from slipway.model.identity import Identity
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
 from tests.builders.stacks import workspace_entry
@@ -84,7 +85,9 @@ KNOWN = State(
 
 def published(**changes: Any) -> PublishedCatalog:
     body = {key: value for key, value in {**PROD, **changes}.items() if value is not None}
-    return PublishedCatalog(stack=body["stack"], whole=read_catalog(str(body).replace("'", '"'), "gs://c/catalog.json"))
+    return PublishedCatalog(
+        identity=Identity("", body["stack"]), whole=read_catalog(str(body).replace("'", '"'), "gs://c/catalog.json")
+    )
 
 
 def stay(neighbours: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
@@ -142,7 +145,7 @@ UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
     "no bucket can be listed": (Unknown("denied", "buckets.list", "roles/storage.bucketViewer"), (), "bucketViewer"),
     "a catalog can't be read": ({"c": Unknown("denied", "api", "a role")}, (), "api: denied; it needs a role"),
     "a catalog is damaged": ({"c": PublishedCatalog(damage="gs://c/…: not JSON")}, (), "gs://c/…: not JSON"),
-    "a newer version's": ({"c": PublishedCatalog(stack="prod")}, (), "another version published it"),
+    "a newer version's": ({"c": PublishedCatalog(identity=Identity("", "prod"))}, (), "another version published it"),
     "a stack without a catalog": ({"c": published()}, ("dev", "prod", "test"), "stack test has clusters here"),
 }
 
@@ -241,7 +244,7 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
     service.answers["/storage/b/gone-catalog/o/catalog.json"] = (404, {})
     known = neighbours(Reader(connection, WANTED))
     assert not isinstance(known, Unknown)
-    assert {name: getattr(value, "stack", "") for name, value in known.items()} == {
+    assert {name: getattr(value, "owner", "") for name, value in known.items()} == {
         "prod-catalog": "prod",
         "test-catalog": "",
     }

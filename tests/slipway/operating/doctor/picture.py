@@ -32,7 +32,7 @@ BUSY = job("train-1", on=CPU, machine=CPU.pools[0].machine)
 
 def published(whole: Catalog) -> PublishedCatalog:
     ids = {name: cluster.id for name, cluster in whole.clusters.items()}
-    return PublishedCatalog(ids, whole.retiring, stack=whole.stack, whole=whole)
+    return PublishedCatalog(ids, whole.retiring, identity=whole.identity, whole=whole)
 
 
 def lives(of: Any = CPU, days: float = 9, **fields: Any) -> PersistentResource:

@@ -7,6 +7,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
 from slipway.google.permissions import Bound
 from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.identity import Identity
 from slipway.model.state import State
 from slipway.operating.doctor.picture import Backend, Policy
 from tests.slipway.operating.doctor.picture import CPU, found, published
@@ -15,7 +16,11 @@ from tests.slipway.reviewing.builders import TRAINER, catalog
 ADA, EVE = "group:ada@acme.example", "user:Eve@acme.example"
 PROJECT = Subject("project", "acme-prod")
 OURS = published(replace(catalog(CPU), submitters={TRAINER: (ADA,)}))
-OTHER = replace(OURS, stack="dev", whole=replace(catalog(CPU), stack="dev", submitters={TRAINER: (EVE.lower(),)}))
+OTHER = replace(
+    OURS,
+    identity=Identity("", "dev"),
+    whole=replace(catalog(CPU), stack="dev", submitters={TRAINER: (EVE.lower(),)}),
+)
 
 
 def having(*roles: str, condition: str = "") -> tuple[Policy, ...]:

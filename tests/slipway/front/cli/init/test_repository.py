@@ -47,7 +47,9 @@ def test_agents_find_one_page_as_a_file_and_as_a_skill(folder: Path) -> None:  #
     page = (folder / "training" / "AGENTS.md").read_text()
     skill = (folder / "training" / ".claude" / "skills" / "slipway" / "SKILL.md").read_text()
     head, text = skill.removeprefix("---\n").split("---\n\n", 1)
-    assert yaml.safe_load(head)["name"] == "slipway" and text == page and "gs://acme-ml-dev-dev-catalog" in page
+    assert (
+        yaml.safe_load(head)["name"] == "slipway" and text == page and "gs://acme-ml-dev-slipway--dev-catalog" in page
+    )
 
 
 def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
