@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class Suite:
     files: tuple[str, ...] = ()
 
 
-def suites(only: str, shard: str, files: dict[Project, Sequence[str]]) -> list[Suite]:
+def suites(only: str, shard: str, files: Mapping[Project, Sequence[str]]) -> list[Suite]:
     """Return the suites that `ONLY` and `SHARD` select, from each project's test files."""
     selected = [select(project, only, names) for project, names in files.items()]
     found = [suite for suite in selected if suite is not None]
@@ -86,14 +86,10 @@ def select(project: Project, only: str, names: Sequence[str]) -> Suite | None:
     """Return the project's tests that `ONLY` selects, or None if it selects none."""
     if only in ("", project.name):
         return Suite(project)
-    if only in (SLIPWAY.name, VERTEX_LOCAL.name):
+    of_vertex_local = only.startswith(f"{VERTEX_LOCAL.name}/")
+    if only in (SLIPWAY.name, VERTEX_LOCAL.name) or (of_vertex_local and project == SLIPWAY):
         return None
-    folder, separator, rest = only.partition("/")
-    word = only
-    if separator and folder == VERTEX_LOCAL.name:
-        if project == SLIPWAY:
-            return None
-        word = rest
+    word = only.removeprefix(f"{VERTEX_LOCAL.name}/")
     chosen = tuple(name for name in names if word in name)
     return Suite(project, chosen) if chosen else None
 
@@ -246,13 +242,12 @@ def run(asked: argparse.Namespace) -> int:
     chosen = suites(asked.only, asked.shard, {SLIPWAY: files_of(SLIPWAY), VERTEX_LOCAL: files_of(VERTEX_LOCAL)})
     more = shlex.split(os.environ.pop("PYTEST_ARGS", ""))
     if asked.plan:
-        for command in commands(chosen, tier, asked.workers, more):
-            print(shlex.join(command))
+        print("\n".join(map(shlex.join, commands(chosen, tier, asked.workers, more))))
         return 0
     code = lint() if tier.checked else 0
     if code:
         return code
-    if any(suite.project == SLIPWAY for suite in chosen):
+    if chosen[0].project == SLIPWAY:
         find_engine()
     code = play(tier, chosen, asked.workers, more)
     return report(started, asked.at_most) or code
