@@ -25,7 +25,7 @@ VENV = ROOT / ".venv"
 
 @dataclass(frozen=True)
 class Tier:
-    """A selection of tests by markers (docs/testing.md)."""
+    """A selection of tests by markers (docs/testing.md). `{slow}` stands for the project's markers of slow tests."""
 
     markers: str
     #: The settings of property tests (tests/conftest.py), the usual ones if empty.
@@ -35,7 +35,7 @@ class Tier:
 
 
 TIERS = {
-    "smoke": Tier("smoke or not (journey or cloud or corpus or long)", "few"),
+    "smoke": Tier("smoke or not ({slow})", "few"),
     "all": Tier("not long"),
     "long": Tier("long or hypothesis", "thorough", checked=False),
 }
@@ -47,10 +47,12 @@ class Project:
 
     name: str
     folder: Path
+    #: The markers of tests that are too slow for `make test`.
+    slow: str
 
 
-SLIPWAY = Project("slipway", ROOT)
-VERTEX_LOCAL = Project("vertex-local", ROOT / "vertex-local")
+SLIPWAY = Project("slipway", ROOT, "journey or cloud or corpus or long")
+VERTEX_LOCAL = Project("vertex-local", ROOT / "vertex-local", "journey or cloud or long")
 
 
 class UsageError(Exception):
@@ -119,7 +121,7 @@ def commands(chosen: Sequence[Suite], tier: Tier, workers: int, more: Sequence[s
 
 def pytest_command(suite: Suite, tier: Tier, workers: int, more: Sequence[str]) -> list[str]:
     """Return the command that runs a suite. Of an option that is given twice, pytest takes the last."""
-    options = ["-n", str(workers), "--dist", "worksteal", "-m", tier.markers]
+    options = ["-n", str(workers), "--dist", "worksteal", "-m", tier.markers.format(slow=suite.project.slow)]
     if tier.profile:
         options += ["--hypothesis-profile", tier.profile]
     return [str(VENV / "bin" / "python"), "-m", "pytest", *options, *more, *(suite.files or ("tests",))]
