@@ -108,7 +108,8 @@ def test_no_deadline_is_planned_over_several_shapes_or_regions(noun: str) -> Non
     usual = catalog(launcher=True)
     template = usual.templates["digits"]
     first, *others = template.offers
-    several = replace(usual, templates={"digits": replace(template, offers=(replace(first, **{noun: "x"}), *others))})
+    elsewhere: dict[str, Any] = {noun: "x"}
+    several = replace(usual, templates={"digits": replace(template, offers=(replace(first, **elsewhere), *others))})
     with pytest.raises(ConfigError, match=f"no deadline is planned for the {noun}s of digits"):
         plan_by(NO_CONTEXT, prepare(several, SubmissionRequest("digits"), "ada"), NOW)
     with pytest.raises(AttributeError):
