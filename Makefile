@@ -16,31 +16,18 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-PYTEST_ARGS ?=
-# The suite of vertex-local or slipway alone, or files of tests with this folder, file or word in their paths.
+# Arguments of pytest. They reach tests/run.py as a variable, which keeps quotes in them as they are.
+export PYTEST_ARGS ?=
+# The tests of vertex-local or slipway alone, or files of tests with this folder, file or word in their paths.
 ONLY ?=
-WORD = $(patsubst tests/%,%,$(patsubst vertex-local/%,%,$(filter-out vertex-local slipway,$(ONLY))))
-found = $(if $(WORD),$(shell cd $(1) && find tests -name 'test_*.py' -path '*$(WORD)*'),$(if $(filter $(2),$(ONLY)),,tests))
-OF_SLIPWAY = $(if $(filter vertex-local/%,$(ONLY)),,$(call found,.,vertex-local))
-OF_VERTEX_LOCAL = $(call found,vertex-local,slipway)
-NONE = $(if $(strip $(OF_SLIPWAY) $(OF_VERTEX_LOCAL)),,$(error No test has '$(ONLY)' in its path))
-# Each suite in its project's folder: suite FOLDER,FILES,WORKERS,MARKS,OPTIONS. The smaller one runs beside the other, for one
-# that ends alone would leave processors idle, and is shown when both have ended.
-suite = (cd $(1) && $(abspath $(PY)) -m pytest -n $(3) --dist worksteal -m $(4) $(PYTEST_ARGS) $(5) $(2))
-FEW = $$(( ($(WORKERS) + 3) / 4 ))
-beside = $(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(FEW),$(1),$(2)) >$(VENV)/vertex-local.log 2>&1 & beside=$$!; \
-	$(call suite,.,$(OF_SLIPWAY),$(WORKERS),$(1),$(2)) || failed=$$?; \
-	wait $$beside || failed=$$?; echo "vertex-local"; cat $(VENV)/vertex-local.log
-alone = $(if $(strip $(OF_SLIPWAY)),$(call suite,.,$(OF_SLIPWAY),$(WORKERS),$(1),$(2)),$(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(WORKERS),$(1),$(2))) || failed=$$?
-suites = $(if $(and $(strip $(OF_SLIPWAY)),$(strip $(OF_VERTEX_LOCAL))),$(beside),$(alone))
-# The second project begins with what the first run has found of packages and of its modules, by hard links: mypy replaces its
-# files, and takes what differs as new.
-types = { $(VENV)/bin/mypy || failed=$$?; \
-	[ -e vertex-local/.mypy_cache ] || cp -R -l .mypy_cache vertex-local/.mypy_cache || rm -rf vertex-local/.mypy_cache; \
-	(cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
-# Two workers for each processor, at most twelve, since tests wait too. On two processors three of each took 15 min 49 s in
-# place of 13 min 32 s, though two left a seventh of the time idle: each collects all tests, and has a cloud of its own.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(12, 2 * (os.cpu_count() or 2)))')
+# A part of the test files, 1/4 for example, for machines that share the work.
+SHARD ?=
+# The number of test workers: two for each processor, at most twelve, unless you set it.
+WORKERS ?=
+# Fail if the tests take more seconds than this.
+AT_MOST ?=
+run = $(PY) -m tests.run $(1) $(if $(ONLY),--only "$(ONLY)") $(if $(SHARD),--shard "$(SHARD)") $(if $(WORKERS),--workers $(WORKERS)) \
+	$(if $(AT_MOST),--at-most $(AT_MOST))
 LOCK ?= --upgrade
 STACK ?= local
 NEWEST := .slipway/newest-gcp
@@ -73,7 +60,7 @@ copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no sta
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup together lock release site help
+.PHONY: demo demo-down test test-all test-long lint format fuzz bench bench-faults newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup together lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -84,24 +71,17 @@ demo: $(if $(wildcard $(READY)),setup,together) ## the main job: local cloud, `p
 demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
 
-# Types are checked beside the tests.
-test: $(if $(wildcard $(READY))$(filter vertex-local%,$(ONLY)),setup,together) ## format, lint, strict types and every test, the real engine included: make test [ONLY=vertex-local|slipway|folder-or-word]
-	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
-	@$(NONE)$(if $(OF_SLIPWAY),echo "engine  …"; SLIPWAY_ENGINE= $(PY) -m local.engine >/dev/null)
-	@(failed=0; $(types); exit $$failed) >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
-	$(call suites,"not long"); \
-	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
+test: $(if $(wildcard $(READY))$(filter vertex-local%,$(ONLY)),setup,together) ## before each commit: format, lint, types, units and twelve journeys: make test [ONLY=vertex-local|slipway|folder-or-word]
+	@$(call run,smoke)
 
-test-long: setup ## what costs minutes and hardly ever breaks alone: each week, and before a release
-	@failed=0; $(call suites,"long or hypothesis",--hypothesis-profile thorough); exit $$failed
+test-all: $(if $(wildcard $(READY)),setup,together) ## what CI runs for a pull request: all but the long tests: make test-all [SHARD=1/4]
+	@$(call run,all)
 
-test-quick: setup ## the tests that need neither the engine nor a job's environment
-	@failed=0; $(call suites,"not journey and not long"); exit $$failed
+test-long: setup ## each week, and before a release: tests that take minutes and hardly ever fail alone
+	@$(call run,long)
 
 lint: setup ## format, lint, strict types
-	@$(VENV)/bin/ruff format --check .
-	@$(VENV)/bin/ruff check .
-	@failed=0; $(types); exit $$failed
+	@$(PY) -m tests.run lint
 
 format: setup ## write the format and what the linter can correct
 	@$(VENV)/bin/ruff format .
@@ -123,7 +103,7 @@ newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of
 	@$(VENV)/bin/uv pip install --quiet --python $(NEWEST) --upgrade-package pulumi-gcp pulumi-gcp
 	@$(VENV)/bin/uv pip list --quiet --python $(NEWEST) | grep -E '^pulumi'
 	@$(NEWEST)/bin/mypy --cache-dir $(NEWEST)/.mypy_cache components
-	@SLIPWAY_NEWEST_GCP=1 $(NEWEST)/bin/python -m pytest -n $(WORKERS) tests/components tests/local/plugin/test_provider_sdk.py \
+	@SLIPWAY_NEWEST_GCP=1 $(NEWEST)/bin/python -m pytest -n $(or $(WORKERS),4) tests/components tests/local/plugin/test_provider_sdk.py \
 		tests/end_to_end/test_newest_provider.py $(PYTEST_ARGS)
 	@echo 'not shown: what the provider itself does. The stand-in ran, which behaves as the pinned version does (docs/upgrading.md)'
 

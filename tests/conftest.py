@@ -31,10 +31,13 @@ for _name in os.environ.keys() - bare(os.environ).keys():
     del os.environ[_name]
 
 pytest_plugins = ("tests.checkouts.fixtures",)
+_CLOUDS = {"cloud", "own_cloud"}
+"""The fixtures of local clouds: a test that uses one of them has the mark `cloud`."""
 collect_ignore = tests_of_what_is_gone()
 
 # Without deadlines, for a test and for making its examples: a slow one on a busy machine shows nothing.
 settings.register_profile("slipway", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("slipway"), max_examples=10, derandomize=True, database=None)
 settings.register_profile("thorough", settings.get_profile("slipway"), max_examples=400)
 settings.load_profile("slipway")
 
@@ -125,8 +128,12 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give each worker its share of the journeys first: a journey that began last would have the others wait for it."""
+    for item in items:
+        if not _CLOUDS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("cloud")
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     journeys = [item for item in items if item.get_closest_marker("journey")]
     others = [item for item in items if not item.get_closest_marker("journey")]

@@ -15,6 +15,8 @@ from bench.errors import BenchError
 from bench.sdk import script
 from tests.loopback import Handler, served
 
+pytestmark = pytest.mark.journey
+
 MARK = "4dabf18193072939515e22adb298388d"
 URN = "urn:pulumi:local::slipway::slipway:Workspace$"
 

@@ -4,7 +4,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.ci.conftest import ROOT, Workflow
+
+pytestmark = pytest.mark.journey
 
 
 def lint(

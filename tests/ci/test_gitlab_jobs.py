@@ -23,6 +23,8 @@ from tests.ci.gitlab_jobs import jobs_of, preview
 from tests.ci.gitlab_project import BAD, GONE, GOOD, SETTINGS, Project
 from tests.ci.test_team_workflows import Checkout, checkout, environment  # noqa: F401 - fixtures
 
+pytestmark = pytest.mark.journey
+
 SEEN = "2026-11-21T10:00:00.000Z"
 
 

@@ -41,36 +41,6 @@ def test_the_set_up_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> No
     assert not [*temporary.iterdir()]
 
 
-def dry_run(only: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "--dry-run", "test", f"ONLY={only}"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize(
-    ("only", "suites"),
-    [
-        ("", [".", "vertex-local"]),
-        ("slipway", ["."]),
-        ("vertex-local", ["vertex-local"]),
-        ("vertex-local/tests/storage", ["vertex-local"]),
-        ("google/quota", ["."]),
-        ("tests/slipway/google/quota", ["."]),
-        ("quota_requests", ["."]),
-    ],
-)
-def test_a_part_of_the_suite_is_named_by_a_folder_or_a_word(only: str, suites: list[str]) -> None:
-    planned = dry_run(only).stdout
-    assert sorted(re.findall(r"cd (\S+) && \S+ -m pytest", planned)) == suites
-    if "quota" in only:
-        files = re.findall(r"tests/\S+\.py", planned)
-        assert files and all(only.removeprefix("tests/") in name for name in files)
-
-
-def test_a_part_that_no_test_belongs_to_is_an_error() -> None:
-    done = dry_run("qouta")
-    assert (done.returncode, done.stderr.count("No test has 'qouta' in its path")) == (2, 1)
-
-
 (REPOSITORY,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
 HOOKS: dict[str, dict[str, Any]] = {hook["id"]: hook for hook in REPOSITORY["hooks"]}
 # A file that each hook is for.

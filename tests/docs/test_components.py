@@ -13,6 +13,8 @@ import components
 from components import program, testing
 from tests.components.conftest import PROJECT, REGION, Asked, declared, unique
 
+pytestmark = pytest.mark.journey
+
 DOCS = Path(__file__).parents[2] / "docs"
 PROGRAM, REGIONS, TESTS = re.findall(r"```python\n(.*?)```", (DOCS / "your-program.md").read_text("utf-8"), re.DOTALL)
 TEMPLATE, TASK = re.findall(r"```python\n(.*?)```", (DOCS / "write-a-template.md").read_text("utf-8"), re.DOTALL)[:2]

@@ -19,6 +19,7 @@ pulumi.export("dataset", dataset.id)
 """
 
 
+@pytest.mark.smoke
 def test_the_page_s_program_runs_alone(checkout: Checkout) -> None:
     """With resources of types that the local cloud does not have."""
     # In this checkout the components have another name than in a wheel.

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.journey
 PROJECT = "acme.example:ml-trial"
 
 
+@pytest.mark.smoke
 def test_a_stack_of_a_domains_project_is_deployed_and_runs_a_job(checkout: Checkout) -> None:
     cloud = checkout.cloud
     groups = {"group:ml-engineers@company.example": ["user:ada@company.example"]}

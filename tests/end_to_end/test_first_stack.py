@@ -66,6 +66,7 @@ def shell(tmp_path: Path, deploying: Path) -> Iterator[Shell]:
     assert not (made / ".vertex-local").exists()
 
 
+@pytest.mark.smoke
 def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
     (line,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     for told in commands(PAGE):

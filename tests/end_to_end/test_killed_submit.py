@@ -64,6 +64,7 @@ def test_killed_before_it_sends_the_same_command_sends_once(
     ran_once(deployed, request_id)
 
 
+@pytest.mark.smoke
 def test_killed_after_it_sent_the_same_command_finds_the_job_and_sends_nothing(
     deployed: Checkout, faults: Faults, command: tuple[str, ...], request_id: str
 ) -> None:

@@ -36,6 +36,7 @@ def whole(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
+@pytest.mark.smoke
 def test_killed_again_and_again_the_same_command_runs_through(
     checkout: Checkout, faults: Faults, settings: Settings
 ) -> None:

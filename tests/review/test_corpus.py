@@ -29,6 +29,7 @@ from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.told.comment import comment
 from slipway.reviewing.told.headline import headline
 from tests.review.case import Case, Named, World, h100, more, stack
+from tests.review.chosen import parameters
 from tests.review.edits import ADA, NIGHTLY, POLICY, RESERVED, VISION, trainer
 from tests.review.play import change_of, play
 from tests.review.rows import rows_of
@@ -166,7 +167,8 @@ def stops(change: Change) -> list[str]:
     return [consequence.kind for consequence in unannounced([review(same)])]
 
 
-@pytest.mark.parametrize("says", CASES)
+@pytest.mark.corpus
+@pytest.mark.parametrize("says", parameters(CASES))
 def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_be(says: str) -> None:
     change = change_of(CASES[says])
     reviewed = review(change)
@@ -263,6 +265,7 @@ def test_the_cost_of_a_usual_run_is_told_once() -> None:
     assert "A default run" in cost.sentence and "on Spot" in cost.sentence
 
 
+@pytest.mark.corpus
 def test_together_they_have_each_row_and_each_value_and_the_page_says_what_they_come_to() -> None:
     """All in one test, as a worker plays each case for it. A brace of a phrase is left in no comment; `${name}` is an
     argument's, and an edited line may have any."""

@@ -85,6 +85,7 @@ def test_torchrun_digits_waits_for_a_lost_chief(stack: Stack, single: Any) -> No
     unbroken(job, single, (0, 2), (10, 2))
 
 
+@pytest.mark.smoke
 def test_torchrun_digits_preempted_without_a_notice_and_with_one_does_every_step_once(
     stack: Stack, single: Any
 ) -> None:  # X3 X5

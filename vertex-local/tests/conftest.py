@@ -21,6 +21,8 @@ from vertex_local.testing.local_cloud import FAST, LocalCloud
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGING = "services-staging"
+CLOUDS = {"cloud", "own_cloud", "running"}
+"""The fixtures of local clouds: a test that uses one of them has the mark `cloud`."""
 DELAYS = {"spot_restart": 0.1, "stockout_retry": 0.1, "kill_grace": 1, "monitoring": 0.2}
 PREEMPTIBLE = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
 
@@ -31,6 +33,7 @@ for _name in os.environ.keys() - bare(os.environ).keys():
 
 # Without deadlines, for a test and for making its examples: a slow one on a busy machine shows nothing.
 settings.register_profile("usual", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("usual"), max_examples=10, derandomize=True, database=None)
 settings.register_profile("thorough", settings.get_profile("usual"), max_examples=400)
 settings.load_profile("usual")
 
@@ -153,3 +156,10 @@ def _forget_experiment() -> None:
     tracker: Any = metadata._experiment_tracker
     tracker.reset()
     tracker.set_tensorboard(None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not CLOUDS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("cloud")

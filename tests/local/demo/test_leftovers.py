@@ -19,6 +19,8 @@ from local.demo.leftovers import MARK, drop_dead_locks, end, marked
 from local.demo.turn import turn
 from slipway.base.errors import SlipwayError
 
+pytestmark = pytest.mark.journey
+
 _DEAF = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 DEAF = [sys.executable, "-c", _DEAF]
 

@@ -30,6 +30,8 @@ from tests.checkouts.shell import wait_for
 
 from .conftest import PROJECT, Between, Bucket, put_launcher
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 

@@ -21,6 +21,8 @@ from tests.slipway.front.cli.stack import SLEEP, UNSET, Stack, held
 from tests.slipway.front.cli.test_submission_run import claimed, lagging, lost
 from tests.slipway.using.submission.conftest import job as a_job
 
+pytestmark = pytest.mark.smoke
+
 _stack = _fixtures.stack
 
 

@@ -7,11 +7,15 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from slipway.google.connection import connect
 from slipway.google.storage import Location
 
 from .stack import SLEEP, SPOT_CPUS, Stack, held
 from .test_sweep_jobs import swept
+
+pytestmark = pytest.mark.smoke
 
 
 def data_of(page: str) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from tests.local.conftest import ROOT
 
 from .stack import Stack
 
+pytestmark = pytest.mark.smoke
+
 VERB = '''"""Greet somebody.
 
 Politely.

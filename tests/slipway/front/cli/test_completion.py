@@ -14,6 +14,8 @@ from slipway.front.cli import completion, slipway
 from slipway.model.capacity import CAPACITY_TYPES
 from tests.slipway.front.cli.stack import Stack, held
 
+pytestmark = pytest.mark.smoke
+
 
 def offered(stack: Stack, *words: str, **variables: str) -> dict[str, str | None]:
     """What is suggested for the last word, with its help."""

@@ -20,6 +20,8 @@ from tests.slipway.operating.doctor.picture import picture
 from .stack import PROJECT, REGION, SLEEP, Stack
 from .test_schedule import deployed
 
+pytestmark = pytest.mark.smoke
+
 
 def told(done: Done, stack: Stack) -> dict[tuple[str, str], dict[str, Any]]:
     """What is about the stack, by id and subject."""

@@ -95,6 +95,7 @@ def test_a_deadline_typed_again_goes_on_with_the_job_that_waits(full: Stack) -> 
     assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("launcher", [True, False], ids=["package", "image"])
 def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> None:  # N3
     if launcher:

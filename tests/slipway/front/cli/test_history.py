@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from slipway.google.catalog import document
 from slipway.google.connection import Connection, connect
 from slipway.google.storage import Location
@@ -13,6 +15,8 @@ from slipway.operating.history.reader import MOST_JOBS, MOST_VERSIONS, read_hist
 
 from .stack import JOBS, PROJECT, REGION, SHAPE, Stack, held
 from .test_sweep import points
+
+pytestmark = pytest.mark.smoke
 
 
 def connected(stack: Stack, role: str = "submitter") -> Connection:

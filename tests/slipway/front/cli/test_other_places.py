@@ -69,16 +69,6 @@ def test_what_was_sent_to_a_region_that_the_stack_has_left_is_found_and_not_sent
     assert away.run("jobs", "wait", job["displayName"]).code == 8
 
 
-def test_no_deadline_is_planned_over_several_regions(small: Stack) -> None:  # N24
-    small.catalog["templates"]["hello"]["regions"] = [AWAY]
-    small.catalog["storage"]["workElsewhere"], small.catalog["otherRegions"] = {AWAY: "w-away"}, [AWAY]
-    small.publish()
-    by = ("submit", "hello", "--by", "23:59", "--max-run", "1m", "--dry-run")
-    done = small.run(*by)
-    assert done.code == 2 and "no deadline is planned for the regions of hello" in done.err
-    assert "no deadline is planned" not in small.run(*by, "--pool", "cpu/workers").err
-
-
 def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7
     (away.folder / "s.csv").write_text("code\nprint(1)\nprint(2)\n")
     planned = json.loads(away.run("submit", "hello", "--sweep", "s.csv", "--dry-run").out)

@@ -17,6 +17,8 @@ from .past import Past
 from .stack import PROJECT, REGION, UNSET, Stack, held
 from .test_quota import CATALOG
 
+pytestmark = pytest.mark.smoke
+
 IDLE = "RUNNING n1-standard-4 0 / 1 / 3 – no job yet 0.25{0} 0.25–0.74{0} 179–537{0}"
 
 

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import pytest
+
 from slipway.front.cli.quota import document, requests
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Increase, Live
@@ -17,6 +19,8 @@ from slipway.model.prices import Price
 from tests.slipway.google.quota.region import DENIED, cluster, h100, region
 
 from .stack import Stack
+
+pytestmark = pytest.mark.smoke
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MACHINE = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))

@@ -98,15 +98,6 @@ def test_they_are_judged_sent_shown_and_taken_over(open_to_commands: Stack) -> N
         assert counts(json.loads(like.out)) == wanted, like.err
 
 
-def test_where_no_pool_has_so_many_it_is_said(open_to_commands: Stack) -> None:
-    for words in (("run", "--replicas", "4", "train.py"), ("session", "start", "--replicas", "4")):
-        refused = open_to_commands.run(*words)
-        assert refused.code == 5 and "cpu/workers: needs 4 machines, the pool's maximum is 3" in refused.err, (
-            refused.err
-        )
-        assert not open_to_commands.jobs()
-
-
 def test_a_template_has_its_own_machines(open_to_commands: Stack) -> None:
     refused = open_to_commands.run("submit", "crew", "--replicas", "2")
     assert refused.code == 2 and "crew has its own number of machines" in refused.err, refused.err

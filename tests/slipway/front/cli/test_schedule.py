@@ -30,6 +30,8 @@ from slipway.reviewing.change import reading
 from .stack import CLUSTERS, PROJECT, REGION, SHAPE, SPOT_CPUS, UNSET, Stack, held
 from .test_sweep import points
 
+pytestmark = pytest.mark.smoke
+
 CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 3, True, 1),))
 EMPTY = Catalog("dev", PROJECT, REGION, "", False, "w", "t", {}, (), {})
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -44,13 +44,6 @@ def test_a_full_pool_of_one_shape_hands_the_job_on_to_the_next_and_it_stays_one_
         assert like.json["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machineType"] == "g2-standard-4"
 
 
-def test_a_wait_on_one_shape_ends_with_the_next(shaped: Stack) -> None:
-    with shaped.settings(quota=QUOTA):
-        done = shaped.well("submit", "hello", "--wait-for", "pool=1s", "--then", "spot", "--output", "json")
-    assert f"did not start on {ON_POOL}" in done.err and f"next is {BESIDE}" in done.err
-    assert done.json["job"]["capacityType"] == "spot"
-
-
 def test_a_sweep_chooses_one_shape_for_all_its_runs(shaped: Stack) -> None:
     with shaped.settings(quota=QUOTA):
         done = shaped.well("submit", "hello", "--sweep", points(shaped, 2), "--then", "spot", "--wait", "--yes")
@@ -74,11 +67,3 @@ def test_a_parameter_that_a_shape_leaves_out_is_told_where_it_is_given(shaped: S
             (("hello", "--sweep", points(shaped, 2), "-p", "steps=5", "--then", "spot", "--yes", "--dry-run"), True),
         ):
             assert (told in shaped.well("submit", *words).err) is expected, words
-
-
-def test_no_deadline_is_planned_over_several_shapes(shaped: Stack) -> None:  # N24
-    with shaped.settings(quota=QUOTA):
-        by = ("submit", "hello", "--by", "23:59", "--max-run", "1m", "--dry-run")
-        done = shaped.run(*by)
-        assert done.code == 2 and "no deadline is planned for the shapes of hello" in done.err
-        assert "no deadline is planned" not in shaped.run(*by, "--pool", "cpu/workers").err

@@ -7,6 +7,8 @@ import requests
 
 from .stack import Stack, held
 
+pytestmark = pytest.mark.smoke
+
 ALLOWED = "slipway:workspace: {shell: true}"
 
 

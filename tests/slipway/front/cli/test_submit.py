@@ -8,6 +8,8 @@ import pytest
 
 from .stack import PROJECT, REGION, SLEEP, UNSET, Stack
 
+pytestmark = pytest.mark.smoke
+
 
 def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  # D4, P1, B1, B4
     done = stack.well("submit", "hello", "-p", "code=print('out of the job')", "--follow")

@@ -162,7 +162,9 @@ A_TENTH: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.journey
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count", [pytest.param(40, marks=pytest.mark.smoke), pytest.param(1000, marks=pytest.mark.long)]
+)
 def test_many_runs_through_a_tenth_of_faults_run_once_each(small: Stack, count: int) -> None:  # N7
     """The sweep is real, killed in its middle, and so are the claims that its launchers take. No job gets machines: for
     each one that was accepted the launcher's own code asks for the claim, as its replica would.

@@ -2,12 +2,16 @@
 
 import fcntl
 
+import pytest
+
 from slipway.front.cli.jobs.list import apart
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob
 from slipway.using.sweeps.sweep_journal import is_being_sent
 
 from .stack import SLEEP, Stack, held
+
+pytestmark = pytest.mark.smoke
 
 
 def swept(stack: Stack, *codes: str) -> str:

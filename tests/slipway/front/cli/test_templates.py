@@ -20,6 +20,8 @@ from tests.checkouts.shell import slipway
 
 from .stack import UNSET, Stack
 
+pytestmark = pytest.mark.smoke
+
 CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1),))
 CONTEXT = CompileContext(
     "dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1a2b3c4"}, project="acme"

@@ -20,6 +20,8 @@ from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, jo
 
 from .stack import Stack
 
+pytestmark = pytest.mark.smoke
+
 LONG_ENOUGH = ("-p", "code=import time; time.sleep(1)")
 """A shorter job on the smallest machine costs less than the last digit of a cost."""
 

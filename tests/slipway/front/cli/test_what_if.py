@@ -33,6 +33,8 @@ from tests.slipway.operating.whatif.past import (
 from .stack import SPOT_CPUS, Stack
 from .test_sweep import points
 
+pytestmark = pytest.mark.smoke
+
 NOW, THEN = cluster("cpu", pool("workers", 2, 12)), cluster("cpu", pool("workers", 1, 4))
 HEADS = ("NOW", "WITH THIS CHANGE")
 

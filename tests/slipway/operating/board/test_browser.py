@@ -6,12 +6,16 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+import pytest
+
 from bench import month
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.history.model import History
 from tests.slipway.operating.board.conftest import JOBS, Looked, Looking
 from tests.slipway.operating.board.moment import board
 from tests.slipway.operating.board.test_life import study
+
+pytestmark = pytest.mark.journey
 
 CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "days": "rect"}
 CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}

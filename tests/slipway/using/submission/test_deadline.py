@@ -2,16 +2,22 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError
-from slipway.using.submission.deadline import Rung, climb, deadline, going_on
+from slipway.using.submission.deadline import Rung, climb, deadline, going_on, plan_by
+from slipway.using.submission.prepared import prepare
+from slipway.using.submission.submission_request import SubmissionRequest
+
+from .fallback_command import catalog
 
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 HOUR = 3600.0
+NO_CONTEXT: Any = None
 POOL, SPOT, DEAR = (
     Rung("pool", 0.0, starts=0.0, runs=HOUR),
     Rung("spot", 1.0, starts=2 * HOUR, runs=HOUR),
@@ -94,3 +100,17 @@ def test_a_time_is_the_next_one_of_that_name() -> None:
     ):
         with pytest.raises(ConfigError, match=what):
             deadline(wrong, NOW)
+
+
+@pytest.mark.parametrize("noun", ["shape", "region"])
+def test_no_deadline_is_planned_over_several_shapes_or_regions(noun: str) -> None:
+    """It says so before it reads anything. A single one is planned for, which needs the service."""
+    usual = catalog(launcher=True)
+    template = usual.templates["digits"]
+    first, *others = template.offers
+    elsewhere: dict[str, Any] = {noun: "x"}
+    several = replace(usual, templates={"digits": replace(template, offers=(replace(first, **elsewhere), *others))})
+    with pytest.raises(ConfigError, match=f"no deadline is planned for the {noun}s of digits"):
+        plan_by(NO_CONTEXT, prepare(several, SubmissionRequest("digits"), "ada"), NOW)
+    with pytest.raises(AttributeError):
+        plan_by(NO_CONTEXT, prepare(usual, SubmissionRequest("digits"), "ada"), NOW)

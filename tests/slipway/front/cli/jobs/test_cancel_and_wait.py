@@ -9,6 +9,8 @@ from slipway.google.vertex import Vertex
 from tests.slipway.front.cli.past import Past
 from tests.slipway.front.cli.stack import SLEEP, Stack, held
 
+pytestmark = pytest.mark.smoke
+
 
 def sent(stack: Stack, code: str = SLEEP, *words: str, **variables: str) -> str:
     return str(stack.sends("hello", "-p", f"code={code}", *words, **variables)["displayName"])

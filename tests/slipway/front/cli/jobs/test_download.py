@@ -21,6 +21,8 @@ from slipway.using.jobs.outputs import PARTS, OutputFile
 from tests.checkouts.shell import slipway
 from tests.slipway.front.cli.stack import Stack
 
+pytestmark = pytest.mark.smoke
+
 MODEL = bytes(range(256)) * 4096
 """1 MiB: several parts."""
 

@@ -13,6 +13,8 @@ from slipway.using.jobs.description import describe
 from tests.slipway.front.cli.past import Past
 from tests.slipway.front.cli.stack import PROJECT, REGION, Stack
 
+pytestmark = pytest.mark.smoke
+
 
 def test_jobs_are_listed_newest_first_and_a_templates_name_is_its_newest(past: Past) -> None:
     lines = past.stack.well("jobs", "list").out.splitlines()

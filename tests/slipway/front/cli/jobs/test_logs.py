@@ -19,6 +19,8 @@ from tests.slipway.front.cli.stack import Stack
 from tests.slipway.google.conftest import server as _server
 from tests.slipway.google.server import Server
 
+pytestmark = pytest.mark.smoke
+
 server = _server
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

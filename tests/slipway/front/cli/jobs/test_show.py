@@ -22,6 +22,8 @@ from tests.slipway.front.cli.past import PRINTS, Past
 from tests.slipway.front.cli.stack import PROJECT, SLEEP, Stack, held
 from tests.slipway.using.submission.conftest import job as a_job
 
+pytestmark = pytest.mark.smoke
+
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 QUOTA = {"custom_model_training_nvidia_t4_gpus": 4, "custom_model_training_preemptible_cpus": 64}
 
