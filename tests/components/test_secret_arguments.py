@@ -217,7 +217,10 @@ def pulumi_gcp() -> Any:
 
 
 @pytest.mark.parametrize("key", ["project", "region", "impersonateServiceAccount"])
-def test_a_secret_of_the_configuration_that_names_contain_is_rejected(key: str) -> None:
+def test_a_secret_of_the_configuration_that_names_contain_is_rejected(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")  # The program sets it, and the test's end unsets it.
     config = {"gcp:project": PROJECT, "gcp:region": REGION, f"gcp:{key}": CANARY}
     pulumi.runtime.set_all_config(config, [f"gcp:{key}"])
     try:

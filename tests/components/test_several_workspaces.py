@@ -16,6 +16,7 @@ from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.model.facts import WORKSPACE
+from slipway.model.identity import Identity
 from slipway.model.state import State, StateGrant, StateResource, WorkspacePlace
 from tests.components.conftest import PROJECT, REGION, declared, every, failed, unique
 from tests.components.test_own_program import GENERATION, POOLS, cluster, knowing, refused, workspace
@@ -133,7 +134,7 @@ def test_a_workspace_whose_state_was_moved_here_is_not_taken_down() -> None:
         accounts=(StateResource("trainer", account, "acme"),),
         called={account: "Slipway trainer (trial-ml)"},
     )
-    run: Any = SimpleNamespace(name="other", world=None)
+    run: Any = SimpleNamespace(name="other", world=None, identity=lambda workspace: Identity("", "other", workspace))
     moved = TakenOut(run, known, "ml")
     moved.know(known)
     with pytest.raises(ConfigError, match="Workspace ml belongs to stack trial-ml") as rejection:
