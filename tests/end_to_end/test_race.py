@@ -73,3 +73,25 @@ def test_the_first_region_with_machines_runs_and_the_others_are_cancelled(raced:
     again = raced.slipway(*RACE[1:], "--request-id", "race-1")
     assert again.code == 0 and len(legs(raced, "race-1")) == 3, again.said
     assert raced.slipway("jobs", "cancel", job["displayName"]).code == 0
+
+
+def test_a_killed_sender_leaves_the_claim_to_decide_and_the_next_look_cancels_the_others(raced: Checkout) -> None:
+    racing = raced.start(*RACE, "--request-id", "race-2", role="submitter")
+    racing.until(lambda: len(legs(raced, "race-2")) == 3, "each region has a job")
+    racing.kill()
+    supply(raced, REGION)
+    wait_for(lambda: {legs(raced, "race-2")[region] for region in (FAR, FARTHER)} >= {"RUNNING"}, "one runs")
+    waited = raced.slipway("jobs", "wait", "race-2")
+    assert waited.code == 0, waited.said
+    ended = legs(raced, "race-2")
+    wait_for(lambda: legs(raced, "race-2")[REGION] == "CANCELLED", "nothing is left queued")
+    assert "RUNNING" not in ended.values(), ended
+
+
+def test_a_cancel_amid_a_race_ends_all_of_it(raced: Checkout) -> None:
+    racing = raced.start(*RACE, "--request-id", "race-3", role="submitter")
+    racing.until(lambda: len(legs(raced, "race-3")) == 3, "each region has a job")
+    done = raced.slipway("jobs", "cancel", "race-3")
+    assert done.code == 0, done.said
+    assert racing.process.wait(300) == 8, racing.said
+    wait_for(lambda: set(legs(raced, "race-3").values()) == {"CANCELLED"}, "all have ended")
