@@ -1,7 +1,6 @@
 """Python files of the repository, read once for all tests that look into them. Paths begin at the root."""
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -40,14 +39,6 @@ def as_file(name: tuple[str, ...]) -> Path | None:
 def into(file: Path) -> frozenset[Path]:
     """Return the files of ours that a file imports."""
     return frozenset(to for name in imported(file) if (to := as_file(name)) is not None and to != file)
-
-
-def docstrings(file: Path) -> Iterator[ast.Constant]:
-    """Yield those of modules, classes and functions, and of what is assigned before them."""
-    for node in ast.walk(tree(file)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            told = (inner.value for inner in node.body if isinstance(inner, ast.Expr))
-            yield from (inner for inner in told if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
 
 
 @cache

@@ -66,14 +66,3 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
 def test_the_map_of_the_product_has_a_row_for_each_floor_from_the_lowest_up() -> None:
     _, product = tables(section("The map"))
     assert [row.split("|")[1].strip(" `/") for row in product] == [f"slipway/{floor}" for floor in FLOORS]
-
-
-@pytest.mark.parametrize("heading", ["Where to change what", "Which room holds which rule", "Where is decided what"])
-def test_every_answer_names_its_place(heading: str) -> None:
-    found = [row for rows in tables(section(heading)) for row in rows]
-    assert len(found) > 3 and [row for row in found if not named(row)] == []
-
-
-def test_a_decision_is_followed_through_eight_files_at_most() -> None:
-    steps = re.findall(r"^\d+\. `([^`:]+)", section("A decision, from the stack file to the comment"), re.MULTILINE)
-    assert 0 < len(steps) == len(set(steps)) <= 8

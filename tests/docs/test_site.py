@@ -17,9 +17,6 @@ from tests.docs.console import Typed, commands, missing, normal
 
 PAGES = sorted(path for path in reached() if path.suffix == ".md")
 KINDS = ["Tutorials", "How to", "Reference", "Explanation"]
-LISTS = ("docs/README.md", "CONTRIBUTING.md")
-SCREEN = 14
-"""Lines of a page that are seen first."""
 
 
 def _navigation() -> Iterator[tuple[str, str]]:
@@ -77,18 +74,6 @@ def test_each_page_has_its_place_in_the_navigation_by_kind() -> None:
     listed = [page for _, page in entries]
     assert len(set(listed)) == len(listed)
     assert set(listed) == {str(page.relative_to(ROOT)) for page in PAGES} - {"SECURITY.md"}
-
-
-@pytest.mark.parametrize("page", [page for kind, page in _navigation() if kind == "How to" and page not in LISTS])
-def test_a_page_of_how_to_answers_in_its_first_screen(page: str) -> None:
-    """A command, a table or steps; reasons come after them."""
-    first = (ROOT / page).read_text("utf-8").splitlines()[:SCREEN]
-    assert any(re.match(r"```|\|---|1\. ", line) for line in first), first
-
-
-@pytest.mark.parametrize("page", [page for kind, page in _navigation() if kind == "Tutorials"])
-def test_a_tutorial_takes_ten_minutes_to_read(page: str) -> None:
-    assert len((ROOT / page).read_text("utf-8").split()) <= 600
 
 
 def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Path) -> None:

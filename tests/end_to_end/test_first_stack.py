@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-import requests
 
 from slipway.model.identity import Identity
 from tests.checkouts.bytecode import sharing_uv
 from tests.checkouts.laptop import UV
 from tests.checkouts.shell import Done, bash
 from tests.docs.console import commands, missing
-from tests.end_to_end.test_organisation import INGRESS, KEY, POLICY, SERVICES
-from tests.local.conftest import FAST, ROOT, LocalCloud
+from tests.local.conftest import FAST, ROOT
 
 pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
@@ -86,42 +84,6 @@ def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
         assert missing(told.shown, said) == [], f"{told.command}:\n{said}"
         assert typed != "make test" or "Ran 1 test" in said, said
     its_people_submit_and_its_files_stay(shell)
-
-
-def test_under_all_policies_of_an_organisation_it_comes_to_a_finished_job(shell: Shell) -> None:
-    """By the exceptions of docs/organisation.md: a key, an account that somebody made, and a rule of ingress."""
-    project, catalog = "acme-ml-dev", f"gs://{CATALOG}"
-    shell.well(f"{ASKS} --project {project} --submitter group:ml@acme.example --team @acme/ml --yes")
-    shell = replace(shell, folder=shell.folder / "acme-training")
-    shell.well("git init --quiet && git add --all && git commit --quiet --message first")
-    shell.well("make shell AS=owner STACK=dev LAPTOP=1")  # begins the cloud
-    cloud = LocalCloud(shell.folder / ".vertex-local")
-
-    def post(path: str, body: Mapping[str, object]) -> None:
-        token = cloud.token("owner", project)
-        requests.post(f"{cloud.url}{path}", json=body, headers={"Authorization": f"Bearer {token}"}).raise_for_status()
-
-    post(f"/v1/projects/{project}/serviceAccounts", {"accountId": "acme-trainer"})
-    accounts = (f"serviceAccount:{who}@{project}.iam.gserviceaccount.com" for who in ("deployer", "previewer"))
-    people = (who for who in INGRESS if who.startswith("user:"))
-    restricted = {
-        "policy": {**POLICY, "iam.allowedPolicyMemberDomains": ["is:C0acme0"]},
-        "customers": {"acme.example": "C0acme0"},
-        "perimeter": " ".join(f"{service}.googleapis.com" for service in SERVICES),
-        "perimeter_ingress": " ".join((*accounts, *people)),
-        "quota_project": "cloudquotas.googleapis.com",
-    }
-    post("/vertex-local/settings", restricted)
-    file = shell.folder / STACK
-    key = f"encryption: {{ kmsKey: {KEY} }}"
-    text = file.read_text("utf-8").replace("    cpu:\n", f"    cpu:\n      {key}\n")
-    text = text.replace("slipway:workspace:\n", f"slipway:workspace:\n    trainer: acme-trainer\n    {key}\n")
-    file.write_text(text, "utf-8")
-
-    shell.well("make select STACK=dev LAPTOP=1")
-    shell.well("make up STACK=dev LAPTOP=1 ARGS=--yes")
-    said = shell.well(f"{PERSON}; slipway use {catalog}; slipway submit hello -p who=ada --follow")
-    assert "hello ada" in said, said
 
 
 def it_checks_itself_by_the_pinned_wheel(shell: Shell) -> None:

@@ -7,7 +7,7 @@ from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.model.catalog.model import Catalog
 from tests.builders.clusters import asked_for
 from tests.review.case import LARGE, Edit, Job, World, h100, imports, more, stack, template
-from tests.review.engine import BUCKET, CLUSTER, TRAINER, WORKSPACE, Steps, does
+from tests.review.engine import BUCKET, CLUSTER, WORKSPACE, Steps, does
 from tests.slipway.reviewing.builders import step
 
 ANCHOR = "\n  slipway:quota: { mode"
@@ -91,11 +91,6 @@ def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str
 LOCAL = "local-project-local"
 LIST = h100("alternatives: [{ region: us-east4 }]")
 ALLOW = stack("regions: [us-central1]", "regions: [us-central1, us-east4, us-west1]")
-REPORTS = Edit(
-    "jobs/tune/task.py",
-    '    print("trained", EVERY)\n',
-    '    print("trained", EVERY)\n    tuner.report_hyperparameter_tuning_metric("accuracy", EVERY)\n',
-)
 DASK_WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
 SERVING_IMAGE = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
 UPLOADING = f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {SERVING_IMAGE})'
@@ -118,7 +113,6 @@ DAY_OF_CLAIMS = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesP
 WEEK = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefixes": ["packages/"]}}
 MONITORING_VIEWER = "roles/monitoring.viewer"
 OPS = "group:ops@acme.example"
-INPUT = more("digits", 'inputs={"data": "gs://acme-data/digits"}')
 ON_GPU = template("evals", "n1-standard-8", "g2-standard-12")
 IDLE = (imports("evals", "Idle"), more("evals", "idle=Idle(3600)"), ON_GPU)
 SCRIPT = (
@@ -137,15 +131,6 @@ SCRIPT = (
     ),
 )
 SESSIONS = (stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT)
-PLAIN = (
-    Edit(
-        "jobs/digits/task.py",
-        "def main() -> None:\n",
-        "import json\nimport random\nfrom pathlib import Path\n\n\n"
-        "def kept(path, scores):\n    Path(path).write_text(json.dumps(scores))\n\n\n"
-        "def draw(seed):\n    return random.Random(seed)\n\n\ndef main() -> None:\n    draw(7)\n",
-    ),
-)
 SAVING = (
     Edit(
         "jobs/digits/task.py",
@@ -192,7 +177,6 @@ LATELY = World(
 )
 RANK = '        Parameter("rank", int, default=16, min=1, max=256, help="rank of the adapters"),\n'
 ACCOUNT_KEY_TYPE = "gcp:serviceaccount/key:Key"
-THE_TRAINER = f"serviceAccount:{TRAINER}"
 VARIANTS = "    variants=(\n"
 GPUS = "nvidia_h100_gpus"
 

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.deploying.engine.preview import EngineStep
 from slipway.model.catalog.model import Catalog
 from tests.slipway.reviewing.builders import step
 
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
 ACCOUNT, CLUSTER = "gcp:serviceaccount/account:Account", "gcp:vertex/aiPersistentResource:AiPersistentResource"
 ON_PROJECT, ON_BUCKET = "gcp:projects/iAMMember:IAMMember", "gcp:storage/bucketIAMMember:BucketIAMMember"
-ON_SECRET = "gcp:secretmanager/secretIamMember:SecretIamMember"
 SQL, DATASET = "gcp:sql/databaseInstance:DatabaseInstance", "gcp:bigquery/dataset:Dataset"
 WORKSPACE, TEMPLATE = "slipway:components:Workspace", "slipway:components:JobTemplate"
 PROJECT = "acme-ml"
@@ -85,10 +84,3 @@ def deletes_cluster(name: str) -> Steps:
         yield step("delete", CLUSTER, id_, old={"persistentResourceId": id_, "name": id_}, id=id_)
 
     return steps
-
-
-def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> EngineStep:
-    """Return a step that removes the engine's protection from a resource."""
-    standing = step("same", type_, name)
-    old, new = Resource(inputs, protected=True), Resource(inputs)
-    return EngineStep(standing.op, standing.urn, type_, name, old=old, new=new)

@@ -2,10 +2,8 @@
 
 from slipway.google.permissions import Bound
 from tests.review.case import BUSY, Case, hurts, stack, stops, tells
-from tests.review.edits import ACCOUNT_KEY_TYPE, ADOPTS, INPUT, LOCAL, MONITORING_VIEWER, OPS, TEAM, trainer
+from tests.review.edits import ADOPTS, LOCAL, MONITORING_VIEWER, OPS, TEAM
 from tests.review.engine import (
-    BUCKET,
-    DATASET,
     ON_BUCKET,
     ON_PROJECT,
     PROJECT,
@@ -29,9 +27,7 @@ GUARDED = {
     "member": "user:guest@partner.example",
     "condition": {"title": "until May", "expression": 'request.time < timestamp("2027-05-01T00:00:00Z")'},
 }
-_DATA = {"bucket": "acme-data"}
 BINDING_TYPE = "gcp:projects/iAMBinding:IAMBinding"
-IAM_POLICY_TYPE = "gcp:projects/iAMPolicy:IAMPolicy"
 
 CASES = (
     Case(
@@ -97,42 +93,6 @@ CASES = (
         accident="a condition dropped from a grant",
     ),
     Case(
-        "A member of another organization's group reads the results",
-        names=(stops("access-added", "group:all@partner.example", "acme-work"),),
-        steps=granted(ON_BUCKET, "group:all@partner.example", VIEWER, bucket="acme-work"),
-        accident="a group whose members others choose",
-    ),
-    Case(
-        "The whole company reads the results",
-        names=(stops("domain-access | access-added", "domain:acme.example"),),
-        steps=granted(ON_BUCKET, "domain:acme.example", VIEWER, bucket="acme-work"),
-        accident="a group replaced by everybody",
-    ),
-    Case(
-        "Somebody may act as the trainer",
-        names=(stops("access-added", "user:eve@acme.example", "roles/iam.serviceAccountUser"),),
-        may=("role-above-table",),
-        steps=granted(
-            "gcp:serviceaccount/iAMMember:IAMMember",
-            "user:eve@acme.example",
-            "roles/iam.serviceAccountUser",
-            serviceAccountId=f"projects/{PROJECT}/serviceAccounts/{TRAINER}",
-        ),
-        accident="privileges raised through an account",
-    ),
-    Case(
-        "A binding with everybody in the midst of its members",
-        names=(stops("public-access", "allUsers"),),
-        may=("access-gone", "access-added"),
-        steps=updates(
-            "gcp:storage/bucketIAMBinding:BucketIAMBinding",
-            "readers",
-            {"bucket": "acme-work", "role": VIEWER, "members": ["group:ml@acme.example"]},
-            members=["group:ml@acme.example", "allUsers"],
-        ),
-        accident="a bucket open to the world",
-    ),
-    Case(
         "A deny rule shuts the trainer out",
         names=(stops("access-gone | jobs-lose-account", "", "trainer@"),),
         may=("resource-created",),
@@ -159,39 +119,6 @@ CASES = (
         accident="a deny policy that was wider than meant",
     ),
     Case(
-        "A data set lets everybody with a Google account read it, in a list of its own",
-        names=(stops("public-access", "measured"),),
-        may=("resource-changed",),
-        steps=updates(
-            DATASET,
-            "measured",
-            {"datasetId": "measured", "accesses": [{"role": "OWNER", "userByEmail": "ada@acme.example"}]},
-            accesses=[
-                {"role": "OWNER", "userByEmail": "ada@acme.example"},
-                {"role": "READER", "specialGroup": "allAuthenticatedUsers"},
-            ],
-        ),
-        accident="a data set open to the world",
-    ),
-    Case(
-        "A service that anybody may call",
-        names=(stops("public-access", "allUsers"),),
-        steps=granted(
-            "gcp:cloudrunv2/serviceIamMember:ServiceIamMember", "allUsers", "roles/run.invoker", name="judge"
-        ),
-        accident="an internal service that anybody could call",
-    ),
-    Case(
-        "What is written into a bucket is public from then on",
-        names=(stops("public-access", ""),),
-        steps=creates(
-            "gcp:storage/defaultObjectAccessControl:DefaultObjectAccessControl",
-            "results",
-            {"bucket": "acme-results", "role": "READER", "entity": "allUsers"},
-        ),
-        accident="objects made public one by one",
-    ),
-    Case(
         "A bucket's list of rights by its old name: publicRead",
         names=(stops("public-access", ""),),
         steps=creates(
@@ -212,16 +139,6 @@ CASES = (
         accident="a database on the open internet",
     ),
     Case(
-        "A firewall for all of IPv6",
-        names=(stops("public-access", "ssh"),),
-        steps=creates(
-            "gcp:compute/firewall:Firewall",
-            "ssh",
-            {"network": "train", "sourceRanges": ["::/0"], "allows": [{"protocol": "tcp", "ports": ["22"]}]},
-        ),
-        accident="a firewall open to the world",
-    ),
-    Case(
         "A grant is declared under another logical name, and the deletion of the old one comes last",
         names=(hurts("access-gone", OPS, "can no longer see any metric"),),
         steps=does(
@@ -237,49 +154,6 @@ CASES = (
         steps=granted(ON_PROJECT, f"serviceAccount:{TRAINER}", "roles/logging.logWriter"),
         world=BUSY,
         may=("access-added",),
-    ),
-    Case(
-        "The trainer may list a bucket, and read no more of it",
-        names=(
-            stops("access-gone", f"serviceAccount:{TRAINER}", "may only list bucket"),
-            stops("jobs-lose-bucket", "acme-data", "digits-night"),
-        ),
-        steps=does(
-            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", VIEWER, **_DATA),
-            grants("create", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.legacyBucketReader", **_DATA),
-        ),
-        given=(INPUT,),
-        world=BUSY,
-        accident="a role that was to be the smaller one, and read nothing",
-    ),
-    Case(
-        "A binding takes the place of the single grant of its only member",
-        names=(
-            stops(
-                "access-gone",
-                f"serviceAccount:{TRAINER}",
-                "can no longer read",
-                "every submitter of the workspace",
-            ),
-            stops("jobs-lose-bucket", "acme-data", "digits-night"),
-            hurts("access-gone", "storage.objectViewer on bucket `acme-data`"),
-        ),
-        steps=does(
-            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.objectViewer", bucket="acme-data"),
-            step(
-                "create",
-                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
-                "readers",
-                new={
-                    "bucket": "acme-data",
-                    "role": "roles/storage.objectViewer",
-                    "members": [f"serviceAccount:{TRAINER}"],
-                },
-            ),
-        ),
-        given=(INPUT, trainer("user:zoe@acme.example")),
-        world=BUSY,
-        accident="a right that the plan granted and its last step took away",
     ),
     Case(
         "Jobs get fewer rights on their bucket: they read, and write no more",
@@ -309,14 +183,6 @@ CASES = (
         steps=creates(BINDING_TYPE, "users", {"project": PROJECT, "role": "roles/aiplatform.user", "members": [TEAM]}),
         world=BUSY,
         accident="an IAM binding in place of a member",
-    ),
-    Case(
-        "The whole policy of the project is declared, and all that is not in it goes",
-        names=(stops("access-gone", ""),),
-        may=("access-added", "role-above-table"),
-        steps=creates(IAM_POLICY_TYPE, "all", {"project": PROJECT, "policyData": '{"bindings": []}'}),
-        world=BUSY,
-        accident="an IAM policy that locked everybody out",
     ),
     Case(
         "Anybody on the internet may read the results",
@@ -354,26 +220,9 @@ CASES = (
         accident="access for a contractor, never taken back",
     ),
     Case(
-        "A key of the trainer is made, which never ends",
-        names=(stops("access-added", "", "key"),),
-        steps=creates(ACCOUNT_KEY_TYPE, "for-ci", {"serviceAccountId": TRAINER}),
-        accident="a key of a service account that leaked",
-    ),
-    Case(
         "Somebody outside gets a role",
         names=(stops("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
         steps=granted(ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work"),
         accident="access for a contractor, never taken back",
-    ),
-    Case(
-        "Anybody is to read a bucket of the program's own, which declares that nobody may open it",
-        names=(stops("public-access", "allUsers", "can't be let in"),),
-        steps=does(
-            step("create", BUCKET, "own", new={"name": "acme-own", "publicAccessPrevention": "enforced"}),
-            grants("create", ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-own"),
-        ),
-        may=("bucket-created", "resource-created"),
-        never=("may read every object",),
-        accident="a bucket opened to the internet",
     ),
 )

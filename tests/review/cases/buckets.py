@@ -1,8 +1,8 @@
 """Buckets: their place, versions, retention, openings and what jobs lose with them."""
 
 from tests.review.case import BUSY, Case, hurts, stack, stops, tells
-from tests.review.edits import ADOPTS, ALLOW, LIST, LOCAL, THE_TRAINER, by_hand
-from tests.review.engine import BUCKET, ON_BUCKET, WORK, WORKSPACE, creates, deletes, does, edits_work, grants, replaces
+from tests.review.edits import ALLOW, LIST, LOCAL, by_hand
+from tests.review.engine import BUCKET, WORK, WORKSPACE, creates, deletes, does, edits_work, replaces
 from tests.slipway.reviewing.builders import step
 
 THERE = {"name": "acme-catalog", "versioning": {"enabled": True}, "hierarchicalNamespace": {"enabled": False}}
@@ -16,108 +16,10 @@ CASES = (
         accident="a bucket destroyed with its objects",
     ),
     Case(
-        "Results are kept for a day, and were for a month",
-        names=(stops("retention-changed", "acme-work"),),
-        steps=edits_work(
-            {"retentionPolicy": {"retentionPeriod": 2_592_000}}, retentionPolicy={"retentionPeriod": 86_400}
-        ),
-        accident="a retention shortened below what an audit asked for",
-    ),
-    Case(
-        "A retention is locked, so that nobody can delete anything for ten years, nor stop paying",
-        names=(stops("retention-changed", "acme-work"),),
-        steps=edits_work(
-            {"retentionPolicy": {"retentionPeriod": 315_360_000}},
-            retentionPolicy={"retentionPeriod": 315_360_000, "isLocked": True},
-        ),
-        accident="a retention locked by mistake",
-    ),
-    Case(
-        "What is deleted is gone at once: no soft deletion any more",
-        names=(stops("retention-changed | bucket-changed", "acme-work"),),
-        steps=edits_work(
-            {"softDeletePolicy": {"retentionDurationSeconds": 604_800}},
-            softDeletePolicy={"retentionDurationSeconds": 0},
-        ),
-        accident="deletions that could not be undone",
-    ),
-    Case(
         "What is deleted can be had back for a day, and could for the cloud's week",
         names=(stops("retention-changed", "acme-work", "7 days", "for that time alone"),),
         steps=edits_work({}, softDeletePolicy={"retentionDurationSeconds": 86_400}),
         accident="deletions that could not be undone",
-    ),
-    Case(
-        "A new bucket lies on another continent than the machines",
-        names=(tells("bucket-created", "acme-corpus"),),
-        accident="data read across an ocean, and paid by size",
-        steps=does(step("create", BUCKET, "corpus", new={"name": "acme-corpus", "location": "EU"})),
-    ),
-    Case(
-        "A bucket of a person's own is made, shut to the public, whose objects go after a month",
-        names=(tells("bucket-created", "acme-scratch"),),
-        steps=does(
-            step(
-                "create",
-                BUCKET,
-                "scratch",
-                new={
-                    **WORK,
-                    "name": "acme-scratch",
-                    "lifecycleRules": [{"action": {"type": "Delete"}, "condition": {"age": 30}}],
-                },
-            )
-        ),
-    ),
-    Case(
-        "Earlier versions of objects are not kept any more",
-        names=(stops("versioning-changed", "acme-work"),),
-        steps=edits_work({"versioning": {"enabled": True}}, versioning={"enabled": False}),
-        accident="versioning switched off before a mistake",
-    ),
-    Case(
-        "The work bucket gets another name, and may be deleted with everything in it",
-        names=(
-            stops("bucket-replaced", "acme-work", "acme-work-2", "or the deployment fails"),
-            stops("jobs-lose-bucket", "acme-work", "ada", "unless anything is in it"),
-            stops("force-destroy", "acme-work", "may be deleted with everything in it"),
-        ),
-        steps=replaces(BUCKET, "work", WORK, "acme-work", name="acme-work-2", forceDestroy=True),
-        world=BUSY,
-        accident="a new name that came with a way to lose all that the next one has",
-        never=("what is in it is lost",),
-    ),
-    Case(
-        "The bucket may be opened to the public",
-        names=(stops("public-prevention-off", "acme-work"),),
-        steps=edits_work({}, publicAccessPrevention="inherited"),
-        accident="public access prevention off",
-    ),
-    Case(
-        "Each object has its own list of who may read it, again",
-        names=(stops("bucket-changed | public-prevention-off", "acme-work", "single objects"),),
-        steps=edits_work({}, uniformBucketLevelAccess=False),
-        accident="objects made public one by one",
-    ),
-    Case(
-        "The key that a bucket encrypts with is another one",
-        names=(hurts("bucket-changed", "acme-work", "encryption"),),
-        steps=edits_work(
-            {}, encryption={"defaultKmsKeyName": "projects/other/locations/us-central1/keyRings/r/cryptoKeys/k"}
-        ),
-    ),
-    Case(
-        "A bucket's key of one's own gives way to another one",
-        names=(hurts("bucket-changed", "acme-work", "encryption"),),
-        steps=edits_work(
-            {"encryption": {"defaultKmsKeyName": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"}},
-            encryption={"defaultKmsKeyName": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/other"},
-        ),
-    ),
-    Case(
-        "A bucket of somebody else's is adopted, and nobody could ask who may use it",
-        names=(tells("bucket-created", "acme-archive"),),
-        steps=ADOPTS,
     ),
     Case(
         "The bucket's storage class is another one",
@@ -175,11 +77,6 @@ CASES = (
         given=(LIST, ALLOW),
     ),
     Case(
-        "The bucket can't be opened to the public any more",
-        names=(tells("bucket-changed", "acme-work"),),
-        steps=edits_work({"publicAccessPrevention": "inherited"}, publicAccessPrevention="enforced"),
-    ),
-    Case(
         "Deleted objects can be had back for longer",
         names=(tells("retention-changed | bucket-changed", "acme-work"),),
         steps=edits_work(
@@ -192,13 +89,6 @@ CASES = (
         names=(tells("versioning-changed", "acme-work"),),
         steps=edits_work({"versioning": {"enabled": False}}, versioning={"enabled": True}),
         may=("versioning-changed",),
-    ),
-    Case(
-        "A label on the bucket that jobs write to",
-        (),
-        (tells("bucket-changed", "acme-work", "labels"),),
-        steps=edits_work({}, labels={"team": "platform"}),
-        world=BUSY,
     ),
     Case(
         "A binding on the bucket leaves the trainer out",
@@ -221,13 +111,5 @@ CASES = (
         steps=replaces(BUCKET, "work", WORK, "acme-work", name="acme-work-2"),
         world=BUSY,
         accident="a bucket replaced by a renamed argument",
-    ),
-    Case(
-        "Jobs may not write to their bucket any more",
-        names=(stops("jobs-lose-bucket", "acme-work", "tune-27b-x1", "ada"),),
-        may=("access-gone",),
-        steps=does(grants("delete", ON_BUCKET, THE_TRAINER, "roles/storage.objectUser", bucket="acme-work")),
-        world=BUSY,
-        accident="a grant removed that was thought unused",
     ),
 )

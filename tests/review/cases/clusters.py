@@ -9,19 +9,17 @@ from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, h100, hurts,
 from tests.review.edits import (
     ANCHOR,
     ANEW,
-    H100,
     MONEY,
     NEAR,
     OFFERS,
     OTHER_MACHINES,
-    PIPELINE,
     THEIRS,
     TO_NIGHT_LABELS,
     TRAINING_NETWORK,
     makes,
     requested,
 )
-from tests.review.engine import CLUSTER, Steps, creates, does
+from tests.review.engine import CLUSTER, Steps
 from tests.slipway.reviewing.builders import step
 
 ADOPTED = stack(ANCHOR, THEIRS + ANCHOR)
@@ -46,36 +44,14 @@ def pool(**fields: Any) -> dict[str, Any]:
     }
 
 
-A100 = "workers: { machine: a2-highgpu-8g, replicas: { min: 2, max: 6 } }"
 LARGE_DISKS = "workers: { machine: a3-highgpu-8g, disk: { sizeGb: 1000 }, replicas: { min: 2, max: 4 } }"
 VISION_CLUSTER = """    vision:
       id: team-b-cpu
       pools:
         workers: { machine: n1-standard-8, replicas: { min: 1, max: 4 } }
 """
-BATCH = """    batch:
-      pools:
-        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }
-        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }
-      labels: { team: platform }
-"""
 
 CASES = (
-    Case(
-        "A cluster of another team is adopted: nothing of it changes, and nothing more is paid",
-        (ADOPTED,),
-        (
-            hurts(
-                "cluster-adopted",
-                "theirs",
-                "team-a",
-                "no deployment changes or deletes",
-                "owner pays",
-            ),
-        ),
-        world=NEAR,
-        never=("is made", "With nothing running", "With every pool"),
-    ),
     Case(
         "The entry of an adopted cluster goes: it is kept, and nobody finds it any more",
         (stack(THEIRS, ""),),
@@ -85,17 +61,6 @@ CASES = (
         given=(ADOPTED,),
         never=GONE,
         accident="a state without an entry, taken for an order to delete",
-    ),
-    Case(
-        "An adopted cluster's name stands for another one from now on",
-        (stack("id: team-a", "id: team-b"),),
-        (
-            hurts("cluster-adopted", "theirs", "team-b", "switch to it from `team-a`"),
-            hurts("cluster-left", "theirs", "team-a", "no deployment deletes it"),
-        ),
-        world=NEAR,
-        given=(ADOPTED,),
-        never=GONE,
     ),
     Case(
         "A name goes from an adopted cluster to one that the stack makes",
@@ -109,40 +74,9 @@ CASES = (
         given=(ADOPTED,),
     ),
     Case(
-        "The engine makes a cluster of fifty H100 machines that is in no stack file",
-        names=(stops("cluster-unsaid", "cluster mine", "nobody can submit to it"),),
-        steps=creates(CLUSTER, "mine", {"name": "mine", "resourcePools": [pool(replicaCount="50")]}),
-        accident="machines hidden in a component",
-    ),
-    Case(
-        "The engine adopts a cluster of which nobody can tell how large it is",
-        names=(stops("cluster-unsaid", "cluster mine", "made or adopted"),),
-        steps=does(step("import", CLUSTER, "mine", new={"name": "mine", "resourcePools": [{"replicaCount": "many"}]})),
-    ),
-    Case(
-        "The engine makes a cluster that may grow ten times as large as its stack file says",
-        names=(stops("cluster-unsaid", "cluster h100-", "as its stack file says"),),
-        steps=makes(resourcePools=[pool(autoscalingSpec={"minReplicaCount": "2", "maxReplicaCount": "40"})]),
-        accident="a limit that the program multiplied",
-    ),
-    Case(
-        "The engine makes a cluster in another project and network than its stack file says",
-        names=(stops("cluster-unsaid", "cluster h100-", "as its stack file says"),),
-        steps=makes(project="victim", network="projects/1/global/networks/x"),
-        accident="a stack pointed at another project",
-    ),
-    Case(
         "The engine makes a cluster whose request can't be read",
         names=(stops("cluster-unsaid", "cluster h100-", "not made as its stack file says"),),
         steps=makes(labels="x"),
-    ),
-    Case(
-        "The engine would have another team's cluster as the stack's own",
-        names=(stops("cluster-unsaid", "cluster team-a", "something else"),),
-        steps=does(step("import", CLUSTER, "team-a", new={"name": "team-a"})),
-        world=NEAR,
-        given=(ADOPTED,),
-        accident="an import that ended in a deletion",
     ),
     Case(
         "The engine would update a living cluster, which the service can't do",
@@ -163,24 +97,6 @@ CASES = (
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
             earlier=TO_NIGHT_LABELS,
         ),
-    ),
-    Case(
-        "A busy pool's maximum is raised, and A100 may come where there are no H100 for it",
-        (
-            stack(H100, "replicas: { min: 2, max: 6 }"),
-            h100(f"alternatives: [{{ pools: {{ {A100} }} }}]"),
-        ),
-        (
-            hurts("cluster-new-generation", "cluster h100", "max"),
-            stops(
-                "cluster-may-become",
-                "h100",
-                "a2-highgpu-8g",
-                "no template asks a pool for",
-            ),
-        ),
-        may=ANEW,
-        world=BUSY,
     ),
     Case(
         "A stack is deployed for the first time",
@@ -209,19 +125,6 @@ CASES = (
         accident="a cluster deleted in the console",
     ),
     Case(
-        "Somebody deleted both clusters of two templates by hand, and a comment is all that is edited",
-        (QUIET,),
-        (tells("cluster-created", "cpu", "is made again"),),
-        may=("capacity-found-anew", "cluster-created"),
-        world=World(gone=("cpu", "batch")),
-        given=(
-            stack("    cpu:\n", f"{BATCH}    cpu:\n"),
-            template("digits", '("pool", "spot", "on-demand")', '("pool",)'),
-        ),
-        never=("on pool `batch`", "on pool `cpu`"),
-        accident="a cluster deleted in the console",
-    ),
-    Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
         (
@@ -241,20 +144,6 @@ CASES = (
         accident="machines that were gone in the night",
     ),
     Case(
-        "The first deployment of a stack whose H100 machines are one team's says whose they are",
-        (
-            stack(
-                "  slipway:policy:\n",
-                "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n"
-                "  slipway:policy:\n",
-            ),
-        ),
-        (tells("cluster-created", "cluster h100"),),
-        world=World(first=True),
-        may=("capacity-found-anew",),
-        accident="machines that a neighbouring team had counted on",
-    ),
-    Case(
         "The CPU machines are to reach a file server",
         (stack("      retireWithin: 7d\n", f"      retireWithin: 7d\n      {TRAINING_NETWORK}\n"),),
         (
@@ -271,32 +160,6 @@ CASES = (
         accident="a network that nobody had peered",
     ),
     Case(
-        "A busy pool's maximum is raised, where its alternatives were listed before",
-        (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (
-            hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("cluster-may-become", "h100", "no template asks a pool for"),
-        ),
-        may=ANEW,
-        given=(h100(OTHER_MACHINES),),
-        world=BUSY,
-        accident="a fallback that came up and that nobody could use",
-    ),
-    Case(
-        "An alternative that no template asks for, for a cluster that runs",
-        (h100(OTHER_MACHINES),),
-        (
-            hurts(
-                "cluster-may-become",
-                "h100",
-                "no template asks a pool for `a2-highgpu-8g`",
-                "$67.64/h with nothing running",
-            ),
-        ),
-        world=BUSY,
-        accident="a fallback that came up and that nobody could use",
-    ),
-    Case(
         "Larger disks fit what a cluster may become, and not the one that runs",
         (template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),),
         (
@@ -308,27 +171,6 @@ CASES = (
         given=(h100(f"alternatives: [{{ pools: {{ {LARGE_DISKS} }} }}]"),),
         world=BUSY,
         accident="a pool that was paid for nobody",
-    ),
-    Case(
-        "An alternative that no job asks for, beside a pipeline whose tasks take any machine",
-        (h100(OTHER_MACHINES.replace("replicas: 2", "replicas: 8")),),
-        (hurts("cluster-may-become", "h100"),),
-        given=(*PIPELINE, template("train", '("on-demand",)', '("pool", "on-demand")')),
-        never=("no template",),
-        world=BUSY,
-    ),
-    Case(
-        "Two alternatives, of which one has machines that a template asks for",
-        (
-            h100(
-                "alternatives:",
-                "  - pools: { workers: { machine: a2-highgpu-8g, replicas: 2 } }",
-                "  - pools: { workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: 3 } }",
-            ),
-        ),
-        (hurts("cluster-may-become", "h100", "no template asks a pool for `a2-highgpu-8g`"),),
-        world=BUSY,
-        never=("paid for machines that run nothing",),
     ),
     Case(
         "A cluster is made anew, and behind another region stand machines that no template asks for",
@@ -353,17 +195,6 @@ CASES = (
         may=(*MONEY, *OFFERS, "capacity-found-anew", "quota-short-at-most"),
         given=(h100("from: 2026-11-20"), stack("mode: enforce", "mode: request")),
         world=World(limits={"nvidia_h100_gpus": 24}, deployed=3),
-    ),
-    Case(
-        "A living cluster may become another one, which counts for the next time that it is made",
-        (
-            h100(
-                "alternatives:",
-                "  - pools:",
-                "      workers: { machine: a2-highgpu-8g, disk: { sizeGb: 500 }, replicas: { min: 2, max: 4 } }",
-            ),
-        ),
-        (hurts("cluster-may-become", "h100"),),
     ),
     Case(
         "Another team's cluster is lent, and jobs can use it",

@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 
-from tests.review.case import CALM, LARGE, QUIET, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
-from tests.review.edits import OFFERS, RESERVED, ago
+from tests.review.case import LARGE, Case, Edit, World, hurts, stack, stops, tells, template
+from tests.review.edits import RESERVED
 
-_AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
 BOUGHT = (
     "  slipway:reservations:\n"
     "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
     "machine: a3-highgpu-8g, machines: 2 }\n"
 )
-SPARE = "    spare: { path: projects/acme-ml/zones/us-central1-a/reservations/spare, machine: a3-highgpu-8g"
-WEEK = f"{SPARE.replace('spare', 'week')}, machines: 4, from: 2027-02-01, until: 2027-02-08 }}"
 ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
 T4 = stack(
     "    cpu:\n",
@@ -23,32 +20,6 @@ T4 = stack(
 )
 
 CASES = (
-    Case(
-        "No template asks for a reservation any more, on which somebody's job is",
-        (
-            template("lora", '                    reservation="bought",\n', ""),
-            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
-        ),
-        (stops("reservation-paid", "bought", "no template", "`tune-27b-r2` (ben)", "goes on"),),
-        may=("offer-gone",),
-        given=(stack("machines: 2 }", "machines: 2, until: 2026-12-08 }"),),
-        never=("used by nothing", "gives it up", "given up"),
-        world=_AT_WORK,
-        accident="a reservation given up under a running job",
-    ),
-    Case(
-        "A reservation between a pool and Spot goes: what the pool has no room for is paid anew",
-        (
-            template("lora", '                    reservation="bought",\n', ""),
-            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
-        ),
-        (
-            hurts("offer-gone", "lora", "the next way costs $63.92/h on Spot"),
-            stops("reservation-paid"),
-        ),
-        world=CALM,
-        accident="machines that stayed paid after nobody asked for them",
-    ),
     Case(
         "Two more H100 machines at most, and a higher sum from which on that needs an approval",
         (
@@ -63,41 +34,6 @@ CASES = (
         given=(ASKS_ABOVE,),
         never=("`blocking` above", "``"),
         accident="a limit with a zero too many",
-    ),
-    Case(
-        "A pool whose price no list has whole becomes one of H100 machines, beyond what needs an approval",
-        (
-            stack(
-                "machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, replicas",
-                "machine: a3-highgpu-8g, replicas",
-            ),
-        ),
-        (
-            stops("idle-cost", "stack", "up to $73,41", "a month more", "in no price list", "above $50,000 a month"),
-            tells("most-cost", "stack", "up to $73,41", "a month more", "in no price list"),
-            stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
-        ),
-        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "machines-changed", "pool-unused"),
-        given=(ASKS_ABOVE, T4),
-        accident="a gate that an unknown price kept open",
-    ),
-    Case(
-        "Machines whose price no list has come to a stack that already has some, and that asks above a sum",
-        (
-            stack(
-                "    cpu:\n",
-                "    b200:\n      pools:\n        workers: { machine: a4-highgpu-8g, "
-                "replicas: { min: 1, max: 2 } }\n      labels: { team: platform }\n    cpu:\n",
-            ),
-        ),
-        (
-            stops("idle-cost", "stack", "an amount that is not known", "above $50,000 a month it needs an approval"),
-            stops("most-cost", "stack", "an amount that is not known", "above $100,000 a month it needs an approval"),
-            hurts("pool-unused", "b200/workers"),
-        ),
-        may=("quota-unknown",),
-        given=(ASKS_ABOVE, T4),
-        accident="machines without a price, told as a cost that does not change",
     ),
     Case(
         "Two machines whose price no list has whole become one, in a stack that asks above a sum",
@@ -189,52 +125,5 @@ CASES = (
         world=World(jobs=(LARGE, RESERVED)),
         may=("jobs-lose-reservation",),
         never=("nobody can submit", "can go nowhere"),
-    ),
-    Case(
-        "Another reservation of fewer machines takes the name of the old one",
-        (
-            stack(
-                "reservations/bought, machine: a3-highgpu-8g, machines: 2",
-                "reservations/new, machine: a3-highgpu-8g, machines: 1",
-            ),
-        ),
-        (stops("reservation-paid", "reservations/bought"), hurts("reservation-changed", "lora", "`new`")),
-        may=("jobs-lose-reservation",),
-        world=World(jobs=(LARGE, RESERVED)),
-        never=("by the stack file",),
-    ),
-    Case(
-        "One reservation is listed for a coming week, and one that nobody used is not listed any more",
-        (stack(f"{SPARE} }}", WEEK),),
-        (
-            tells(
-                "reservation-dates",
-                "week",
-                "of 4 `a3-highgpu-8g` is listed, for use from 2027-02-01",
-            ),
-            tells("reservation-dates", "spare", "listed no more"),
-        ),
-        given=(stack(BOUGHT, f"{BOUGHT}{SPARE} }}\n"),),
-        never=("by the stack file",),
-    ),
-    Case(
-        "A season began today, as was announced",
-        (QUIET,),
-        (
-            tells("cluster-created", "h100", "season"),
-            hurts("idle-cost", "stack", "$147,666 a month more"),
-        ),
-        may=(*OFFERS, "capacity-found-anew"),
-        given=(h100("from: 2026-11-20"),),
-        world=ago(3),
-    ),
-    Case(
-        "A season is to begin a year too early, so that its machines are made now",
-        (stack("from: 2027-01-10", "from: 2026-01-10"),),
-        (hurts("idle-cost", ""), tells("cluster-created", "h100", "from")),
-        given=(h100("from: 2027-01-10"),),
-        may=("cluster-created", "offer-available", "capacity-found-anew", "run-cost", "pool-unused"),
-        never=("each later",),
-        accident="a year mistyped, and machines paid for eleven months",
     ),
 )

@@ -3,7 +3,7 @@
 An hour of a3-highgpu-8g with 500 GB costs $101.14, one of n1-standard-8 with 100 GB $0.46; a month has 730 hours.
 """
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, silent, stack, stops, tells, template
 
 ROLLOVER_LINE = "      replacement: rollover\n"
 H100_ROW = "replicas: { min: 2, max: 4 } }"
@@ -35,13 +35,6 @@ CASES = (
         accident="a limit of nodes raised beyond the quota",
     ),
     Case(
-        "The H100 pool no longer shrinks",
-        (stack(H100_ROW, "replicas: 4 }"),),
-        (hurts("idle-cost", "stack", "$147,666 a month more"),),
-        may=("cluster-new-generation", *MADE_ANEW),
-        accident="a GPU pool pinned to its maximum",
-    ),
-    Case(
         "The H100 machines get a larger disk, and the template follows",
         (
             stack("disk: { type: pd-ssd, sizeGb: 500 }", "disk: { type: pd-ssd, sizeGb: 1000 }"),
@@ -55,22 +48,6 @@ CASES = (
         may=MADE_ANEW,
         world=TUNING,
         accident="disks that forced new node pools",
-    ),
-    Case(
-        "The CPU cluster is given up while a search runs on it, and its templates follow",
-        (
-            stack(CPU, ""),
-            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
-            template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("spot", "on-demand"),'),
-        ),
-        (
-            hurts("offer-gone", "digits pool cpu", "$0.99/h on Spot"),
-            hurts("offer-gone", "tune pool cpu"),
-            hurts("cluster-retires", "cpu", "digits-k7"),
-        ),
-        may=("run-cost", "offer-added"),
-        world=SEARCHING,
-        accident="GPU nodes that went after a hackathon",
     ),
     Case(
         "The H100 cluster is deleted before its successor is made",
@@ -148,26 +125,10 @@ CASES = (
         accident="defaults that started a hundred trials",
     ),
     Case(
-        "Fine-tuning uses the larger model by default, and everybody names one",
-        (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
-        (
-            hurts("default-changed", "lora parameter model", "a default run takes `a3-highgpu-8g`"),
-            tells("run-cost", "lora", "only what pool `h100` grows by"),
-        ),
-        world=BUSY,
-        accident="a default that made every run dearer",
-    ),
-    Case(
         "Fine-tuning is not told where its results belong",
         (template("lora", '    "--output=${slipway.output}",\n', ""),),
         (stops("arguments-changed", "lora", "`--output`", "is lost with it"),),
         accident="a path that was missing at the resumption",
-    ),
-    Case(
-        "The reservation holds machines of another type",
-        (stack("machine: a3-highgpu-8g, machines: 2", "machine: a3-megagpu-8g, machines: 2"),),
-        (stops("offer-unavailable", "lora reservation", "it lacks what a usual job takes"),),
-        accident="a machine type that is not where it was looked for",
     ),
     Case(
         "Fine-tuning moves to A100 of 80 GB without quota for them",
@@ -189,21 +150,6 @@ CASES = (
             tells("run-cost", "lora", "$2.53/h on Spot → $0.77/h"),
         ),
         accident="24 GB that were not enough",
-    ),
-    Case(
-        "Studies prefer Spot, whose quota is one CPU",
-        (template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    capacity_types=("spot", "pool"),\n'),),
-        (hurts("offer-added", "tune spot", "there is too little quota for it"),),
-        world=World(limits={"preemptible_cpus": 1}),
-        accident="a quota of CPUs that stopped the job",
-    ),
-    Case(
-        "Jobs prefer Spot, whose quota is enough for one of them",
-        (template("digits", '("pool", "spot", "on-demand")', '("spot", "pool", "on-demand")'),),
-        (hurts("offer-order", "digits", "try Spot before pool `cpu`"),),
-        may=("run-cost", "pool-unused"),
-        world=World(limits={"preemptible_cpus": 40}),
-        accident="a quota of CPUs that stopped the job",
     ),
     Case(
         "Training runs in an image without CUDA",
@@ -229,32 +175,4 @@ CASES = (
         "The region stands in quotes", stack("gcp:region: us-central1", 'gcp:region: "us-central1"'), world=SEARCHING
     ),
     silent("Two weeks are fourteen days", stack("retireWithin: 2w", "retireWithin: 14d"), world=TUNING),
-    silent(
-        "The H100 cluster says its display name, which is its name",
-        stack("    h100:\n", "    h100:\n      displayName: h100\n"),
-        world=TUNING,
-    ),
-    silent(
-        "The CPU cluster says how it is replaced, as by default",
-        stack("      retireWithin: 7d\n", "      replacement: rollover\n      generation: 1\n      retireWithin: 7d\n"),
-        world=SEARCHING,
-    ),
-    silent(
-        "The workspace says that code is not taken from working trees, as by default",
-        stack("    trainer: trainer\n", "    trainer: trainer\n    code: false\n"),
-    ),
-    silent(
-        "The training code is formatted by another tool",
-        Edit(
-            "jobs/digits/task.py",
-            '    print("trained", EVERY)\n',
-            '    print(\n        "trained",\n        EVERY,\n    )\n',
-        ),
-        world=SEARCHING,
-    ),
-    silent(
-        "The packages of the training are sorted",
-        Edit("jobs/lora/requirements.txt", "torch==2.4.1\npeft==0.13.0", "peft==0.13.0\ntorch==2.4.1"),
-        world=SEARCHING,
-    ),
 )

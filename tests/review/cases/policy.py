@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from slipway.deploying.engine.preview import Objection, Preview
 from tests.review.case import BUSY, LARGE, Case, World, h100, hurts, stack, stops, tells, template
-from tests.review.edits import ANEW, GRADES, H100, LIST, NIGHTLY, OTHER_REGIONS
+from tests.review.edits import GRADES, NIGHTLY, OTHER_REGIONS
 
 TEAM_LABEL = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
 NAMES = replace(TEAM_LABEL, rule="names", mandatory=False)
@@ -24,12 +24,6 @@ CASES = (
         preview=Preview(objections=(TEAM_LABEL, NAMES)),
     ),
     Case(
-        "Thirty buckets break the same rule of a pack: they are told once",
-        names=(stops("policy-violated", "policy team-label acme", "30 resources"),),
-        preview=Preview(objections=tuple(replace(TEAM_LABEL, about=f"bucket-{n}") for n in range(30))),
-        accident="buckets left unguarded by a tidy-up",
-    ),
-    Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
         (
@@ -38,20 +32,6 @@ CASES = (
         ),
         world=BUSY,
         accident="a rule switched off by what it forbade",
-    ),
-    Case(
-        "A busy pool's maximum is raised, and H100 may come from a region that the stack's policy does not allow",
-        (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
-        (
-            stops("policy-violated", "", "h100 (alternative 1)", "us-east4", "mandatory.regions`"),
-            hurts(
-                "cluster-may-become",
-                "h100",
-                "us-east4",
-            ),
-        ),
-        may=("preview-failed", *ANEW),
-        world=BUSY,
     ),
     Case(
         "An advisory rule allows longer jobs",
@@ -90,29 +70,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "Code that nobody reviewed is allowed, and the rule against it goes with the same change",
-        (
-            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
-            stack("      reviewedCodeOnly: true\n", ""),
-        ),
-        (stops("policy-weaker", "reviewedCodeOnly"), stops("code-allowed", "workspace")),
-        world=BUSY,
-        accident="a rule switched off by what it forbade",
-    ),
-    Case(
-        "A rule that stopped deployments only advises",
-        (
-            stack("      reviewedCodeOnly: true\n", ""),
-            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      reviewedCodeOnly: true\n"),
-        ),
-        (stops("policy-weaker", "reviewedCodeOnly"),),
-    ),
-    Case(
-        "A region is allowed in which nobody has looked at what it costs",
-        (stack("regions: [us-central1]", "regions: [us-central1, asia-southeast1]"),),
-        (stops("policy-weaker", "regions", "asia-southeast1"),),
-    ),
-    Case(
         "A cluster may come to be in another region, beside the machines that were listed",
         (
             stack("alternatives:\n", "alternatives:\n        - region: us-east4\n"),
@@ -144,14 +101,6 @@ CASES = (
         may=("preview-failed",),
     ),
     Case(
-        "Where everything is only has to be said from now on",
-        (
-            stack("      regions: [us-central1]\n      reviewedCodeOnly", "      reviewedCodeOnly"),
-            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      regions: [us-central1]\n"),
-        ),
-        (stops("policy-weaker", "regions", "`mandatory.regions` only advises"),),
-    ),
-    Case(
         "A rule is loosened together with what it would have told",
         (
             template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
@@ -181,42 +130,5 @@ CASES = (
         given=MANDATORY_TIMEOUT,
         may=("run-cost",),
         never=("objects to this change",),
-    ),
-    Case(
-        "A rule that stops deployments warns as well, below its limit",
-        (stack("      quotaHeadroom: 2\n", "      longestTimeout: 24\n"),),
-        (tells("policy-added", "policy longestTimeout"),),
-        given=MANDATORY_TIMEOUT,
-    ),
-    Case(
-        "Of a rule at two levels the mandatory one goes, and the advice allows more",
-        (
-            stack("      reviewedCodeOnly: true\n      longestTimeout: 48\n", "      reviewedCodeOnly: true\n"),
-            stack("      longestTimeout: 24\n", "      longestTimeout: 60\n"),
-        ),
-        (
-            stops("policy-weaker", "longestTimeout mandatory", "is dropped"),
-            tells("policy-weaker", "longestTimeout advisory", "becomes 60, where it was 24"),
-        ),
-        given=(*MANDATORY_TIMEOUT, stack("      quotaHeadroom: 2\n", "      longestTimeout: 24\n")),
-        never=("only warns",),
-        accident="a rule switched off by what it forbade",
-    ),
-    Case(
-        "A rule gets another region together with a cluster that may come up there",
-        (
-            stack("regions: [us-central1]", "regions: [us-central1, us-east5]"),
-            h100("alternatives: [{ region: us-east5 }]"),
-        ),
-        (
-            stops(
-                "policy-weaker",
-                "regions",
-                "cluster h100 (alternative 1)",
-            ),
-        ),
-        may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),
-        world=BUSY,
-        accident="data that left its region",
     ),
 )

@@ -1,9 +1,8 @@
 """Pools: machines that are given back, minimum and maximum, pools that no template uses."""
 
-from tests.review.case import BUSY, CALM, LARGE, Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells, template
 from tests.review.edits import ANEW, H100, NIGHT_JOB, NOT_ON_THE_POOL, WORKERS, h100_limit
 
-HALF = "replicas: { min: 1, max: 2 }"
 DISK = (
     "        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }\n"
 )
@@ -19,16 +18,6 @@ MORE_WORKERS = "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { 
 
 CASES = (
     Case(
-        "A pool of H100 is split into two smaller ones, which keep as many",
-        (stack(DISK, "".join(DISK.replace("workers", name).replace(H100, HALF) for name in ("a", "b"))),),
-        (
-            hurts("pool-gone", "h100/workers"),
-            hurts("cluster-new-generation", "h100"),
-        ),
-        may=ANEW,
-        never=("gives back", "such machines"),
-    ),
-    Case(
         "A minimum of H100 is halved to save money, and they will not come back",
         (stack(H100, "replicas: { min: 1, max: 4 }"),),
         (
@@ -39,20 +28,6 @@ CASES = (
         may=ANEW,
         world=BUSY,
         accident="a minimum lowered so that capacity is gone",
-    ),
-    Case(
-        "A minimum falls below what a template's usual submission takes",
-        (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
-        (
-            hurts(
-                "minimum-below-default",
-                "cpu/workers",
-                "`digits` and `tune` need 2 or 4 machines",
-            ),
-            hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
-            hurts("cluster-new-generation", "cpu", "min"),
-        ),
-        may=ANEW,
     ),
     Case(
         "A minimum that a usual study was above already falls further",
@@ -82,15 +57,6 @@ CASES = (
         may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
     ),
     Case(
-        "A maximum falls below what a template's parameter still allows",
-        (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
-        (
-            hurts("capacity-lower-maximum", "cpu/workers", "don't fit"),
-            tells("most-cost", "stack", "→"),
-        ),
-        may=(*ANEW, "bounds-narrowed", "offer-unavailable"),
-    ),
-    Case(
         "A maximum falls below the trials at once of a study that runs and has no other way",
         (SIX,),
         (
@@ -102,15 +68,6 @@ CASES = (
         given=(UP_TO_EIGHT,),
         world=LARGE_STUDY,
         accident="a pool made smaller than a study that somebody sends each week",
-    ),
-    Case(
-        "A maximum falls below the trials at once that a study may have, and those that run fit",
-        (SIX,),
-        (hurts("capacity-lower-maximum", "cpu/workers", "`digits` and `tune`"),),
-        may=ANEW,
-        given=(UP_TO_EIGHT,),
-        world=World(jobs=(Job("tune-few", "tune", parameters={"parallel": 6}),)),
-        never=("is refused",),
     ),
     Case(
         "A fixed pool loses one of its two machines while a job has both of its pools",
@@ -141,32 +98,6 @@ CASES = (
             hurts("offer-gone", "digits", "pool"),
         ),
         may=(*ANEW, "run-cost", "pool-unused"),
-    ),
-    Case(
-        "A cluster on which a job runs takes machines whose price nobody knows",
-        (
-            stack(
-                "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
-                "machine: a3-megagpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas",
-            ),
-            NOT_ON_THE_POOL,
-        ),
-        (
-            stops("capacity-given-back", "h100/workers", "2 `a3-highgpu-8g`"),
-            hurts("generations-overlap", "h100", "the old one is paid too until `tune-27b-x1` (ada) has ended"),
-        ),
-        may=(*ANEW, "offer-gone", "pool-unused", "idle-cost", "most-cost", "run-cost"),
-        world=World(jobs=(LARGE,)),
-        never=("more, until",),
-    ),
-    Case(
-        "The one template of a pool lists pools no more: it would fit",
-        (template("lora", '("pool", "reservation", "spot")', '("spot", "reservation")'),),
-        (stops("pool-unused", "h100/workers", "no template that may use it fits it"),),
-        may=("offer-gone", "offer-order", "run-cost"),
-        never=("no template fits",),
-        world=CALM,
-        accident="reserved machines idle after a template's order was tidied",
     ),
     Case(
         "A pool of GPUs takes machines with two of them, which are found before the old ones go",
@@ -245,22 +176,6 @@ CASES = (
         given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),
         world=TWELVE,
         accident="a pool made smaller than what its nightly run took",
-    ),
-    Case(
-        "No template fits a protected cluster's pool any more",
-        (
-            template("digits", '"n1-standard-4", DISK', '"n1-standard-16", DISK'),
-            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
-        ),
-        (hurts("pool-unused", "cpu/head"),),
-        given=(
-            stack(
-                "      displayName: cpu of research\n",
-                "      displayName: cpu of research\n      replacement: protect\n",
-            ),
-        ),
-        may=("machines-changed", "offer-gone", "run-cost"),
-        never=("which saves",),
     ),
     Case(
         "The H100 machines are given to another family, of which there are none",

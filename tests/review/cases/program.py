@@ -1,22 +1,10 @@
 """The program itself, and the files that deploy it."""
 
-from slipway.deploying.engine.events import read
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, STACK, TEMPLATE, WORKSPACE
 from tests.review.case import BUSY, Case, Edit, stack, stops, tells
-from tests.slipway.reviewing.recordings import lines
 
 PROJECT = "  gcp:project: acme-ml\n"
-UP = ".github/workflows/up.yaml"
-WORKFLOW = """jobs:
-  prod:
-    runs-on: ubuntu-24.04
-    environment: prod
-    steps:
-      - run: make select STACK=prod
-      - run: python -m slipway review --stack prod --merged
-      - run: pulumi up --yes --stack prod
-"""
 
 
 def component(op: str, type_: str, name: str, **inputs: object) -> EngineStep:
@@ -36,39 +24,11 @@ CASES = (
         accident="a deployment whose account lacked a role",
     ),
     Case(
-        "A file that the program may import is edited",
-        files=("tools/helper.py",),
-        names=(stops("program-edited", "program", "Code that may deploy or judge", "`tools/helper.py`"),),
-    ),
-    Case(
-        "The guard that asks for unfinished jobs is deleted",
-        (Edit("components/guard.py"),),
-        (stops("program-edited", "program", "components/guard.py"),),
-        world=BUSY,
-        accident="a safety check removed as dead code",
-    ),
-    Case(
         "The guard is not registered any more, with one line less in the program",
         names=(stops("guard-removed", "guard", "unfinished jobs"), stops("program-edited", "program", "__main__.py")),
         files=("__main__.py",),
         preview=Preview(hooks=frozenset({"slipway-create-v1"})),
         accident="a hook that nobody called any more",
-    ),
-    Case(
-        "What judges changes like this one is edited",
-        names=(stops("program-edited", "program", "slipway/reviewing/people.py"),),
-        files=("slipway/reviewing/people.py",),
-        accident="a check rewritten by what it checks",
-    ),
-    Case(
-        "A workflow loses its environment and its review, as the pull request had one",
-        (
-            Edit(UP, "      - run: python -m slipway review --stack prod --merged\n", ""),
-            Edit(UP, "    environment: prod\n", ""),
-        ),
-        (stops("program-edited", "program", "up.yaml", "environment: prod", "slipway review"),),
-        given=(Edit(UP, "", WORKFLOW),),
-        accident="an approval removed from a workflow",
     ),
     Case(
         "The stack is named otherwise in the files: its own file goes",
@@ -100,23 +60,10 @@ CASES = (
         ),
     ),
     Case(
-        "A stream of events that is cut: what is missing is said, not guessed",
-        names=(stops("program-edited", "program", "components/workspace.py"),),
-        files=("components/workspace.py",),
-        preview=read(lines("buckets")[:3]),
-    ),
-    Case(
         "The next cluster begins with all its machines",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
         (tells("used-later", "initial"),),
         world=BUSY,
-    ),
-    Case(
-        "Who must approve what deploys is written nowhere any more",
-        (Edit(".github/CODEOWNERS"),),
-        (stops("program-edited", "", "CODEOWNERS"),),
-        accident="a file of owners deleted, and nobody asked any more",
-        given=(Edit(".github/CODEOWNERS", "", "* @acme/leads\n"),),
     ),
     Case(
         "A reservation has one machine, where it had two",

@@ -1,6 +1,6 @@
 """Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
-from tests.review.case import BUSY, LARGE, Case, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.edits import ANEW, GPUS, H100, LABELS, WORKERS, h100_limit
 
 REQUEST = stack("mode: enforce", "mode: request")
@@ -8,11 +8,6 @@ A100 = (
     "    a100:\n      pools:\n"
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
     "      labels: { team: platform }\n    cpu:\n"
-)
-FIVE = "replicas: { min: 2, max: 5 }"
-SECOND = (
-    "    second:\n      pools:\n"
-    f"        workers: {{ machine: a3-highgpu-8g, disk: {{ type: pd-ssd, sizeGb: 500 }}, {H100} }}\n    cpu:\n"
 )
 H100_MIN = "slipway:persistentResources.h100.pools.workers.replicas.min"
 
@@ -66,57 +61,11 @@ CASES = (
         (tells("quota-check-stricter", "quota", "strict"),),
     ),
     Case(
-        "A maximum that quota can't reach, refused as the old cluster holds all of it",
-        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
-        (
-            stops("quota-short-in-overlap", "h100", "the deployment is refused"),
-            hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines"),
-            hurts("quota-short-at-most", "a3_cpus", "--request a3_cpus=1664 --contact EMAIL"),
-        ),
-        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
-        never=("ask for fewer",),
-        world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 16, "a3_cpus": 1040}),
-        accident="a pool that was let grow before its quota",
-    ),
-    Case(
-        "One of a cluster's pools may grow beyond quota, and a job may ask for more than that",
-        (
-            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 32 }"),
-            template("digits", "default=4, min=1, max=16", "default=4, min=1, max=32"),
-        ),
-        (
-            hurts(
-                "quota-short-at-most",
-                "quota",
-                "`cpu/workers` can't all grow to their maximum",
-            ),
-            hurts("policy-advice", "quotaHeadroom", "of 200 at most", "keep 10 % free"),
-            tells("bounds-widened", "digits", "up to 32"),
-        ),
-        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
-        given=(
-            stack("sizeGb: 100 }, replicas: 2 }", "sizeGb: 100 }, replicas: { min: 2, max: 4 } }"),
-            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      quotaHeadroom: 10\n"),
-        ),
-        world=World(limits={"cpus": 200}),
-        accident="a pool that was let grow before its quota",
-    ),
-    Case(
         "The one of a cluster's pools that grows may grow beyond the quota that both draw",
         (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 60 }"),),
         (hurts("quota-short-at-most", "quota", "`cpu/workers` can't grow to its maximum", "488 are needed"),),
         may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
         world=World(limits={"cpus": 300}),
-    ),
-    Case(
-        "Both generations do not fit, where a rule of the stack keeps each old one until the new one is there",
-        (stack(LABELS, "labels: { team: platform }"),),
-        (stops("quota-short-in-overlap", GPUS, "ask Google for 32"),),
-        given=(stack("      reviewedCodeOnly: true\n", "      reviewedCodeOnly: true\n      protection: true\n"),),
-        may=(*ANEW, "preview-failed", "quota-short-at-most"),
-        never=("in-place",),
-        world=h100_limit(24),
-        accident="a rollover that waited for quota for ever",
     ),
     Case(
         "Both generations at once do not fit, though each does",
@@ -125,26 +74,6 @@ CASES = (
         may=(*ANEW, "preview-failed", "quota-short-at-most"),
         world=h100_limit(24),
         accident="a rollover that waited for quota for ever",
-    ),
-    Case(
-        "More machines are always there than the quota has",
-        (stack(H100, "replicas: { min: 4, max: 8 }"),),
-        (
-            # One request is enough for both.
-            stops("quota-short-in-overlap", GPUS, "ask Google for 64"),
-            hurts("quota-short-at-most", GPUS, "ask Google for 64"),
-            tells("idle-cost", "stack", "$147,666 a month more"),
-        ),
-        may=("idle-cost", *ANEW, "preview-failed"),
-        world=h100_limit(40),
-        accident="quota exhausted in the midst of a deployment",
-    ),
-    Case(
-        "An increase can't be had: the project is too young",
-        (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (hurts("quota-short-at-most", GPUS, "no increase"),),
-        may=ANEW,
-        world=h100_limit(32, nvidia_h100_gpus="no increase: too little usage history"),
     ),
     Case(
         "A new pool always has the only machine for which there is quota, which jobs took on demand",
@@ -169,36 +98,6 @@ CASES = (
         ),
         (tells("offer-added", "lora", "pool `a100` before Spot"),),
         world=World(limits={"nvidia_a100_gpus": 1}),
-    ),
-    Case(
-        "A pool always has so much that quota would not hold the reservation's machines as well",
-        (stack(H100, "replicas: 4"),),
-        (
-            stops("cluster-in-place", "h100", "deleted first"),
-            hurts("capacity-found-anew", "h100"),
-            tells("idle-cost", "stack"),
-        ),
-        may=("idle-cost",),
-        given=(
-            stack("replacement: rollover", "replacement: in-place"),
-            template("lora", '("pool", "reservation", "spot")', '("reservation", "spot")'),
-        ),
-        world=World(limits={"nvidia_h100_gpus": 39}),
-    ),
-    Case(
-        "Jobs on machines of their own have taken what a new cluster needs",
-        (stack("    cpu:\n", A100),),
-        (
-            stops("quota-short-now", "nvidia_a100_gpus"),
-            tells("idle-cost", "stack", "a month more"),
-            hurts("pool-unused", "a100/workers"),
-        ),
-        may=("idle-cost", "preview-failed", "quota-short-at-most", "capacity-found-anew"),
-        world=World(
-            jobs=tuple(Job(f"lora-{n}", user="ben", capacity_type="on-demand") for n in range(3)),
-            limits={"nvidia_a100_gpus": 6},
-        ),
-        accident="quota exhausted by a neighbour",
     ),
     Case(
         "Disks are the shortest: nobody had counted them",
@@ -227,35 +126,5 @@ CASES = (
         (hurts("quota-check-weaker", "quota", "strict"),),
         given=(stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
         world=BUSY,
-    ),
-    Case(
-        "Lack of quota stops the deployment from now on",
-        (stack("mode: warn", "mode: enforce"),),
-        (tells("quota-check-stricter", "quota", "where quota is missing"),),
-        given=(stack("mode: enforce", "mode: warn"),),
-    ),
-    Case(
-        "A new cluster is refused for what it begins with, and would be for its maximum once Google had granted that",
-        (stack("    cpu:\n", A100),),
-        (
-            stops("quota-short-now", "nvidia_a100_gpus", "short by 2", "ask Google for 8"),
-            tells("idle-cost", "stack", "a month more"),
-            hurts("pool-unused", "a100/workers"),
-        ),
-        may=("idle-cost", "preview-failed", "capacity-found-anew"),
-        given=(stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
-        world=World(limits={"nvidia_a100_gpus": 2}),
-        never=("ask Google for 4",),
-    ),
-    Case(
-        "Two clusters may grow further beside older ones, of which one alone has a job and stays",
-        (
-            stack(f"{H100} }}\n      replacement", f"{FIVE} }}\n      replacement"),
-            stack(f"{H100} }}\n    cpu", f"{FIVE} }}\n    cpu"),
-        ),
-        (hurts("quota-short-at-most", GPUS, "beside older clusters with jobs", "these hold 16 of 80 H100 GPUs"),),
-        may=(*ANEW, "most-cost"),
-        given=(stack("    cpu:\n", SECOND),),
-        world=h100_limit(80, LARGE),
     ),
 )

@@ -1,34 +1,9 @@
 """How clusters are replaced: protected, in place, or one beside the other, and the engine's own options."""
 
-from tests.review.case import BUSY, STACK, Case, Edit, Job, World, h100, hurts, stack, stops, tells
-from tests.review.edits import H100_ENTRY, IN_PLACE, LARGER, PROTECT, ROLLOVER, WORKERS
-
-WITH_AUX = H100_ENTRY.replace(
-    "      replacement",
-    "        aux: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 200 }, replicas: 1 }\n      replacement",
-)
+from tests.review.case import BUSY, Case, World, h100, hurts, stack, stops, tells
+from tests.review.edits import IN_PLACE, LARGER
 
 CASES = (
-    Case(
-        "Each edit is to make a second cluster, for which there is no quota",
-        (stack("replacement: in-place", "replacement: rollover"),),
-        (hurts("cluster-protection", "h100", "both are paid then, and draw quota"),),
-        given=(stack("replacement: rollover", "replacement: in-place"),),
-        world=World(limits={"nvidia_h100_gpus": 24}),
-    ),
-    Case(
-        "A cluster is to be replaced in place from now on, and nothing of it is edited",
-        (IN_PLACE,),
-        (hurts("cluster-protection", "cluster h100", "rollover", "in-place", "may not come again"),),
-        world=BUSY,
-    ),
-    Case(
-        "A cluster's protection is dropped",
-        (stack("replacement: protect", ROLLOVER),),
-        (hurts("cluster-protection", "cluster h100", "may be edited and taken out", "both paid"),),
-        given=(PROTECT,),
-        world=BUSY,
-    ),
     Case(
         "A cluster is made in place of the old one, which is idle: its H100 may be gone for good",
         (LARGER,),
@@ -38,44 +13,6 @@ CASES = (
         ),
         given=(IN_PLACE,),
         world=World(limits={"nvidia_h100_gpus": 48}),  # for the new one alone, as both never draw at once
-    ),
-    Case(
-        "A cluster is made in place of the old one, on which a job runs",
-        (stack(WORKERS, "replicas: { min: 4, max: 18 }"),),
-        (
-            stops(
-                "cluster-in-place",
-                "cluster cpu",
-                "no deployment goes through until it has no job",
-            ),
-        ),
-        given=(stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      replacement: in-place\n"),),
-        world=World(jobs=(Job("digits-night", "digits", user="nightly"),)),
-    ),
-    Case(
-        "The mode is changed to in-place in the same edit that replaces the cluster",
-        (
-            Edit(STACK, WITH_AUX, WITH_AUX.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),
-            stack("aux: { machine: n1-standard-4", "aux: { machine: n1-standard-8"),
-        ),
-        (
-            stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1", "2 `a3-highgpu-8g` may not come"),
-            hurts("capacity-given-back", "h100", "`n1-standard-8` instead of `n1-standard-4`"),
-            tells("cluster-protection", "cluster h100", "in-place"),
-        ),
-        given=(Edit(STACK, H100_ENTRY, WITH_AUX),),
-        may=("capacity-found-anew",),
-        world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 48}),
-        never=("until jobs on older clusters have ended",),
-    ),
-    Case(
-        "A cluster gets more time to be made, and another limit for what retires",
-        (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
-        (
-            tells("cluster-protection", "cluster h100", "2 h"),
-            tells("cluster-protection", "cluster h100 retireWithin", "warn of an old `h100`", "3 days"),
-        ),
-        world=World(jobs=BUSY.jobs),
     ),
     Case(
         "A cluster that is to come in a month is to be protected",

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
-from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, THE_TRAINER, VARIANT, VERSION_TYPE
-from tests.review.engine import ON_SECRET, PROJECT, deletes, does, grants, updates
+from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, VARIANT, VERSION_TYPE
+from tests.review.engine import updates
 
 PINNED = "projects/acme-ml/secrets/hf-token/versions/1"
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -12,23 +12,9 @@ RANDOM = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 HF_TOKEN = "hf_0123456789abcdefghijklmnop"
 CONSTANT = '"inputs": {"parameters": {"password": {"runtimeValue": {"constant": "hunter2"}}}}'
 PASSWORD = 'Parameter("db_pass", str, default="hunter2")'
-WORD = 'Parameter("token", str, default="<pad>", help="a word of the vocabulary")'
 ENV = 'env={"REGION": "us-central1"}'
 
 CASES = (
-    Case(
-        "Another secret, which the jobs' account may not be able to read",
-        (template("lora", '"hf-token"', '"hf-token-of-everybody-27"'),),
-        (
-            stops(
-                "secrets-changed",
-                "lora",
-                "their code gets it as `HF_TOKEN`",
-                "hf-token-of-everybody-27",
-            ),
-        ),
-        world=BUSY,
-    ),
     Case(
         "A secret is pinned to an old version",
         (template("lora", '"hf-token"', '"projects/acme-ml/secrets/hf-token/versions/1"'),),
@@ -40,22 +26,6 @@ CASES = (
         (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
         (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
         accident="a password on a command line",
-    ),
-    Case(
-        "A key that a shell's command logs in with, one in JSON of a variable, and one after its flag",
-        (
-            template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password", "hunter2hunter2"'),
-            template("evals", 'command=("judge",)', f'command=("bash", "-c", "wandb login {RANDOM} && judge")'),
-            template("evals", ENV, f'''env={{"REGION": "us-central1", "DB": '{{"password": "{RANDOM}"}}'}}'''),
-        ),
-        (
-            stops("plain-secret", "evals", "command"),
-            stops("plain-secret", "evals", "DB"),
-            stops("plain-secret", "evals", "arguments"),
-        ),
-        may=("arguments-changed",),
-        never=(RANDOM, "hunter2"),
-        accident="a key in an image's command",
     ),
     Case(
         "Passwords that only their names or their places tell, in a label, a default, code and a shell's line",
@@ -77,30 +47,6 @@ CASES = (
         accident="a password that a comment repeated",
     ),
     Case(
-        "A flag of a secret is given a parameter",
-        (
-            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--vocabulary-token", "${token}"'),
-            template("evals", '        Parameter("batch"', f'        {WORD},\n        Parameter("batch"'),
-        ),
-        (hurts("arguments-changed", "evals"),),
-        accident="a placeholder that a scanner took for a key",
-    ),
-    Case(
-        "A key as the default of a parameter",
-        (
-            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--key=${api_key}"'),
-            template(
-                "evals",
-                '        Parameter("batch"',
-                '        Parameter("api_key", str, default="AIzaSyA1234567890abcdefghijklmnopqrstuv"),\n'
-                '        Parameter("batch"',
-            ),
-        ),
-        (stops("plain-secret", "evals"),),
-        may=("arguments-changed",),
-        accident="a key in a default",
-    ),
-    Case(
         "A secret is read under another name, and values that nobody has sent are refused",
         (
             template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
@@ -114,13 +60,6 @@ CASES = (
         accident="a token that code looked for under its old name",
     ),
     Case(
-        "The secret's value in use is destroyed",
-        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"), stops("resource-deleted", "hf-token-3")),
-        steps=deletes(VERSION_TYPE, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token"}),
-        world=BUSY,
-        accident="a rotated key that was still in use",
-    ),
-    Case(
         "The secret's value in use is disabled",
         names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
         may=("resource-changed",),
@@ -129,23 +68,6 @@ CASES = (
         ),
         world=BUSY,
         accident="a rotated key that was still in use",
-    ),
-    Case(
-        "Jobs may not read their secret any more",
-        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
-        may=("access-gone",),
-        steps=does(
-            grants(
-                "delete",
-                ON_SECRET,
-                THE_TRAINER,
-                "roles/secretmanager.secretAccessor",
-                project=PROJECT,
-                secretId="hf-token",
-            )
-        ),
-        world=BUSY,
-        accident="a grant removed that was thought unused",
     ),
     Case(
         "A secret is read at its newest version again, and by another template of the same account",
@@ -201,21 +123,6 @@ CASES = (
         accident="a key in a repository, since the secret could not be read",
     ),
     Case(
-        "A plain key is another one",
-        (template("evals", "jk-live-1", "jk-live-2"),),
-        (stops("plain-secret", "evals", "JUDGE_TOKEN_KEY"),),
-        given=(template("evals", ENV, 'env={"JUDGE_TOKEN_KEY": "jk-live-1"}'),),
-        may=("environment-changed",),
-        never=("jk-live",),
-        accident="a key published in a repository",
-    ),
-    Case(
-        "A job reads a secret less, without which it can't begin",
-        (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
-        (stops("secrets-changed", "evals", "JUDGE_KEY"),),
-        accident="a secret taken out before the code did without it",
-    ),
-    Case(
         "Names that are secrets themselves, of a variable, of a secret, of a label, of a choice, and of a file",
         (
             template("evals", ENV, f'env={{"REGION": "us-central1", "{HF_TOKEN}": "1"}}'),
@@ -232,13 +139,6 @@ CASES = (
             tells("bounds-widened", "case model=(hidden)", "(model=(hidden)) may be submitted"),
             hurts("code-changed", "digits", "`jobs/digits/(hidden).py`"),
         ),
-        never=("hf_0",),
-        accident="a key pasted where its name belongs",
-    ),
-    Case(
-        "A refusal repeats what somebody wrote in a number's place, a key",
-        (template("evals", "timeout_s=7200", f'timeout_s="{HF_TOKEN}"'),),
-        (stops("preview-failed", "", "timeout_s: '(hidden)' is not a whole number"),),
         never=("hf_0",),
         accident="a key pasted where its name belongs",
     ),
@@ -272,15 +172,5 @@ CASES = (
         may=("policy-advice",),
         never=("hf_0",),
         accident="a key in a compiled pipeline",
-    ),
-    Case(
-        "A key is one of a parameter's choices",
-        (template("evals", 'choices=("core", "full")', f'choices=("core", "full", "{HF_TOKEN}")'),),
-        (
-            stops("plain-secret", "evals parameter suite", "the choices of `suite`"),
-            tells("bounds-widened", "evals parameter suite"),
-        ),
-        never=("hf_0",),
-        accident="a key in a repository",
     ),
 )

@@ -42,70 +42,6 @@ CASES = (
         accident="a cluster given to whom used it most, and everybody's sessions with it",
     ),
     Case(
-        "The second of two clusters with sessions becomes a team's, and whoever names no team has none left",
-        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
-        (
-            stops(
-                *("sessions-limited", "workspace"),
-                "Sessions that don't count for teams `search` and `vision` may run nowhere instead of",
-            ),
-            hurts("cluster-team", "cluster cpu"),
-        ),
-        given=(
-            *SESSIONS,
-            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
-            stack(
-                POLICY,
-                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n"
-                f"    vision: {{ submitters: [group:vision@acme.example] }}\n{POLICY}",
-            ),
-            BENCH,
-        ),
-        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
-        accident="a warm machine that only two of five teams could have",
-    ),
-    Case(
-        "One of two clusters with sessions becomes a team's, and whoever names no team has the other",
-        (stack("group:vision@acme.example] }", "group:vision@acme.example], clusters: [cpu] }"),),
-        (
-            hurts(
-                *("sessions-limited", "workspace"),
-                "Sessions that don't count for team `vision` may run on bench/workers instead of on cpu/workers",
-            ),
-            hurts("cluster-team", "cluster cpu"),
-        ),
-        given=(
-            *SESSIONS,
-            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
-            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example] }} }}\n{POLICY}"),
-            BENCH,
-        ),
-        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
-    ),
-    Case(
-        "A new team gets the cluster of sessions, beside a group that submits nothing of the kind",
-        (
-            stack(
-                POLICY,
-                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
-            ),
-            stack(
-                "      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - group:vision@acme.example\n"
-            ),
-        ),
-        (
-            stops(
-                *("sessions-limited", "workspace"),
-                "Sessions that don't count for team `vision` may run nowhere instead of on cpu/workers",
-            ),
-            hurts("cluster-team", "cluster cpu"),
-            tells("submitter-added", "vision"),
-        ),
-        given=SESSIONS,
-        may=("cluster-team", "offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
-        accident="a course whose students met a closed door",
-    ),
-    Case(
         "A group that submits as another trainer comes, and no session ever counts for it",
         (
             stack(
@@ -116,20 +52,6 @@ CASES = (
         (stops("submitter-added", "interns"),),
         given=(*SESSIONS, trainer("group:vision@acme.example"), LORA_TUNES),
         never=("Sessions",),
-    ),
-    Case(
-        "The only group of a team with the cluster of sessions is exchanged",
-        (stack("group:vision@acme.example", "group:seeing@acme.example"),),
-        (stops("submitter-gone", "group:vision@acme.example"), tells("submitter-added", "group:seeing@acme.example")),
-        given=(
-            *SESSIONS,
-            stack(
-                POLICY,
-                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n" + POLICY,
-            ),
-        ),
-        may=("team-member",),
-        never=("Sessions", "can use pool"),
     ),
     Case(
         "The season of a team's cluster, the only one with sessions, begins later",
@@ -147,25 +69,6 @@ CASES = (
         ),
         may=ANYTHING_OF_CPU,
         accident="a course that began before its machines",
-    ),
-    Case(
-        "Sessions of one of two teams keep their machines for less time, and others had none before",
-        (stack("max: 8h, pools: [cpu/workers, bench/workers]", "max: 4h, pools: [cpu/workers]"),),
-        (
-            stops("sessions-limited", "vision", "may run nowhere instead of on bench/workers"),
-            hurts("sessions-limited", "search", "for up to 4 h instead of on cpu/workers for up to 8 h"),
-        ),
-        given=(
-            *SESSIONS,
-            BENCH,
-            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
-            stack(
-                POLICY,
-                "  slipway:teams:\n    search: { submitters: [group:search@acme.example], clusters: [cpu] }\n"
-                f"    vision: {{ submitters: [group:vision@acme.example], clusters: [bench] }}\n{POLICY}",
-            ),
-        ),
-        never=("nowhere instead of nowhere",),
     ),
     Case(
         "The cluster of sessions passes from one team to another",

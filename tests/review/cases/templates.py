@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.checkout import BASE
-from tests.review.edits import ADA, LATELY, LORA_TUNES, POLICY, SCRIPT, UPLOADING, UPLOADS, trainer
+from tests.review.edits import LATELY, UPLOADING, UPLOADS
 
 WIDE = '''"""wide: the search, on machines of its own."""
 
@@ -42,21 +42,6 @@ CASES = (
         may=("submitter-gone",),
         never=("is called `ingest` from now on",),
         world=BUSY,
-    ),
-    Case(
-        "Every template leaves the stack, whose pools are paid on",
-        (
-            stack(
-                "  slipway:templates:\n    - lora\n    - digits\n    - tune\n    - evals\n", "  slipway:templates: []\n"
-            ),
-        ),
-        (
-            *(hurts("template-gone", f"template {name}") for name in ("lora", "digits", "tune", "evals")),
-            stops("pool-unused", "h100/workers", "$202.28/h"),
-            stops("reservation-paid", "bought"),
-        ),
-        may=("pool-unused",),
-        accident="a list of defaults that a merge had emptied",
     ),
     Case(
         "A template gets another name, while its jobs run",
@@ -105,43 +90,11 @@ CASES = (
         never=("as a training pipeline are refused",),
     ),
     Case(
-        "A template is published that was not, and a team has larger machines for it",
-        (stack("    - tune\n", "    - tune\n    - evals\n"),),
-        (tells("template-added", "template evals", "a usual run (not of team vision) costs"),),
-        given=(
-            stack("    - evals\n", ""),
-            stack(
-                POLICY,
-                "  slipway:machines: { small: n1-standard-8 }\n"
-                f"  slipway:teams: {{ vision: {{ submitters: [{ADA}], machines: {{ small: n1-highmem-8 }} }} }}\n"
-                + POLICY,
-            ),
-            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
-        ),
-        world=BUSY,
-        may=("template-added",),
-    ),
-    Case(
-        "A template is published that only the trainer's submitters may run",
-        (stack("    - tune\n", "    - tune\n    - lora\n"),),
-        (tells("template-added", "template lora", "is new"),),
-        given=(stack("    - lora\n", ""), trainer("group:nlp@acme.example"), LORA_TUNES),
-        may=("template-added",),
-        never=("Submitters may",),
-    ),
-    Case(
         "A template that people use is not published any more",
         (stack("    - evals\n", ""),),
         (stops("template-gone", "template evals", "ben"),),
         world=LATELY,
         accident="a service taken down that somebody still used",
-    ),
-    Case(
-        "The only template for people's own commands is not published any more",
-        (stack("    - script\n", ""),),
-        (hurts("template-gone", "template script", "`slipway run` and new sessions are refused too"),),
-        given=SCRIPT,
-        accident="a class that found its sessions refused on the first day of term",
     ),
     Case(
         "A template that nobody used is not published any more",

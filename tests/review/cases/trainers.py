@@ -1,9 +1,7 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
-from dataclasses import replace
-
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
-from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, POLICY, TEAM, trainer
+from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does, updates
 from tests.slipway.reviewing.builders import step
 
@@ -15,25 +13,8 @@ QUEUED = World(
 )
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
-OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
-OTHERS = more("tune", 'inputs={"corpus": "gs://acme-corpora/wiki", "reports": "gs://acme-reports/tune"}')
 
 CASES = (
-    Case(
-        "A template runs as the account that everything runs as",
-        (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (
-            stops(
-                "account-changed",
-                "evals",
-                "evals@acme-ml",
-                "read secret `judge-key`",
-            ),
-        ),
-        never=("secretAccessor",),
-        world=QUEUED,
-        accident="an account shared by all",
-    ),
     Case(
         "A template runs as an account with more rights",
         (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
@@ -91,50 +72,6 @@ CASES = (
         accident="a token within the reach of code that had no business with it",
     ),
     Case(
-        "A template with inputs in buckets of others moves to the trainer that reads the token",
-        (more("tune", 'trainer="tuning"'),),
-        (
-            stops(
-                "account-changed",
-                "tune",
-                "they fail unless that may read and write what they need",
-                "their code may read secret `hf-token` from now on",
-            ),
-        ),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS),
-        never=("may also read",),
-        accident="a nightly run whose new account could not read its data",
-    ),
-    Case(
-        "The same, where the new account's jobs use both buckets already",
-        (more("tune", 'trainer="tuning"'),),
-        (hurts("account-changed", "tune", "their code may read secret `hf-token` from now on"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES, OTHERS, replace(OTHERS, file="templates/lora.py")),
-        never=("acme-corpora",),
-    ),
-    Case(
-        "A template with an account of its own moves to a new trainer of one person",
-        (trainer(ADA), template("evals", OWN, '    trainer="tuning",\n')),
-        (
-            stops(
-                "account-changed",
-                "evals",
-                f"`{TEAM}` and `{NIGHTLY}` may not submit `evals` any more, except",
-                "read secret `judge-key`",
-            ),
-            tells("trainer-added", "tuning", ADA),
-        ),
-        never=(f"`{ADA}` may not submit", "; list `"),
-    ),
-    Case(
-        "Another person may submit as the trainer, and so read the token",
-        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),),
-        (stops("trainer-access-added", TEAM, "hf-token"),),
-        given=(trainer(ADA), LORA_TUNES),
-        world=BUSY,
-        accident="a secret shared with those who were only to use it",
-    ),
-    Case(
         "Who may submit as that trainer becomes a team, and so submits as the trainer of all too",
         (
             stack(
@@ -145,14 +82,6 @@ CASES = (
         given=(trainer(BEN), LORA_TUNES),
         may=("submitter-added", "team-added"),
         never=("another trainer's templates read that",),
-    ),
-    Case(
-        "One who may submit as both loses the trainer",
-        (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
-        (stops("trainer-access-gone", ADA, "can't submit `lora` any more", "except through a listed group or domain"),),
-        given=(trainer(ADA, TEAM), LORA_TUNES),
-        world=BUSY,
-        accident="a person shut out of one job of many",
     ),
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
@@ -174,18 +103,6 @@ CASES = (
         accident="a person taken off one list of two",
     ),
     Case(
-        "Who submits as one trainer may submit as another, for one of their templates",
-        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
-        (stops("trainer-access-added", BEN, "slipway:trainers.tuning.submitters"),),
-        given=(
-            trainer(ADA),
-            LORA_TUNES,
-            stack(
-                "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
-            ),
-        ),
-    ),
-    Case(
         "A trainer that nobody could submit as opens to its first",
         (stack("      submitters: []\n", f"      submitters: [{ADA}]\n"),),
         (stops("trainer-access-added", ADA, "hf-token"),),
@@ -198,16 +115,6 @@ CASES = (
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
         (tells("trainer-access-gone", ADA, "can't submit `lora` any more, except through a listed group or domain"),),
         given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
-    ),
-    Case(
-        "A trainer gets another name and keeps its account",
-        (
-            stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
-            template("lora", 'trainer="tuning"', 'trainer="tuners"'),
-        ),
-        (tells("account-changed", "lora", "trainer `tuners` instead of trainer `tuning`"),),
-        given=(trainer(BEN), LORA_TUNES),
-        never=("Nothing new runs", "an account of its own"),
     ),
     Case(
         "A trainer gets another name, keeps its account, and has another member",
@@ -229,65 +136,6 @@ CASES = (
         "A trainer is declared that no template names yet",
         (trainer(ADA),),
         (tells("trainer-added", "tuning", "Templates that choose it"),),
-    ),
-    Case(
-        "The last who may submit as the trainer leaves it",
-        (stack(f"      submitters:\n        - {ADA}\n", "      submitters: []\n"),),
-        (stops("trainer-access-gone", ADA, "no person is left who can submit `lora`"),),
-        given=(trainer(ADA), LORA_TUNES),
-        accident="a person shut out of one job of many",
-    ),
-    Case(
-        "The last person who may submit as the trainer leaves it to a script",
-        (stack(f"        - {ADA}\n        - {NIGHTLY}\n", f"        - {NIGHTLY}\n"),),
-        (stops("trainer-access-gone", ADA, "no person is left who can submit `lora`"),),
-        given=(trainer(ADA, NIGHTLY), LORA_TUNES),
-    ),
-    Case(
-        "A team goes, whose members alone could submit as the trainer, beside a script",
-        (
-            stack(f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n", ""),
-            stack(f"        - {BEN}\n        - {NIGHTLY}\n", f"        - {NIGHTLY}\n"),
-        ),
-        (stops("submitter-gone", BEN, "no person is left who can submit `lora`"),),
-        given=(
-            trainer(BEN, NIGHTLY),
-            LORA_TUNES,
-            stack(POLICY, f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n{POLICY}"),
-        ),
-        accident="contractors that left templates which nobody could run by hand",
-    ),
-    Case(
-        "The trainer goes, and its template runs as the trainer of all again",
-        (
-            Edit("stacks/Pulumi.prod.yaml", trainer(ADA).new or "", "  slipway:policy:\n"),
-            template("lora", '    trainer="tuning",\n', ""),
-        ),
-        (
-            stops("account-changed", "lora", TEAM, "read secret `hf-token`"),
-            hurts("trainer-gone", "tuning", ADA),
-        ),
-        given=(trainer(ADA), LORA_TUNES),
-        may=("trainer-access-gone",),
-    ),
-    Case(
-        "A trainer's account is another one",
-        (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
-        (
-            stops(
-                "account-changed",
-                "trainer tuning",
-                TUNING,
-                "tuning-of-research@",
-                "where it may not read what they need",
-            ),
-        ),
-        given=(
-            trainer(TEAM, ADA, NIGHTLY),
-            LORA_TUNES,
-            stack("    trainer: trainer\n", "    trainer: trainer\n    notify: chat\n"),
-        ),
-        never=("`chat`", "first grant"),
     ),
     Case(
         "The engine makes the account of a trainer that is new",
@@ -321,27 +169,9 @@ CASES = (
         never=("did you mean",),
     ),
     Case(
-        "A trainer goes whose members may all submit as everybody",
-        (
-            Edit("stacks/Pulumi.prod.yaml", trainer(ADA, NIGHTLY).new or "", "  slipway:policy:\n"),
-            template("lora", '    trainer="tuning",\n', ""),
-        ),
-        (stops("account-changed", "lora", "hf-token"), hurts("trainer-gone", "tuning", ADA, NIGHTLY)),
-        given=(trainer(ADA, NIGHTLY), LORA_TUNES),
-        never=("if they are to submit the same",),
-        accident="jobs that read a token with an account that was to be rid of it",
-    ),
-    Case(
         "The account of a trainer that no template names is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
         (tells("account-changed", "trainer tuning", "tuning-of-research@"),),
         given=(trainer(ADA),),
-    ),
-    Case(
-        "A template returns to the trainer of all, which reads its secret already",
-        (template("tune", '    trainer="tuning",\n', ""),),
-        (hurts("account-changed", "tune", TEAM, NIGHTLY),),
-        given=(trainer(ADA), more("tune", 'trainer="tuning"', 'secrets={"HF_TOKEN": "hf-token"}')),
-        never=("they fail", "they read no secret", "a grant on"),
     ),
 )

@@ -3,84 +3,16 @@
 from tests.review.case import LARGE, QUIET, Case, World, h100, hurts, more, stack, stops, tells, template
 from tests.review.edits import (
     DEMAND_TEAM,
-    GPUS,
-    HANDED_ON,
     MONEY,
     OFFERS,
     PARALLEL,
     POLICY,
     STUDIED,
     TEAMS,
-    WITH_BOTH,
     ago,
-    counts,
 )
 
-BOUGHT = "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
-
 CASES = (
-    Case(
-        "The first machine becomes one for which there is no quota on Spot",
-        (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
-        (hurts("offer-unavailable", "lora spot", "can't use Spot with `a2-highgpu-1g` any more"),),
-        may=("offer-unavailable", "machines-changed", "run-cost", "quota-short-for-offers", "offer-gone"),
-        given=WITH_BOTH,
-        world=World(limits={"preemptible_nvidia_h100_gpus": 0}),
-        never=("with `a3-highgpu-1g` any more",),
-        accident="a newer GPU chosen without its quota",
-    ),
-    Case(
-        "The stack file lists a reservation no more that a template names",
-        (stack(BOUGHT, BOUGHT.replace("bought", "other")),),
-        (
-            stops("offer-unavailable", "lora", "lists no such reservation"),
-            stops("reservation-paid", "bought"),
-        ),
-        never=("from reservation",),
-    ),
-    Case(
-        "A team's cluster is another team's, and its templates count for it by their label, whoever submits them",
-        HANDED_ON,
-        (
-            stops("no-offer-left", "tune", "cluster `cpu` takes jobs of team `demand` alone"),
-            hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
-        ),
-        given=(*TEAMS, counts("tune", "search"), counts("digits", "search")),
-        may=("run-cost", "pool-unused"),
-        never=("still may", "teams.demand.submitters", "wait beside", "without it", "list one that stays"),
-        accident="machines that a team had counted on, and paid for nobody",
-    ),
-    Case(
-        "A template gets a label whose team may not use the cluster that it had",
-        (counts("digits", "demand"),),
-        (hurts("offer-unavailable", "digits", "cluster `cpu` takes jobs of team `search` alone"),),
-        given=TEAMS,
-        may=("run-cost", "pool-unused"),
-        accident="a label that was meant for the bill",
-    ),
-    Case(
-        "Other machines fit a team's cluster alone, and everybody's no more",
-        (stack("{ small: n1-standard-8 }", "{ small: n1-highmem-16 }"),),
-        (
-            hurts("offer-gone", "digits", "instead of `cpu`: ", "can't: the next way costs"),
-            hurts("machines-changed", "digits"),
-        ),
-        given=(
-            stack(POLICY, "  slipway:machines: { small: n1-standard-8 }\n" + POLICY),
-            *TEAMS,
-            stack("clusters: [cpu]", "clusters: [bench]"),
-            stack(
-                "    cpu:\n      displayName",
-                "    bench:\n      pools:\n"
-                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
-                "        workers: { machine: n1-highmem-16, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 4 }\n"
-                "    cpu:\n      displayName",
-            ),
-            template("digits", '"n1-standard-8"', '"small"'),
-        ),
-        may=("run-cost", "pool-unused"),
-        accident="jobs that had a pool until another team's machines fitted better",
-    ),
     Case(
         "A team's own machine fits no pool, and there is no quota for it elsewhere",
         (stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, machines: {{ small: n1-highmem-16 }} }}"),),
@@ -115,17 +47,6 @@ CASES = (
         world=World(limits={"cpus": 4}),
     ),
     Case(
-        "Jobs on machines of their own share the quota of a pool that may take all of it",
-        (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
-        (
-            hurts("offer-unavailable", "lora spot", "there is too little quota for it"),
-            hurts("offer-unavailable", "lora flex-start", "the next way costs $12.68/h on demand"),
-            hurts("machines-changed", "lora", "a3-highgpu-1g"),
-        ),
-        may=("run-cost",),
-        world=World(limits={GPUS: 32, "preemptible_nvidia_h100_gpus": 0}),
-    ),
-    Case(
         "The on-demand machines that jobs fall back to have no quota",
         (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
         (hurts("offer-unavailable", "lora", "on-demand", "quota"), hurts("machines-changed", "lora", "a2-highgpu-8g")),
@@ -146,23 +67,6 @@ CASES = (
             hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
         ),
         may=(*MONEY, *OFFERS, "season-changed"),
-    ),
-    Case(
-        "A cluster's last day becomes one that has passed, and a template has no other way to run",
-        (stack("until: 2027-01-20", "until: 2026-11-20"),),
-        (
-            stops("no-offer-left", "tune", "can't run"),
-            hurts("cluster-deleted", "cpu", "nobody can submit to it"),
-            hurts("offer-unavailable", "digits", "the next way costs $0.99/h on Spot"),
-            tells("cluster-deleted", "cpu", "until", "2026-11-20"),
-        ),
-        may=(*MONEY, *OFFERS),
-        given=(
-            stack(
-                "      displayName: cpu of research\n", "      displayName: cpu of research\n      until: 2027-01-20\n"
-            ),
-        ),
-        never=("for now", "from 2026-11-20", "for the time without"),
     ),
     Case(
         "A season ended yesterday, as was announced, with a job on the cluster",
