@@ -422,14 +422,15 @@ def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> N
 def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
     """Return the error of what another stack made, which `pulumi state move` moved into the state of this one."""
     forget = [forgetting(origin.stack, urn) for urn in sorted(urns) or ["URN"]]
+    owning = words_of(owner)
     return ConfigError(
-        f"{subject} belongs to {words_of(owner)}, so nothing was changed",
-        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {words_of(owner)}",
+        f"{subject} belongs to {owning}, so nothing was changed",
+        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {owning}",
         fix="\n".join(
             (
                 "remove it from the state, which deletes nothing:",
                 *forget,
-                f"then deploy {words_of(owner)}, which takes it over again",
+                f"then deploy {owning}, which takes it over again",
             )
         ),
     )

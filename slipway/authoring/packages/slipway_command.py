@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
+from slipway.authoring.packages.slipway_files import written_by
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_notify import LastLine
 from slipway.authoring.packages.slipway_results import say
@@ -40,7 +41,14 @@ class Command:
         folder: Path | None = None,
         *,
         copied: bool = False,
+        output: Path | None = None,
     ) -> None:
+        self.output = output
+        #: The files of the output that each process had open for writing when it was last seen.
+        self.writers: dict[int, set[str]] = {}
+        self.sees_writers = True
+        #: How each process has ended that was waited for, as os.waitpid has it.
+        self.ends: dict[int, int] = {}
         # No lock, which a second signal would wait for within the first.
         self.noticed, self.stopped, self.look, self.group = False, False, look, 0
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,8 +67,17 @@ class Command:
         if self.group:
             if first:
                 self.look()
+                self.see_writers()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.group, signal.SIGTERM)
+
+    def see_writers(self) -> None:
+        """Record which files of the output the command's processes have open for writing."""
+        seen = written_by(self.group, self.output) if self.output else None
+        if seen is None:
+            self.sees_writers = False
+        else:
+            self.writers.update(seen)
 
     def stop(self) -> None:
         """End it for another attempt."""
@@ -93,12 +110,21 @@ class Command:
         have it."""
         code = self.process.wait()
         until = time.monotonic() + LAST_WORDS_S
-        ends: list[int] = []
-        while self.noticed and not gone(self.process.pid, ends) and time.monotonic() < until:
+        self.ends[self.process.pid] = -code if code < 0 else 0
+        while self.noticed and not gone(self.process.pid, self.ends) and time.monotonic() < until:
+            self.see_writers()
             time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
         if code >= 0:
             return code, code in KILLED
-        return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
+        others = [status for process, status in self.ends.items() if process != self.process.pid]
+        return 128 - code, not others or any(os.WIFSIGNALED(status) for status in others)
+
+    def suspects(self) -> set[str] | None:
+        """Return the files of the output that a killed process had open for writing; None if that is unknown."""
+        killed = [process for process, status in self.ends.items() if os.WIFSIGNALED(status)]
+        if not self.noticed or not self.sees_writers or any(process not in self.writers for process in killed):
+            return None
+        return {name for process in killed for name in self.writers[process]}
 
 
 def adopt() -> None:
@@ -109,14 +135,14 @@ def adopt() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def gone(group: int, ends: list[int]) -> bool:
-    """Tell whether no process of a group is left; `ends` is given the status of each that ended here."""
+def gone(group: int, ends: dict[int, int]) -> bool:
+    """Return whether no process of a group is left; put the status of each that ended here into `ends`."""
     with contextlib.suppress(ChildProcessError):
         while True:
             process, status = os.waitpid(-group, os.WNOHANG)
             if not process:
                 break
-            ends.append(status)
+            ends[process] = status
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):

@@ -54,6 +54,36 @@ def closed(file: IO[bytes]) -> bool:
     return True
 
 
+def written_by(group: int, folder: Path) -> dict[int, set[str]] | None:
+    """Return the files of a folder, by their paths there, that each process of a group has open for writing; None where
+    no process is seen (other systems than Linux)."""
+    if not Path(PROCESSES, "self").exists():
+        return None
+    writers: dict[int, set[str]] = {}
+    for process in Path(PROCESSES).glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # a process of somebody else, or one that has ended
+            if os.getpgid(int(process.name)) == group:
+                writers[int(process.name)] = _written(process, os.path.realpath(folder))
+    return writers
+
+
+def _written(process: Path, folder: str) -> set[str]:
+    names = set()
+    for entry in (process / "fd").iterdir():
+        target = os.readlink(entry)  # noqa: PTH115
+        if target.startswith(f"{folder}/") and not _only_read(process, entry.name):
+            names.add(target[len(folder) + 1 :])
+    return names
+
+
+def _flags(process: Path, number: str) -> int:
+    return int(re.findall(r"^flags:\s*(\d+)", (process / "fdinfo" / number).read_text(), re.M)[0], 8)
+
+
+def _only_read(process: Path, number: str) -> bool:
+    return _flags(process, number) & os.O_ACCMODE == os.O_RDONLY
+
+
 def opened(path: Path) -> str:
     """Return how a file is open for writing: `write`, `append`, or empty where no process is seen (Linux)."""
     real, modes = os.path.realpath(path), set()
@@ -61,7 +91,7 @@ def opened(path: Path) -> str:
         with contextlib.suppress(OSError):  # a process of somebody else, or one that has ended
             if os.readlink(entry) == real:  # noqa: PTH115
                 process, _, number = entry.rpartition("/fd/")
-                flags = int(re.findall(r"^flags:\s*(\d+)", Path(process, "fdinfo", number).read_text(), re.M)[0], 8)
+                flags = _flags(Path(process), number)
                 if flags & os.O_ACCMODE != os.O_RDONLY:
                     modes.add("append" if flags & os.O_APPEND else "write")
     return max(modes, default="")

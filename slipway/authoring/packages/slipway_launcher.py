@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
+from slipway.authoring.packages.slipway_beside import Beside
 from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
@@ -215,12 +216,14 @@ def run(start: Start) -> int:
             if data := variables.get("SLIPWAY_INPUT_DATA"):
                 variables["SLIPWAY_DATA"] = data
         before: Command | None = None
+        beside = Beside(folder)
         idle = Idleness.asked_for(environ)
         while True:
             command = started(words, variables, results, folder, copied=bool(tells.asks))
             if before and before.noticed:
                 command.forward()
             code = followed(command, results, attempts, idle, start.room, told=script)
+            beside.report()
             tells.noticed, tells.lines = command.noticed, command.errors
             if start.room and start.room.left():
                 if replica(environ) == CHIEF and tells.asks:
@@ -279,7 +282,7 @@ def started(
 ) -> Command:
     """The running command. Raises RefusedError."""
     try:
-        return Command(list(words), variables, results.look, folder, copied=copied)
+        return Command(list(words), variables, results.look, folder, copied=copied, output=results.folder)
     except OSError as error:
         shells = (
             "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
@@ -302,6 +305,7 @@ def followed(
         watchers.append(threading.Thread(target=room.watch, args=(command, over), daemon=True))
         watchers[-1].start()
     code, killed = command.wait()
+    results.suspects = command.suspects()
     over.set()
     for each in watchers:
         each.join()
@@ -351,7 +355,7 @@ def watch(
         due = now + max(every, now - began)  # What takes long to keep is kept half of the time at most.
         for name, (since, why) in results.unkept.items():
             if now - since > RESTS_S:
-                results.tell(f"not kept for a while: {name}: {why}")
+                results.say_once(f"not kept for a while: {name}: {why}")
 
 
 def begin(start: Start) -> int:

@@ -296,7 +296,7 @@ class Session:
         """End what a command left behind: it would hold the machine's memory."""
         until = time.monotonic() + LAST_WORDS_S
         self.signal(signal.SIGTERM)
-        while not gone(self.group, []) and time.monotonic() < until:
+        while not gone(self.group, {}) and time.monotonic() < until:
             time.sleep(0.05)
         self.signal(signal.SIGKILL)
         self.group = 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import random
+import re
 import threading
 import time
 import urllib.parse
@@ -18,11 +21,18 @@ from slipway.authoring.packages.slipway_http import TRIES, StorageError, call, p
 ROLE = "give the job's service account roles/storage.objectUser on that bucket, then submit again"
 # An object's metadata: who kept it, the file's time in ns, and what is special about it.
 REPLICA, WRITTEN, STATE = "slipway-replica", "slipway-written", "slipway-state"
+# The metadata of an object whose file has a name that no object can have: that name, percent-encoded.
+NAME = "slipway-name"
+# The metadata of an object that is a link to a folder: where it leads, percent-encoded.
+LINK = "slipway-link"
 PARTIAL = "partial"  # The state of a half, which stands beside the whole version and is never fetched.
+APART = ".slipway"  # The folder of objects that are no files of the job.
 BLOCK = 1 << 20
 PART = 32 * BLOCK  # What is fetched of an object at once.
 AT_ONCE = 16
 LONGEST = 255  # The bytes of a file's name.
+LONGEST_OBJECT = 700  # The bytes of an object's name are at most 1,024, with the folder before it.
+NOT_IN_OBJECTS = re.compile(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]|^\.well-known/acme-challenge/")
 TOKEN_S = 60.0  # The metadata server gives a token that lasts for five minutes at least.
 LISTED = "items(name,size,generation,contentEncoding,metadata),nextPageToken"
 
@@ -51,12 +61,31 @@ def split(uri: str) -> tuple[str, str]:
     return bucket, name.rstrip("/")
 
 
+def object_name(path: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a file's object below its folder, and the metadata that record the file's path if the name
+    differs from it."""
+    encoded = urllib.parse.quote(os.fsencode(path))
+    odd = NOT_IN_OBJECTS.search(path) is not None
+    if not odd and len(os.fsencode(path)) <= LONGEST_OBJECT:
+        return path, {}
+    name = encoded
+    if len(name) > LONGEST_OBJECT:
+        name = f"{name[:LONGEST_OBJECT]}~{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+    return name, {NAME: encoded}
+
+
+def path_of(entry: Any, name: str) -> str:
+    """Return the path of the file that an object holds, by default its `name`."""
+    encoded = None if name.startswith(f"{APART}/") else entry.get("metadata", {}).get(NAME)
+    return name if encoded is None else os.fsdecode(urllib.parse.unquote_to_bytes(encoded))
+
+
 def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
     """Return objects of `uri` by the path of each in a folder. Raises StorageError."""
     found: dict[str, Any] = {}
     bucket, name = split(uri)
     for entry in entries:
-        inner = entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2]
+        inner = path_of(entry, entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2])
         words = inner.split("/")
         taken = [above for above in ("/".join(words[: end + 1]) for end in range(len(words))) if above in found]
         long = any(len(os.fsencode(word)) > LONGEST for word in words)
@@ -87,6 +116,24 @@ def written(place: Path, start: int, count: int) -> Callable[[Any], None]:
             raise OSError(f"{came} of {count} bytes came")
 
     return take
+
+
+def at_once(act: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
+    """Return what `act` returns for each name, called for several at the same time. The first problem ends it and is
+    raised."""
+    failed = threading.Event()
+
+    def guarded(name: str) -> Any:
+        if failed.is_set():
+            return None
+        try:
+            return act(name)
+        except BaseException:
+            failed.set()
+            raise
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return [done.result() for done in [threads.submit(guarded, name) for name in names]]
 
 
 class Body:
@@ -171,11 +218,13 @@ class Storage:
         entries = self.listed(*split(uri))
         return by_path(uri, (each for each in entries if replica in ("", each.get("metadata", {}).get(REPLICA))))
 
-    def fetch(self, uri: str, folder: Path, replica: str = "") -> dict[str, Any]:
-        """Put what is `found` into the folder, but no halves; return all. When something is replaced meanwhile, all is
-        looked for again. Raises OSError for the disk's."""
+    def fetch(
+        self, uri: str, folder: Path, replica: str = "", view: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    ) -> dict[str, Any]:
+        """Put what is `found` into the folder, as `view` sees it and without halves; return all. If an object is
+        replaced meanwhile, start over. Raises OSError for the disk's."""
         for attempt in range(TRIES):
-            found = self.found(uri, replica)
+            found = view(self.found(uri, replica))
             whole = {inner: entry for inner, entry in found.items() if state(entry) != PARTIAL}
             try:
                 self.bring(whole, folder)
@@ -257,12 +306,28 @@ class Storage:
         path = f"/upload/storage/v1/b/{quoted(bucket)}/o?uploadType=multipart"
         self.send("POST", path, lambda answer: answer.read(), lambda: body(name), sleep)
 
-    def copy(self, uri: str, to: str, metadata: Mapping[str, str], sleep: Callable[[float], None]) -> bool:
-        """Copy an object within its bucket, where no byte leaves the service; tell whether it was there."""
+    def write(self, uri: str, content: bytes, metadata: Mapping[str, str], sleep: Callable[[float], None]) -> None:
+        """Create or replace a small object."""
+
+        def body(name: str) -> Body:
+            return Body(name, metadata, io.BytesIO(content), len(content), lambda: None)
+
+        self.keep(uri, body, sleep)
+
+    def read(self, uri: str, sleep: Callable[[float], None] = time.sleep) -> str:
+        """Return the text of a small object."""
+        bucket, name = split(uri)
+        path = f"/storage/v1/b/{quoted(bucket)}/o/{quoted(name)}?alt=media"
+        return str(self.send("GET", path, text, sleep=sleep))
+
+    def copy(self, uri: str, to: str, metadata: Mapping[str, str] | None, sleep: Callable[[float], None]) -> bool:
+        """Copy an object within its bucket, where no byte leaves the service; return whether it exists. Without
+        `metadata` the copy has those of the object."""
         (bucket, name), (_, other) = split(uri), split(to)
         home = f"/b/{quoted(bucket)}/o/"
         path = step = f"/storage/v1{home}{quoted(name)}/rewriteTo{home}{quoted(other)}"
-        body, kind = json.dumps({"metadata": metadata}).encode(), {"Content-Type": "application/json"}
+        body = b"" if metadata is None else json.dumps({"metadata": metadata}).encode()
+        kind = {"Content-Type": "application/json"}
         try:
             while step:  # Of a large one each call may copy a part.
                 said = self.send("POST", step, json.load, lambda: body, sleep, kind)

@@ -31,8 +31,21 @@ _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _SHOWN = 3
 _PARTS = (
-    *("attempts", "command", "exchange", "files", "growing", "http", "hub", "idle", "index", "inputs", "launcher"),
-    *("notify", "output", "placed", "race", "results", "round", "session", "storage", "warm", "yield"),
+    *(
+        "attempts",
+        "beside",
+        "command",
+        "exchange",
+        "files",
+        "growing",
+        "http",
+        "hub",
+        "idle",
+        "index",
+        "inputs",
+        "launcher",
+    ),
+    *("notify", "output", "pass", "placed", "race", "results", "round", "session", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""

@@ -48,6 +48,26 @@ print("ready", flush=True)
 while True:  # A signal just before one long sleep would be handled after it.
     time.sleep(0.1)
 """
+SAVES = """
+import os, pathlib, signal, sys, time
+output = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+def save(*_):
+    (output / "checkpoint").write_text("at the notice")
+    sys.exit(3)
+(output / "checkpoint").write_text("of before")
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+while True:
+    time.sleep(0.1)
+"""
+HALF = """
+import os, pathlib, time
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "half").open("wb")
+file.write(b"half of ")
+file.flush()
+print("ready", flush=True)
+time.sleep(600)
+"""
 READS = """
 import os, pathlib
 place = pathlib.Path(os.environ["SLIPWAY_DATA"])
@@ -206,6 +226,24 @@ def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica) -
     assert "ended with 3; files kept: 3" in out
 
 
+BESIDE = """
+from pathlib import Path
+for name in ("lightning_logs/version_0/a.ckpt", "wandb/run", "__pycache__/x.pyc", "notes.txt"):
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_bytes(b"x" * 50_000)
+"""
+
+
+def test_results_beside_the_code_are_listed_with_their_size_and_what_keeps_them(replica: Replica) -> None:
+    replica.install({"beside.py": BESIDE, "train.py": SHOWS})
+    code, out, _ = replica.run("python beside.py")
+    assert code == 0
+    assert "not kept, as it is not in $SLIPWAY_OUTPUT: 3 files, 150 kB beside the code: " in out
+    assert "lightning_logs/ (1 file, 50 kB), notes.txt (1 file, 50 kB), wandb/ (1 file, 50 kB)" in out
+    assert 'fix: Trainer(default_root_dir=os.environ["SLIPWAY_OUTPUT"])' in out
+    assert "beside the code" not in replica.run("python train.py")[1]
+
+
 def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
     code, _, _ = replica.run("sh -c 'cd $SLIPWAY_OUTPUT; echo x > x; touch -d @1 x; kill -KILL $$'")
     assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}
@@ -219,6 +257,32 @@ def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: R
     process.communicate()
     assert process.returncode in (5, 128 + signal.SIGTERM)
     assert replica.kept() == {"saved": b"at the notice"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'python save.py 2>&1 | tee $SLIPWAY_OUTPUT/log >&2; true'",
+        "sh -c 'sleep 600 & python save.py >&2'",
+        "bash -c 'python half.py & python save.py >&2'",
+    ],
+)
+def test_what_python_saves_at_a_notice_is_whole_whichever_helper_the_notice_kills(
+    replica: Replica, command: str
+) -> None:  # X5
+    replica.install({"save.py": SAVES, "half.py": HALF})
+    process = replica.start(command)
+    assert process.stderr is not None and process.stdout is not None
+    if "half.py" in command:
+        assert any(line == "ready\n" for line in process.stdout)
+    assert any(line == "ready\n" for line in process.stderr)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    kept = replica.kept()
+    for log in ("log", "log.partial"):  # It was cut where the notice ended `tee`.
+        kept.pop(log, None)
+    halves = {"half.partial": b"half of "} if "half.py" in command else {}
+    assert kept == {"checkpoint": b"at the notice", **halves}
 
 
 def test_data_are_fetched_before_it_starts_and_without_them_it_does_not(replica: Replica) -> None:
@@ -248,7 +312,7 @@ def test_a_restart_that_finds_nothing_says_so_and_a_later_replica_is_none(replic
 
 
 def test_what_can_not_be_kept_hides_no_failure_of_its_own(replica: Replica) -> None:
-    replica.server.handler.faults = [None, None, *[403] * 20]
+    replica.server.handler.faults = [None, None, None, *[403] * 20]
     ended, _, err = replica.run("python write.py 3")
     assert ended == 3 and "not all" in err
 

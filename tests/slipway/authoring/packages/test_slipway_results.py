@@ -1,4 +1,4 @@
-"""What a job writes to `$SLIPWAY_OUTPUT` is kept: the newest, in the order of their writing, whoever is killed. # X3
+"""What a job writes to `$SLIPWAY_OUTPUT` is kept, as the disk had it, whoever is killed. # X3
 
 Against the storage of the local cloud, with real files.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -49,17 +51,52 @@ def test_what_code_deletes_goes_and_what_is_gone_for_a_moment_stays(machine: Mac
     assert machine.kept == {"replaced": b"again"}
 
 
-def test_files_are_kept_in_the_order_of_their_writing(machine: Machine) -> None:
-    """So that one which names another is never there before that."""
-    results = machine.results()
-    for seconds, name in enumerate(("latest", "weights/2", "weights/10", "a")):
-        path = results.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(name)
-        age(path, 100 * seconds)
+def test_many_files_are_sent_at_the_same_time(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, keep = machine.results(), Storage.keep
+    for number in range(40):
+        (results.folder / f"{number}.png").write_text("x")
+    together = threading.Barrier(16, timeout=60)
+    waiting = iter(range(32))
+
+    def kept(*words: Any) -> None:
+        if next(waiting, None) is not None:
+            together.wait()  # Raises if fewer than that are sent at the same time.
+        keep(*words)
+
+    monkeypatch.setattr(Storage, "keep", kept)
+    monkeypatch.setattr(results.pass_, "begin", lambda *_: None)
     results.keep()
-    order = machine.generations
-    assert sorted(order, key=order.__getitem__) == ["a", "weights/10", "weights/2", "latest"]
+    assert len(machine.kept) == 40
+
+
+def test_what_code_renames_and_deletes_just_before_its_end_is_no_result(machine: Machine) -> None:
+    results = machine.results()
+    for name in ("model.pt.tmp", "cache/a.bin"):
+        (results.folder / name).parent.mkdir(exist_ok=True)
+        (results.folder / name).write_text(name)
+    results.keep()
+    (results.folder / "model.pt.tmp").replace(results.folder / "model.pt")
+    shutil.rmtree(results.folder / "cache")
+    results.keep(ended=True)
+    assert machine.kept == {"model.pt": b"model.pt.tmp"}
+
+
+def test_what_is_deleted_is_sent_anew_when_it_is_written_again(machine: Machine) -> None:
+    """Whatever the trouble was in between."""
+    results = machine.results()
+    path = results.folder / "x"
+    path.write_text("first")
+    results.keep()
+    path.unlink()
+    results.keep()
+    machine.server.handler.faults = [None, 403]
+    with pytest.raises(StorageError, match="HTTP 403"):
+        results.keep()
+    path.write_text("second")
+    results.keep()
+    assert machine.kept == {"x": b"second"}
+    again = machine.results()
+    assert again.restore() == ["x"]
 
 
 def test_another_machine_finds_what_was_kept_as_old_as_it_was_and_nothing_else(machine: Machine) -> None:
@@ -130,7 +167,9 @@ def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
     assert {path.name: path.read_text() for path in again.folder.iterdir()} == {"checkpoint": "another"}
 
 
-def test_a_link_is_kept_as_what_it_leads_to(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_to_a_file_is_kept_as_the_file_and_one_to_a_folder_as_a_link(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = machine.results()
     (results.folder / "checkpoint-1").mkdir()
     (results.folder / "checkpoint-1" / "model").write_text("1")
@@ -138,20 +177,39 @@ def test_a_link_is_kept_as_what_it_leads_to(machine: Machine, capsys: pytest.Cap
     (results.folder / "nowhere").symlink_to("gone")
     (results.folder / "newest").symlink_to("checkpoint-1")
     (results.folder / "around").symlink_to(".")
+    (results.folder / "absolute").symlink_to(results.folder / "checkpoint-1")
+    (results.folder / "elsewhere").symlink_to("/")
     results.keep()
     results.keep()
-    assert machine.kept == {"checkpoint-1/model": b"1", "last": b"1"}
+    links = dict.fromkeys(("newest", "around", "absolute"), b"")
+    assert machine.kept == {"checkpoint-1/model": b"1", "last": b"1", **links}
     said = capsys.readouterr().out
-    assert said.count("newest leads to a folder") == 1 and "nowhere" not in said
+    assert said.count("elsewhere leads to a folder elsewhere") == 1 and "nowhere" not in said
+    again = machine.results()
+    again.restore()
+    assert {name: str((again.folder / name).readlink()) for name in links} == {
+        "newest": "checkpoint-1",
+        "around": ".",
+        "absolute": "checkpoint-1",
+    }
+    before = machine.generations
+    again.keep()
+    assert machine.generations == before, "nothing is sent back"
 
 
-def test_a_name_that_no_object_can_have_keeps_nothing_else_from_being_kept(machine: Machine) -> None:
+def test_a_file_with_a_name_that_no_object_can_have_is_kept_under_another_and_restored(machine: Machine) -> None:
     results = machine.results()
-    for name in (os.fsdecode(b"\xff"), "two\nlines", "größe 1 ☃ %2F?#"):
-        (results.folder / name).write_text("x")
+    long = "/".join("d" * 250 for _ in range(4))
+    names = [os.fsdecode(b"\xff"), "two\nlines", "größe 1 ☃ %2F?#", f"{long}/1", f"{long}/2"]
+    (results.folder / long).mkdir(parents=True)
+    for name in names:
+        (results.folder / name).write_bytes(os.fsencode(name)[-1:])
     results.keep()
-    assert machine.kept == {"größe 1 ☃ %2F?#": b"x"}
-    assert ["HTTP 400" in why for _, why in results.unkept.values()] == [True, True]
+    assert not results.unkept
+    assert {"%FF", "two%0Alines", "größe 1 ☃ %2F?#"} < machine.kept.keys()
+    again = machine.results()
+    assert again.restore() == sorted(names)
+    assert [(again.folder / name).read_bytes() for name in names] == [os.fsencode(name)[-1:] for name in names]
 
 
 def test_a_disk_without_room_for_copies_is_said_and_files_are_kept_all_the_same(

@@ -1,0 +1,205 @@
+"""A restart finds an output that the job's disk had at one moment, whenever its machine is lost. # X3
+
+Code saves checkpoints in the ways that frameworks have; the machine is lost before each request that keeps them.
+Against the storage of the local cloud, with real files.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.authoring.packages.slipway_results import Results
+
+from .conftest import Machine
+
+Step = Callable[[Path], object]
+State = dict[str, str]
+
+
+class LostError(BaseException):
+    """The machine is gone."""
+
+
+def write(name: str, text: str) -> Step:
+    def step(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+    return step
+
+
+def append(name: str, text: str) -> Step:
+    def step(folder: Path) -> None:
+        with (folder / name).open("a") as file:
+            file.write(text)
+
+    return step
+
+
+def replace(old: str, new: str) -> Step:
+    return lambda folder: (folder / old).replace(folder / new)
+
+
+def remove(name: str) -> Step:
+    return lambda folder: (folder / name).unlink()
+
+
+def remove_folder(name: str) -> Step:
+    return lambda folder: shutil.rmtree(folder / name)
+
+
+def link(name: str, target: str) -> Step:
+    def step(folder: Path) -> None:
+        (folder / "link.new").symlink_to(target)
+        (folder / "link.new").replace(folder / name)
+
+    return step
+
+
+def renamed_folders() -> Iterator[Step]:
+    """As the Trainer of Transformers saves, with the last two kept."""
+    for number in range(1, 5):
+        for name in ("model", "optimizer", "state"):
+            yield write(f"tmp-{number}/{name}", f"{name} of {'I' * number}")
+        yield replace(f"tmp-{number}", f"checkpoint-{number}")
+        yield write("latest", f"checkpoint-{'I' * number}")
+        if number > 2:
+            yield remove_folder(f"checkpoint-{number - 2}")
+
+
+def swapped_folder() -> Iterator[Step]:
+    for number in range(1, 4):
+        for name in ("model", "optimizer"):
+            yield write(f"next/{name}", f"{name} of {'I' * number}")
+        if number > 1:
+            yield replace("last", "before")
+        yield replace("next", "last")
+        if number > 1:
+            yield remove_folder("before")
+
+
+def replaced_files() -> Iterator[Step]:
+    """As docs/own-code.md saves, and a pointer that is written after what it names."""
+    for number in range(1, 5):
+        yield write("model.new", f"model of {'I' * number}")
+        yield replace("model.new", f"model-{number}")
+        yield write("latest.new", f"model-{'I' * number}")
+        yield replace("latest.new", "latest")
+        yield append("log.txt", f"epoch {number}\n")
+        if number > 1:
+            yield remove(f"model-{number - 1}")
+
+
+def linked_folders() -> Iterator[Step]:
+    for number in range(1, 4):
+        for name in ("model", "optimizer"):
+            yield write(f"checkpoint-{number}/{name}", f"{name} of {'I' * number}")
+        yield link("last", f"checkpoint-{number}")
+        if number > 1:
+            yield remove_folder(f"checkpoint-{number - 1}")
+
+
+def many_files() -> Iterator[Step]:
+    yield from (write(f"samples/{number}.txt", "x" * number) for number in range(1, 20))
+    yield replace("samples", "done")
+
+
+STYLES = {
+    style.__name__: style for style in (renamed_folders, swapped_folder, replaced_files, linked_folders, many_files)
+}
+
+
+def state_of(folder: Path) -> State:
+    """Return the content of each file, and where each link leads."""
+    state = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            state[name] = f"link to {path.readlink()}"
+        elif path.is_file():
+            state[name] = path.read_text()
+    return state
+
+
+TRANSIENT = ("tmp-", "next/", "before/", "model.new", "latest.new", "link.new", "samples/")
+
+
+def was_there(found: State, states: Sequence[State]) -> bool:
+    """Return whether the disk had a state, but for files that code deleted afterwards: they may stay for a while."""
+    return any(
+        now.items() <= found.items() and all(deleted(name, found[name], states[:index]) for name in found.keys() - now)
+        for index, now in enumerate(states)
+    )
+
+
+def deleted(name: str, content: str, states: Sequence[State]) -> bool:
+    """Return whether a file was part of an earlier state, under a name that it kept."""
+    return not name.startswith(TRANSIENT) and any(state.get(name) == content for state in states)
+
+
+class Job:
+    """Code that takes a step before every second request of its machine, which is lost at one of them."""
+
+    def __init__(self, results: Results, steps: Iterator[Step], lost_at: int) -> None:
+        self.results, self.steps, self.lost_at = results, steps, lost_at
+        self.requests = 0
+        self.states: list[State] = [{}]
+        self.lock = threading.Lock()
+        self.send = results.storage.send
+        self.running = True
+        results.storage.send = self.request  # type: ignore[method-assign]
+
+    def request(self, *args: Any, **more: Any) -> Any:
+        with self.lock:
+            self.requests += 1
+            if self.requests >= self.lost_at:
+                raise LostError
+            if self.requests % 2 == 0:
+                self.step()
+        return self.send(*args, **more)
+
+    def step(self) -> None:
+        step = next(self.steps, None)
+        if step is None:
+            self.running = False
+            return
+        step(self.results.folder)
+        self.states.append(state_of(self.results.folder))
+
+    def run(self) -> bool:
+        """Return whether the machine lives until the end."""
+        try:
+            while self.running:
+                with self.lock:
+                    self.step()
+                self.results.keep()
+            self.results.keep(ended=True)
+        except LostError:
+            return False
+        return True
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_restart_finds_what_the_disk_had_whenever_the_machine_is_lost(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, style: str
+) -> None:
+    monkeypatch.setattr("slipway.authoring.packages.slipway_results.QUIET_S", 0)
+    root, lives, lost_at = machine.prefix, False, 0
+    while not lives:
+        lost_at += 2
+        machine.prefix = f"{root}{lost_at}/"
+        job = Job(machine.results(), STYLES[style](), lost_at)
+        lives = job.run()
+        again = machine.results()
+        again.restore()
+        found = state_of(again.folder)
+        assert was_there(found, job.states), f"lost at request {lost_at}: {found}"
+        assert sorted(machine.kept) == sorted(found), "nothing else is left"
+    assert found == job.states[-1]
+    assert lost_at > 10
