@@ -91,14 +91,20 @@ def test_a_smaller_environment_is_preferred_and_another_serves_where_it_can_not_
             if "--torch-backend" in command:
                 self.commands.append("refused")
                 raise OSError("dns error")
-            if "--overrides" in command:
-                self.left_out = Path(command[command.index("--overrides") + 1]).read_text().split("\n")
             super().__call__(command)
+            if "--overrides" in command:
+                overrides = Path(command[command.index("--overrides") + 1])
+                self.left_out = overrides.read_text().split("\n")
+                packages = overrides.parent / "lib" / "python3.11" / "site-packages"
+                for name in ("libcudnn.so.9", "libcudnn_adv.so.9"):
+                    (packages / "nvidia/cudnn/lib").mkdir(parents=True, exist_ok=True)
+                    (packages / "nvidia/cudnn/lib" / name).touch()
 
     recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest")
     assert recipe and recipe.preferred == ("--torch-backend", "cpu")
     offline, online = Offline(), Uv()
-    _, said = pulled(tmp_path / "a", tmp_path / "offline", offline, recipe)
+    home, said = pulled(tmp_path / "a", tmp_path / "offline", offline, recipe)
+    assert [path.name for path in home.glob("lib/python*/site-packages/nvidia/cudnn/lib/*")] == ["libcudnn.so.9"]
     assert "triton ; sys_platform == 'none'" in offline.left_out
     assert offline.commands == ["venv", "refused", "pip"] and any("can't be had" in line for line in said)
     pulled(tmp_path / "a", tmp_path / "online", online, recipe, f"{IMAGE}-other")

@@ -246,10 +246,10 @@ def test_what_was_broken_off_is_begun_again(machine: Machine) -> None:
 CODE, FATBIN = b"\x90" * 8192, b"g" * 1_000_000
 
 
-def library(place: Path) -> Path:
+def library(place: Path, section: bytes = b".nv_fatbin") -> Path:
     """A library of two sections, as a linker lays them out: headers, contents, names, table."""
-    names = b"\0.text\0.nv_fatbin\0.shstrtab\0"
-    contents = {b".text": CODE, b".nv_fatbin": FATBIN, b".shstrtab": names}
+    names = b"\0.text\0" + section + b"\0.shstrtab\0"
+    contents = {b".text": CODE, section: FATBIN, b".shstrtab": names}
     body, table, at = b"", bytes(64), 64
     for name, content in contents.items():
         table += struct.pack("<IIQQQQIIQQ", names.index(name), 1, 0, 0, at, len(content), 0, 0, 0, 0)
@@ -269,6 +269,24 @@ def test_code_for_gpus_reads_as_zeros(tmp_path: Path) -> None:
     )
     if sys.platform == "linux":
         assert made.stat().st_blocks < blocks - 1500
+
+
+@pytest.mark.parametrize(
+    ("folder", "section", "dropped"),
+    [
+        ("torch", b".strtab", True),
+        ("nvidia", b".ldata", True),
+        ("torch", b".ldata", False),
+        ("nvidia", b".dynstr", False),
+    ],
+)
+def test_only_sections_that_nothing_reads_are_dropped(
+    tmp_path: Path, folder: str, section: bytes, dropped: bool
+) -> None:
+    (tmp_path / folder).mkdir()
+    made = library(tmp_path / folder / "lib.so", section)
+    device_code.forget(tmp_path)
+    assert (FATBIN not in made.read_bytes()) is dropped
 
 
 def test_a_file_that_others_share_stays(tmp_path: Path) -> None:

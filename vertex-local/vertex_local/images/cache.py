@@ -112,6 +112,9 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str
         without.write_text("".join(f"{name} ; sys_platform == 'none'\n" for name in recipe.unloaded), encoding="utf-8")
         # Files that the installer's cache had as well could not be made smaller.
         tool((*install, "--no-cache", "--overrides", str(without), *recipe.requirements))
+        for pattern in recipe.unopened:
+            for file in (folder / "lib").glob(f"python*/site-packages/{pattern}"):
+                file.unlink()
         device_code.forget(folder)
     tool((python, "-I", bytecode.__file__, str(folder / "lib")))
     (folder / READY).touch()

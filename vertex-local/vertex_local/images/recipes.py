@@ -24,6 +24,8 @@ class Recipe:
     preferred: tuple[str, ...] = ()
     #: Packages that are left out where these can't be had: nothing here loads them.
     unloaded: tuple[str, ...] = ()
+    #: Files that are deleted then, as patterns below site-packages: nothing here opens them.
+    unopened: tuple[str, ...] = ()
 
 
 def recipe_for(image: str) -> Recipe | None:
@@ -45,6 +47,7 @@ def recipes() -> tuple[Recipe, ...]:
                 shared=bool(data.get("shared", False)),
                 preferred=tuple(data.get("preferred", ())),
                 unloaded=tuple(data.get("unloaded", ())),
+                unopened=tuple(data.get("unopened", ())),
             )
         )
     return tuple(listed)
