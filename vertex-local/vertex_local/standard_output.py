@@ -11,10 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO, cast
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
 READER_ENDED = 141
 """The exit code that shells give a command that SIGPIPE ended."""
@@ -38,7 +35,7 @@ class StdoutFile(io.FileIO):
 
     failure: OutputError | None = None
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError as error:
