@@ -60,9 +60,9 @@ def test_two_regions_are_two_workspaces_each_with_its_catalog() -> None:
     places = {each.inputs["location"] for each in asked if each.type.endswith("AiPersistentResource")}
     assert places == {"us-central1", "europe-west4"}
     catalogs = [each.inputs["bucket"] for each in asked if each.inputs.get("name") == "catalog.json"]
-    assert sorted(catalogs) == [f"{PROJECT}-dev-eu-catalog", f"{PROJECT}-dev-us-catalog"]
+    assert sorted(catalogs) == [f"{PROJECT}-slipway--dev--eu-catalog", f"{PROJECT}-slipway--dev--us-catalog"]
     buckets = {each.inputs["name"] for each in asked if each.type.endswith(":Bucket")}
-    assert buckets == {f"{PROJECT}-dev-{name}-{use}" for name in ("us", "eu") for use in ("catalog", "work")}
+    assert buckets == {f"{PROJECT}-slipway--dev--{name}-{use}" for name in ("us", "eu") for use in ("catalog", "work")}
 
 
 def test_a_stack_file_s_program_uses_a_bucket_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_a_stack_file_s_program_uses_a_bucket_of_its_own(tmp_path: Path, monkeyp
     )
     asked = declared(lambda: exec(text, {"__file__": str(tmp_path / "__main__.py")}))
     buckets = {each.inputs["name"]: each.parent for each in asked if each.type.endswith(":Bucket")}
-    assert buckets == {"acme-ml-results": "slipway-dev", f"{PROJECT}-dev-catalog": "workspace"}
+    assert buckets == {"acme-ml-results": "slipway-dev", f"{PROJECT}-slipway--dev-catalog": "workspace"}
 
 
 WRONG = (

@@ -53,7 +53,7 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
 
     # In a checkout.
     (stack.folder / "stacks").mkdir()
-    (stack.folder / "Pulumi.yaml").write_text("name: slipway\nruntime: python\n")
+    (stack.folder / "Pulumi.yaml").write_text("runtime: python\n")  # the fake catalog has no Pulumi project
     (stack.folder / "stacks" / f"Pulumi.{stack.name}.yaml").write_text(
         f'config:\n  gcp:project: {PROJECT}\n  gcp:region: {REGION}\n  gcp:addPulumiAttributionLabel: "false"\n'
         f"  slipway:workspace: {{catalogBucket: c-{stack.name}}}\n"

@@ -48,7 +48,7 @@ def test_agents_find_one_page_as_a_file_and_as_a_skill(folder: Path) -> None:  #
     skill = (folder / "training" / ".claude" / "skills" / "slipway" / "SKILL.md").read_text()
     head, text = skill.removeprefix("---\n").split("---\n\n", 1)
     assert (
-        yaml.safe_load(head)["name"] == "slipway" and text == page and "gs://acme-ml-dev-slipway--dev-catalog" in page
+        yaml.safe_load(head)["name"] == "slipway" and text == page and "gs://acme-ml-dev-training--dev-catalog" in page
     )
 
 
