@@ -20,6 +20,7 @@ NOT_FOR_USERS = {
     "local/plugin/official.py": "Pulumi reads the port, and starts and ends the process",
     "bench/gauge.py": "prints nothing: its program has descriptors of its own",
     "bench/faults/nursery.py": "another program of the bench reads what it prints",
+    "vertex-local/vertex_local/images/bytecode.py": "prints nothing: the local cloud runs it in an image",
     "vertex-local/vertex_local/nodes/mounts.py": "prints nothing: it becomes the command of a job",
     "vertex-local/vertex_local/server/main.py": "a background process: it prints nothing",
     "vertex-local/vertex_local/nodes/runner.py": "a background process: it prints nothing",

@@ -12,7 +12,7 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-CATALOG = f"{PROJECT}-{STACK}-ml-catalog"
+CATALOG = f"{PROJECT}-slipway--{STACK}--ml-catalog"
 OWN = """
 dataset = gcp.bigquery.Dataset("events", dataset_id="events", location="US")
 pulumi.export("dataset", dataset.id)
@@ -58,7 +58,7 @@ def test_the_page_s_program_of_two_regions_makes_a_catalog_in_each(checkout: Che
         place = f"/v1/projects/{PROJECT}/locations/{region}"
         (cluster,) = checkout.cloud.every(f"{place}/persistentResources", "persistentResources")
         assert cluster["state"] == "RUNNING"
-        bucket = f"{PROJECT}-{STACK}-{name}-catalog"
+        bucket = f"{PROJECT}-slipway--{STACK}--{name}-catalog"
         assert outputs[f"catalog-{name}"] == f"gs://{bucket}/catalog.json"
         published = checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/o/catalog.json?alt=media")
         assert (published["region"], list(published["templates"])) == (region, ["count-words"])

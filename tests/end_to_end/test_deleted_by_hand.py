@@ -22,9 +22,9 @@ nap = slipway.JobTemplate("nap", slipway.JobTemplateArgs(clusters=[cpu]))
 quota = slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[cpu], templates=[nap]))
 slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, templates=[nap], quota=quota))
 """
-CATALOG, WORK = (f"{PROJECT}-trial-ml-{kind}" for kind in ("catalog", "work"))
+CATALOG, WORK = (f"{PROJECT}-slipway--trial--ml-{kind}" for kind in ("catalog", "work"))
 OBJECT = f"/storage/v1/b/{CATALOG}/o/catalog.json"
-TRAINER = f"slipway-trial-ml-trainer@{PROJECT}.iam.gserviceaccount.com"
+TRAINER = f"slipway--trial--ml--trainer@{PROJECT}.iam.gserviceaccount.com"
 
 
 def deployed(checkout: Checkout) -> None:

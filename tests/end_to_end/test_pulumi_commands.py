@@ -49,7 +49,7 @@ def roles(checkout: Checkout) -> list[str]:
 
 
 def published(checkout: Checkout) -> Any:
-    return checkout.cloud.rest("GET", f"/storage/v1/b/{PROJECT}-trial-ml-catalog/o/catalog.json?alt=media")
+    return checkout.cloud.rest("GET", f"/storage/v1/b/{PROJECT}-slipway--trial--ml-catalog/o/catalog.json?alt=media")
 
 
 def state(checkout: Checkout, *arguments: str) -> Done:
@@ -166,7 +166,7 @@ def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(check
     assert moved.code == 0, moved.said
     for verb in ("up", "destroy"):
         done = other.pulumi(verb)
-        assert done.code != 0 and f"cluster {id_} belongs to stack trial-ml" in done.said, done.said
+        assert done.code != 0 and f"cluster {id_} belongs to stack trial of Pulumi project slipway, workspace ml" in done.said, done.said
     stray = urn_of(other, f"components:PersistentResource::{id_}")
     forget = f"pulumi state delete --stack other --target-dependents '{stray}'"
     assert forget in done.said, done.said

@@ -12,7 +12,7 @@ QUEUED = World(
     )
 )
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
-TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
+TUNING = "prod--tuning@acme-ml.iam.gserviceaccount.com"
 
 CASES = (
     Case(
@@ -119,7 +119,7 @@ CASES = (
     Case(
         "A trainer gets another name, keeps its account, and has another member",
         (
-            stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
+            stack("    tuning:\n", "    tuners:\n      account: prod--tuning\n"),
             template("lora", 'trainer="tuning"', 'trainer="tuners"'),
             stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n        - {TEAM}\n"),
         ),
@@ -146,7 +146,7 @@ CASES = (
                 "create",
                 ACCOUNT,
                 "trainer.tuning",
-                new={"accountId": "slipway-prod-tuning", "project": PROJECT},
+                new={"accountId": "prod--tuning", "project": PROJECT},
                 parent=WORKSPACE,
             )
         ),

@@ -260,7 +260,7 @@ def test_the_code_of_any_package_has_a_folder_whose_files_are_kept(replica: Repl
 
 @pytest.mark.parametrize(
     ("faults", "said"),
-    [([None, 403], "an earlier start of this job has kept can't be fetched"), ([None, None, 403], "not all")],
+    [([None, 403], "an earlier start of this job has kept can't be fetched"), ([None, None, None, 403], "not all")],
 )
 def test_what_can_be_neither_fetched_nor_kept_fails_the_job(
     replica: Replica, tmp_path: Path, faults: list[Any], said: str

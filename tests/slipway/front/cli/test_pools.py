@@ -64,9 +64,9 @@ def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> Non
     (line,) = (line for line in done.out.splitlines() if line.startswith(f"lost-{stack.name}"))
     assert " ".join(line.split()[1:]) == f"workers {IDLE.format('')}"
     assert f"lost-{stack.name} belongs to this stack" in done.err and "fix: make up STACK=" in done.err
-    stack.catalog["program"] = {"stack": "dev", "workspace": "ml"}
+    stack.catalog["program"] = {"stack": stack.name, "workspace": "workspace"}
     stack.publish()
-    assert "fix: pulumi up --stack dev, when none is under way" in stack.run("pools").err
+    assert f"fix: pulumi up --stack {stack.name}, when none is under way" in stack.run("pools").err
     rows = stack.run("pools", "--output", "json").json["pools"]
     assert [row["state"] for row in rows] == ["RUNNING", "RUNNING"]
 

@@ -156,9 +156,9 @@ def test_a_season_that_is_over_ends_with_the_next_deployment_or_after_its_jobs(s
     row = " ".join(done.out.splitlines()[1].split())
     assert row.startswith(f"cpu {id_} is deleted next deployment 0.25 – cluster cpu is out of season since ")
     assert "$0.25/h ends with it: make up" in done.err
-    stack.catalog["program"] = {"stack": "dev", "workspace": "ml"}
+    stack.catalog["program"] = {"stack": stack.name, "workspace": "workspace"}
     stack.publish()
-    assert "$0.25/h ends with it: pulumi up --stack dev" in stack.run("schedule").err
+    assert f"$0.25/h ends with it: pulumi up --stack {stack.name}" in stack.run("schedule").err
     until = stack.catalog["clusters"]["cpu"].pop("until")
     stack.publish()
     name = held(stack, 1)
