@@ -166,7 +166,10 @@ def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(check
     assert moved.code == 0, moved.said
     for verb in ("up", "destroy"):
         done = other.pulumi(verb)
-        assert done.code != 0 and f"cluster {id_} belongs to stack trial of Pulumi project slipway, workspace ml" in done.said, done.said
+        assert (
+            done.code != 0
+            and f"cluster {id_} belongs to stack trial of Pulumi project slipway, workspace ml" in done.said
+        ), done.said
     stray = urn_of(other, f"components:PersistentResource::{id_}")
     forget = f"pulumi state delete --stack other --target-dependents '{stray}'"
     assert forget in done.said, done.said
