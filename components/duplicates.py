@@ -67,7 +67,8 @@ def _keys(component: Member, components: Sequence[Member]) -> Iterator[_Key]:
 def _workspace(component: Member, components: Sequence[Member]) -> Member | None:
     """Return the workspace that a component names, or else the only one of the program."""
     workspaces = [other for other in components if other.kind == "workspace"]
-    return next(component.workspaces, workspaces[0] if len(workspaces) == 1 else None)
+    only = workspaces[0] if len(workspaces) == 1 else None
+    return next(component.workspaces, only)
 
 
 def _urn(component: Member) -> tuple[str, ...]:
@@ -111,6 +112,8 @@ def _fix(component: Member, name: str) -> str:
         return "list all templates of the workspace in one Catalog"
     if name not in (component.name, component.pulumi_resource_name):
         return f"copy {component.folder / name}.py to a file of another name for one of them"
+    prefix = "TEAM"
     parent = component.options.parent
-    prefix = parent.pulumi_resource_name if parent is not None else "TEAM"
+    if parent is not None:
+        prefix = parent.pulumi_resource_name
     return f'put the team into the name: {type(component).__name__}("{prefix}-{name}", …)'

@@ -51,63 +51,104 @@ def guard(
     cluster, by its id; empty if it has not. Where the catalog, its bucket or the account goes without a replacement,
     which happens only in a destruction, that may not leave or harm anything.
     """
-    trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
-    said: set[str] = set()
+    hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as).before_delete)
+    return pulumi.ResourceHookBinding(before_delete=[hook])
 
-    def once(text: str) -> None:
-        if text not in said:
-            said.add(text)
-            pulumi.log.info(text)
 
-    def use(subject: GuardSubject) -> InUse | Unknown:
-        uses = [stack.use(subject) for stack in stacks()]
-        in_use = (use for use in uses if isinstance(use, InUse) and (use.jobs or use.busy_without_job))
-        return next((use for use in uses if isinstance(use, Unknown)), None) or next(in_use, uses[0])
+class Guard:
+    """The hook of a program: it knows the program's stacks, and the messages that it has printed."""
 
-    def left(name: str) -> float:
-        return max(stack.grace.left(name) for stack in stacks())
+    def __init__(
+        self,
+        stacks: Callable[[], Sequence[StackGuard]],
+        state: State | Unknown,
+        registered_as: Callable[[str], str],
+    ) -> None:
+        """Take the same as `guard`."""
+        self._stacks = stacks
+        self._registered_as = registered_as
+        #: The addresses of the accounts that jobs run as; None if unknown.
+        self._accounts = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
+        self._printed: set[str] = set()
 
-    def replaced(name: str) -> bool:
-        # Each of several workspaces keeps a bucket and accounts of its own, which the others lack.
-        return all(stack.grace.replaced(name) for stack in stacks())
+    async def before_delete(self, args: pulumi.ResourceHookArgs) -> None:
+        """Return when the deletion may begin. Raises SlipwayError if it may not."""
+        known = args.old_outputs or {}
+        is_end = ends_stack(args.type, known, self._is_replaced)
+        if is_end:
+            await in_thread(self._end_stacks)
+        grant = grant_of(args.urn, args.type, known)
+        if grant is not None:
+            await in_thread(lambda: self._release(grant))
+            if not self._is_needed_by_jobs(grant):
+                return
+        if args.type == OBJECT and not is_end:  # A catalog that moves to another bucket takes nothing from jobs.
+            return
+        await self._hold(subject_of(args.type, args.id, known), known, args.urn)
+        if is_end:
+            for stack in self._stacks():
+                stack.ended = True
 
-    def end() -> None:
-        for stack in stacks():
-            stack.together = [other.stack for other in stacks()]
-        for stack in [stack for stack in stacks() if stack.has_workspace] or stacks():
+    async def _hold(self, subject: GuardSubject, known: Mapping[str, Any], urn: str) -> None:
+        """Return when no job needs the subject, and its grace period is over."""
+        if subject.cluster:
+            must_be_own(await stack_of(known), self._stacks(), urn)
+            self._refuse_declared(subject, urn)
+        await in_thread(lambda: hold(subject, self._use, self._left, self._print_once))
+        if subject.cluster:  # Not awaited: it looks on while the provider deletes.
+            states = partial(state_of_cluster, os.environ)
+            beside(lambda: tell_of_deletion(subject, states, pulumi.log.info))
+
+    def _refuse_declared(self, subject: GuardSubject, urn: str) -> None:
+        """Raise PolicyError for a cluster that the program declares."""
+        for stack in self._stacks():
+            stack.must_be_undeclared(subject.cluster, urn, self._registered_as(subject.names[0]))
+
+    def _end_stacks(self) -> None:
+        """Raise SlipwayError if the destruction of the program's stacks leaves or harms anything."""
+        for stack in self._stacks():
+            stack.together = [other.stack for other in self._stacks()]
+        with_workspaces = [stack for stack in self._stacks() if stack.has_workspace]
+        for stack in with_workspaces or self._stacks():
             if not stack.taken_down:
                 must_be_decided(stack)
                 must_leave_none(stack)
                 must_keep_roles(stack)
 
-    def let_go(grant: StateGrant) -> None:
-        for stack in stacks():
+    def _release(self, grant: StateGrant) -> None:
+        for stack in self._stacks():
             stack.let_go(grant)
 
-    async def before_delete(args: pulumi.ResourceHookArgs) -> None:
-        known = args.old_outputs or {}
-        last = ends_stack(args.type, known, replaced)
-        if last:
-            await in_thread(end)
-        if grant := grant_of(args.urn, args.type, known):
-            await in_thread(lambda: let_go(grant))
-            kind, _, address = grant.member.partition(":")
-            if kind != "serviceAccount" or (trainers is not None and address not in trainers):
-                return
-        if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
-            subject = subject_of(args.type, args.id, known)
-            if subject.cluster:
-                must_be_own(await stack_of(known), stacks(), args.urn)
-            for stack in stacks() if subject.cluster else ():
-                stack.must_be_undeclared(subject.cluster, args.urn, registered_as(subject.names[0]))
-            await in_thread(lambda: hold(subject, use, left, once))
-            for stack in stacks() if last else ():
-                stack.ended = True
-            if subject.cluster:  # Not awaited: it looks on while the provider deletes.
-                states = partial(state_of_cluster, os.environ)
-                beside(lambda: tell_of_deletion(subject, states, pulumi.log.info))
+    def _is_needed_by_jobs(self, grant: StateGrant) -> bool:
+        """Return whether a grant may be one of an account that jobs run as."""
+        kind, _, address = grant.member.partition(":")
+        if kind != "serviceAccount":
+            return False
+        return self._accounts is None or address in self._accounts
 
-    return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
+    def _is_replaced(self, name: str) -> bool:
+        # Each of several workspaces keeps a bucket and accounts of its own, which the others lack.
+        return all(stack.grace.replaced(name) for stack in self._stacks())
+
+    def _use(self, subject: GuardSubject) -> InUse | Unknown:
+        """Return the first use that prevents a deletion; the first of all where none does."""
+        uses = [stack.use(subject) for stack in self._stacks()]
+        for use in uses:
+            if isinstance(use, Unknown):
+                return use
+        for use in uses:
+            if isinstance(use, InUse) and (use.jobs or use.busy_without_job):
+                return use
+        return uses[0]
+
+    def _left(self, name: str) -> float:
+        """Return the seconds of the grace period that are left."""
+        return max(stack.grace.left(name) for stack in self._stacks())
+
+    def _print_once(self, text: str) -> None:
+        if text not in self._printed:
+            self._printed.add(text)
+            pulumi.log.info(text)
 
 
 async def stack_of(known: Mapping[str, Any]) -> str:

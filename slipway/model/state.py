@@ -7,7 +7,7 @@ that has any. Another module asks the engine; where that fails there is an `Unkn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -205,55 +205,55 @@ def is_adopted_bucket(logical: str) -> bool:
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
-    objects = {resource.parent: resource for resource in _of(parsed, OBJECT)}
-    published = [resource for resource in _of(parsed, OBJECT) if resource.parent == _CATALOG]
-    catalogs = [resource.text("bucket") for resource in published]
-    packages = [resource for resource in _of(parsed, OBJECT) if resource.parent == _TEMPLATE]
+    published = list(_own(_of(parsed, OBJECT), _CATALOG))
+    catalogs = tuple(resource.text("bucket") for resource in published)
     accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
-    stacks = {resource.name: resource.text("stack") for resource in generations}
-    checks = [resource.outputs.get("checks") or {} for resource in _of(parsed, _CATALOG)]
-    grants = tuple(
-        StateGrant(name=grant.name, role=grant.text("role"), member=grant.text("member"), on=on(grant))
-        for type_, on in _GRANTED_ON.items()
-        for grant in _own(_of(parsed, type_), _WORKSPACE)
-        if grant.text("member")
-    )
+    components = tuple(_of(parsed, _WORKSPACE))
     return State(
-        clusters=tuple(
-            replace(cluster, name=cluster.name or cluster.logical, stack=stacks.get(cluster.logical, ""))
-            for cluster in _placed(parsed, CLUSTER, "name")
-        ),
+        clusters=_clusters(parsed, generations),
         buckets=tuple(_placed(parsed, BUCKET, "name")),
         accounts=tuple(_placed(accounts, ACCOUNT, "email")),
         catalog_bucket=catalogs[0] if catalogs else "",
-        digests={each.text("bucket"): digest for each in published if (digest := each.text("md5hash"))},
+        digests=_digests(published),
         restored=_restored(_of(parsed, _CATALOG)),
-        packages=frozenset(f"gs://{resource.text('bucket')}/{resource.text('name')}" for resource in packages),
-        creation=_WORKSPACE in objects,
-        catalogs=tuple(catalogs),
-        grants=grants,
+        packages=_packages(parsed),
+        creation=_has_creation(parsed),
+        catalogs=catalogs,
+        grants=_grants(parsed),
         submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
         urns=_components(parsed),
-        others={
-            resource.text(key): resource.name
-            for type_, key in ((BUCKET, "name"), (ACCOUNT, "email"))
-            for resource in _of(parsed, type_)
-            if resource.parent != _WORKSPACE
-        },
-        stray_clusters={each.text("name"): each.urn for each in _of(parsed, CLUSTER) if each.parent != GENERATION},
+        others=_others(parsed),
+        stray_clusters=_stray_clusters(parsed),
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
-        adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
+        adopted=_adopted(generations),
         called={account.text("email"): account.text("displayName") for account in accounts},
-        elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
-        protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
-        workspaces={each.name: WorkspacePlace.read(each.name, each.outputs) for each in _of(parsed, _WORKSPACE)},
-        workspace=next((each.outputs.get("facts") or {} for each in _of(parsed, _WORKSPACE)), {}),
-        checks=checks[0] if len(checks) == 1 else {},
-        other_regions=frozenset(
-            region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region
-        ),
+        elsewhere=_elsewhere(generations),
+        protected=_protected(generations),
+        workspaces={component.name: WorkspacePlace.read(component.name, component.outputs) for component in components},
+        workspace=_facts(components),
+        checks=_checks(parsed),
+        other_regions=_other_regions(parsed),
     )
+
+
+def _clusters(resources: Iterable[_Resource], generations: Iterable[_Resource]) -> tuple[StateResource, ...]:
+    """Return the clusters. One that has no name of its own yet has that of its component."""
+    stacks = {resource.name: resource.text("stack") for resource in generations}
+    return tuple(
+        replace(cluster, name=cluster.name or cluster.logical, stack=stacks.get(cluster.logical, ""))
+        for cluster in _placed(resources, CLUSTER, "name")
+    )
+
+
+def _digests(catalogs: Iterable[_Resource]) -> dict[str, str]:
+    """Return the digests of published catalogs that have one, by bucket."""
+    digests: dict[str, str] = {}
+    for catalog in catalogs:
+        digest = catalog.text("md5hash")
+        if digest:
+            digests[catalog.text("bucket")] = digest
+    return digests
 
 
 def _restored(catalogs: Iterable[_Resource]) -> dict[str, int]:
@@ -263,6 +263,84 @@ def _restored(catalogs: Iterable[_Resource]) -> dict[str, int]:
         for bucket, number in (catalog.outputs.get("restored") or {}).items():
             times[bucket] = int(number)
     return times
+
+
+def _packages(resources: Iterable[_Resource]) -> frozenset[str]:
+    """Return the addresses of the templates' packages."""
+    packages = _own(_of(resources, OBJECT), _TEMPLATE)
+    return frozenset(f"gs://{package.text('bucket')}/{package.text('name')}" for package in packages)
+
+
+def _has_creation(resources: Iterable[_Resource]) -> bool:
+    """Return whether the workspace has the object that lists the clusters that were created last."""
+    return any(resource.parent == _WORKSPACE for resource in _of(resources, OBJECT))
+
+
+def _grants(resources: Collection[_Resource]) -> tuple[StateGrant, ...]:
+    """Return the grants of the workspace, by type."""
+    grants: list[StateGrant] = []
+    for type_, on in _GRANTED_ON.items():
+        for resource in _own(_of(resources, type_), _WORKSPACE):
+            member = resource.text("member")
+            if member:
+                grants.append(StateGrant(resource.name, resource.text("role"), member, on(resource)))
+    return tuple(grants)
+
+
+def _others(resources: Collection[_Resource]) -> dict[str, str]:
+    """Return the buckets and accounts that no workspace declares, with their logical names."""
+    others: dict[str, str] = {}
+    for type_, key in ((BUCKET, "name"), (ACCOUNT, "email")):
+        for resource in _of(resources, type_):
+            if resource.parent != _WORKSPACE:
+                others[resource.text(key)] = resource.name
+    return others
+
+
+def _stray_clusters(resources: Iterable[_Resource]) -> dict[str, str]:
+    clusters = _of(resources, CLUSTER)
+    return {cluster.text("name"): cluster.urn for cluster in clusters if cluster.parent != GENERATION}
+
+
+def _adopted(generations: Iterable[_Resource]) -> tuple[str, ...]:
+    return tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True)
+
+
+def _elsewhere(generations: Iterable[_Resource]) -> frozenset[str]:
+    return frozenset(cluster.name for cluster in generations if cluster.text("region"))
+
+
+def _protected(generations: Iterable[_Resource]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for cluster in generations:
+        name = cluster.text("protected")
+        if name:
+            names[cluster.name] = name
+    return names
+
+
+def _facts(workspaces: Sequence[_Resource]) -> Mapping[str, Any]:
+    """Return the facts that the first workspace published; empty without any."""
+    if not workspaces:
+        return {}
+    facts: Mapping[str, Any] = workspaces[0].outputs.get("facts") or {}
+    return facts
+
+
+def _checks(resources: Iterable[_Resource]) -> Mapping[str, Any]:
+    """Return the checks of the only catalog; empty for several catalogs."""
+    catalogs = list(_of(resources, _CATALOG))
+    if len(catalogs) != 1:
+        return {}
+    checks: Mapping[str, Any] = catalogs[0].outputs.get("checks") or {}
+    return checks
+
+
+def _other_regions(resources: Iterable[_Resource]) -> frozenset[str]:
+    regions: set[str] = set()
+    for component in _of(resources, REGIONS):
+        regions.update(component.outputs.get("regions") or ())
+    return frozenset(region for region in regions if region)
 
 
 def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | None:

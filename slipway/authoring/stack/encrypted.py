@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
@@ -23,28 +23,48 @@ _FIX = "write it in plain text; keep credentials in Secret Manager, and write th
 def check_encrypted(document: Document, secret: Collection[str] = ()) -> tuple[FileMistake, ...]:
     """Return the encrypted values among the keys that Slipway reads. `secret`: keys of the configuration that Pulumi
     names as secret, which may be written elsewhere than in the file."""
-    values = document.values if isinstance(document.values, dict) else {}
-    config = values.get("config")
-    entries = config if isinstance(config, dict) else {}
+    config = _mapping(_mapping(document.values).get("config"))
     found: list[KeyPath] = []
-    for key in dict.fromkeys([*entries, *secret]):
+    for key in dict.fromkeys([*config, *secret]):
         if _is_read(str(key)):
-            below = [*_encrypted(entries.get(key), ("config", key))]
-            found += below or ([("config", key)] if key in secret else [])
+            found += _encrypted_in_entry(("config", key), config.get(key), is_secret=key in secret)
     return tuple(document.mistake(path, _WHAT, _FIX) for path in found)
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _is_read(key: str) -> bool:
     space, _, name = key.partition(":")
-    return space == "slipway" or (space == "gcp" and name in OF_THE_PROVIDER)
+    if space == "gcp":
+        return name in OF_THE_PROVIDER
+    return space == "slipway"
+
+
+def _encrypted_in_entry(path: KeyPath, value: Any, *, is_secret: bool) -> list[KeyPath]:
+    """Return the encrypted values of an entry; the entry itself if only Pulumi names it as secret."""
+    encrypted = list(_encrypted(value, path))
+    if is_secret and not encrypted:
+        return [path]
+    return encrypted
 
 
 def _encrypted(value: Any, path: KeyPath) -> Iterator[KeyPath]:
-    if isinstance(value, dict) and [*value] == ["secure"] and isinstance(value["secure"], str):
+    if _is_encrypted(value):
         yield path
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _encrypted(item, (*path, key))
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _encrypted(item, (*path, place))
+        return
+    for place, item in _items(value):
+        yield from _encrypted(item, (*path, place))
+
+
+def _is_encrypted(value: Any) -> bool:
+    entries = _mapping(value)
+    return list(entries) == ["secure"] and isinstance(entries["secure"], str)
+
+
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the items of a mapping or a list with their keys or places; none of another value."""
+    if isinstance(value, list):
+        return enumerate(value)
+    return _mapping(value).items()

@@ -95,56 +95,23 @@ def read_and_plan(
     without credentials.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
-    workspace = {
-        role: name for role, name in asked_for(stack).items() if declared.workspace and role not in declared.own
-    }
+    workspace = _declared_names(stack, declared)
     skips = _skips(environ, preview=preview)
     asked = asked_of(stack, writers)
-    drops, new = dropped(before, asked), new_on_project(before, asked) if declared.workspace else frozenset()
+    drops = dropped(before, asked)
+    new = new_on_project(before, asked) if declared.workspace else frozenset()
     # Other stacks matter only where a grant goes that they may need, the project's policy where one comes.
     scope = _scope(stack, before, metrics, declared, preview=preview)
     scope = replace(scope, neighbours=bool(drops), policy=bool(new))
-
-    def look(time: datetime, regions: tuple[str, ...]) -> Live:
-        if skips:
-            return skipped()
-        snapshot = lives
-        if snapshot is None:
-            wanted = replace(scope, now=time, elsewhere=regions)
-            snapshot, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
-            for warning in warnings:
-                warn(warning)
-        known_ids = tuple(cluster.name for cluster in before.clusters)
-        snapshot = replace(snapshot, in_state=frozenset(known_ids))
-        if not declared.catalog:
-            # Nobody is told of clusters by a catalog: those that the engine knows may go when they are idle.
-            snapshot = replace(snapshot, catalog=PublishedCatalog(retiring=known_ids) if known_ids else None)
-        return snapshot
-
-    def look_everywhere(time: datetime) -> Live:
-        regions = tuple(dict.fromkeys((*stack.other_regions, *before.regions_beside(stack.region))))
-        snapshot = look(time, regions)
-        if not isinstance(snapshot.clusters, Unknown):
-            refuse_rename(
-                before,
-                {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters},
-                stack.identity.label,
-                stack.origin,
-                snapshot.deployed.stack if snapshot.deployed else "",
-            )
-        # A lost state does not tell where clusters are, and a stack file not where they were.
-        published = (
-            snapshot.deployed.regions if snapshot.deployed and snapshot.deployed.identity == stack.identity else ()
-        )
-        more = tuple(region for region in published if region not in (stack.region, *regions))
-        return look(time, (*regions, *more)) if more else snapshot
-
-    first_look = [look_everywhere(now)]
+    reader = _StackReader(
+        stack, environ, before, scope, warn, has_catalog=declared.catalog, preview=preview, skips=skips, given=lives
+    )
+    first_read = [reader.read(now)]
     if begins:
-        refuse_takeover(stack, first_look[0], environ)
-    if wrong := wrong_clock(now, first_look[0].time):
+        refuse_takeover(stack, first_read[0], environ)
+    if wrong := wrong_clock(now, first_read[0].time):
         warn(str(wrong))
-    now = right_time(now, first_look[0].time)
+    now = right_time(now, first_read[0].time)
 
     def planned(live: Live, waits: Waits = _NONE) -> Plan:
         return plan(
@@ -161,23 +128,10 @@ def read_and_plan(
         )
 
     live, decided = await_provisioned(
-        lambda: first_look.pop() if first_look else look_everywhere(now), planned, say, wait=not preview
+        lambda: first_read.pop() if first_read else reader.read(now), planned, say, wait=not preview
     )
     decided = wait_for_quota(decided, live, stack, lambda waits: planned(live, waits))
-    taken = [*_taken(live, stack, before), *_lent(live, stack, before)]
-    _refuse_elsewhere(live, stack)
-    unread = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
-    problems = _foreign(live.buckets, stack) or unread
-    if isinstance(known, Unknown) and not live.skipped:
-        problems.append(f"can't tell what the stack has already, from {known}")
-    if problems:
-        shown, taken_down = map(stack.origin.command, ("preview", "destroy"))
-        without = f"SLIPWAY_LIVE=skip {shown} reads nothing; {taken_down} asks only what is in use"
-        raise ResourceError(
-            "what to deploy can't be decided, so nothing was changed",
-            why="\n".join(problems),
-            fix=f"correct that and run it again ({without})",
-        )
+    _refuse_problems(stack, _problems(stack, live, decided, known))
     refuse_crowd(new, live.policy, stack.project, stack.origin)
     for fault in warn_of_domains(new, live, places):
         warn(str(fault))
@@ -185,6 +139,101 @@ def read_and_plan(
     seen = stacks_of(live.clusters)
     stay = shared(drops, live.neighbours, before, stack=stack.identity.label, project=stack.project, seen=seen)
     return live, replace(decided, workspace=replace(decided.workspace, dropped=drops, shared=stay))
+
+
+@dataclass(frozen=True)
+class _StackReader:
+    """Reads the live resources of a stack."""
+
+    stack: Stack
+    environ: Mapping[str, str]
+    #: The engine's state.
+    state: State
+    scope: LiveScope
+    warn: Callable[[str], None]
+    has_catalog: bool
+    preview: bool
+    #: Nothing is read.
+    skips: bool
+    #: Live resources in a test with mocks, which are used instead of those of the cloud.
+    given: Live | None
+
+    def read(self, time: datetime) -> Live:
+        """Read in the stack's regions, those of the state, and those of the published catalog. Raises ConfigError."""
+        regions = tuple(dict.fromkeys((*self.stack.other_regions, *self.state.regions_beside(self.stack.region))))
+        snapshot = self._read_in(regions, time)
+        self._refuse_rename(snapshot)
+        # A lost state does not tell where clusters are, and a stack file not where they were.
+        known_regions = (self.stack.region, *regions)
+        more = tuple(region for region in self._published_regions(snapshot) if region not in known_regions)
+        if not more:
+            return snapshot
+        return self._read_in((*regions, *more), time)
+
+    def _read_in(self, regions: tuple[str, ...], time: datetime) -> Live:
+        if self.skips:
+            return skipped()
+        snapshot = self._read_cloud(regions, time) if self.given is None else self.given
+        known_ids = tuple(cluster.name for cluster in self.state.clusters)
+        snapshot = replace(snapshot, in_state=frozenset(known_ids))
+        if self.has_catalog:
+            return snapshot
+        # Nobody is told of clusters by a catalog: those that the engine knows may go when they are idle.
+        return replace(snapshot, catalog=PublishedCatalog(retiring=known_ids) if known_ids else None)
+
+    def _read_cloud(self, regions: tuple[str, ...], time: datetime) -> Live:
+        wanted = replace(self.scope, now=time, elsewhere=regions)
+        connection = connect(self.environ)
+        snapshot, warnings = read(connection, wanted, identity=identity(self.environ), off_is_empty=self.preview)
+        for warning in warnings:
+            self.warn(warning)
+        return snapshot
+
+    def _refuse_rename(self, snapshot: Live) -> None:
+        if isinstance(snapshot.clusters, Unknown):
+            return
+        labels = {cluster.id: cluster.labels.get(STACK_LABEL, "") for cluster in snapshot.clusters}
+        published = snapshot.deployed.stack if snapshot.deployed else ""
+        refuse_rename(self.state, labels, self.stack.identity.label, self.stack.origin, published)
+
+    def _published_regions(self, snapshot: Live) -> Collection[str]:
+        """Return the regions of the published catalog, if the catalog is the stack's."""
+        deployed = snapshot.deployed
+        if deployed is None or deployed.identity != self.stack.identity:
+            return ()
+        return deployed.regions
+
+
+def _declared_names(stack: Stack, declared: Declared) -> dict[str, str]:
+    """Return the names of the workspace's resources that the stack declares, by their roles."""
+    if not declared.workspace:
+        return {}
+    return {role: name for role, name in asked_for(stack).items() if role not in declared.own}
+
+
+def _problems(stack: Stack, live: Live, decided: Plan, known: State | Unknown) -> list[str]:
+    """Return the reasons why a plan can't be decided. Raises ConfigError."""
+    before = _NOTHING if isinstance(known, Unknown) else known
+    taken = [*_taken(live, stack, before), *_lent(live, stack, before)]
+    _refuse_elsewhere(live, stack)
+    unread = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
+    problems = _foreign(live.buckets, stack) or unread
+    if isinstance(known, Unknown) and not live.skipped:
+        problems.append(f"can't tell what the stack has already, from {known}")
+    return problems
+
+
+def _refuse_problems(stack: Stack, problems: list[str]) -> None:
+    """Raise ResourceError if there are any problems."""
+    if not problems:
+        return
+    shown, taken_down = map(stack.origin.command, ("preview", "destroy"))
+    without = f"SLIPWAY_LIVE=skip {shown} reads nothing; {taken_down} asks only what is in use"
+    raise ResourceError(
+        "what to deploy can't be decided, so nothing was changed",
+        why="\n".join(problems),
+        fix=f"correct that and run it again ({without})",
+    )
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:

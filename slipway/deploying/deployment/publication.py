@@ -29,6 +29,7 @@ from slipway.google.quota.report import OfferDraw, OfferVerdict
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
 from slipway.model.catalog import template as offered
+from slipway.model.catalog.forms import Removed
 from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
 from slipway.model.machines.images import misfits
@@ -111,7 +112,7 @@ def catalog_of(
         trainers=context.trainers,
         clusters={cluster.spec.name: published(cluster, stack.region) for cluster in plan.current},
         retiring=tuple(action.id for action in plan.retiring),
-        removed={action.id: action.removed for action in plan.retiring if action.removed} or None,
+        removed=_removed_clusters(plan) or None,
         templates=templates,
         catalog_bucket=context.catalog_bucket,
         work_elsewhere=stack.work_elsewhere or None,
@@ -127,12 +128,22 @@ def catalog_of(
         urgent=stack.workspace.urgent or None,
         shares=stack.shares or None,
         sessions=stack.sessions,
-        notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
+        notify=_notification_secret(stack),
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
         program=stack.program,
         pulumi_project=stack.pulumi_project or None,
     )
+
+
+def _removed_clusters(plan: Plan) -> dict[str, Removed]:
+    """Return the draining clusters that the stack file no longer names, by id."""
+    return {action.id: action.removed for action in plan.retiring if action.removed}
+
+
+def _notification_secret(stack: Stack) -> str | None:
+    notify = stack.workspace.notify
+    return secret_version(notify, stack.project) if notify else None
 
 
 def mark_dormant(placements: tuple[Placement, ...], dormant: Iterable[Dormancy]) -> tuple[Placement, ...]:

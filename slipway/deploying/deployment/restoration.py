@@ -52,6 +52,10 @@ class Restoration:
         # A stack file's project refreshes the state before each deployment.
         if isinstance(origin, Program):
             yield from self._refresh_needed(origin)
+        yield from self._catalog_restored()
+        yield from self._packages_restored()
+
+    def _catalog_restored(self) -> Iterator[str]:
         if self.is_missing and not self.deleted:
             yield (
                 f"gs://{self.bucket}/{NAME} was deleted outside of Pulumi, so users can't submit: this deployment "
@@ -62,6 +66,8 @@ class Restoration:
                 f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment published: this deployment "
                 "restores the catalog"
             )
+
+    def _packages_restored(self) -> Iterator[str]:
         if self.unread:
             yield f"can't check whether the packages still exist: {self.unread}"
         if self.packages and not self.buckets:
@@ -85,8 +91,13 @@ def describe(buckets: Iterable[str], accounts: Iterable[str], grants: Iterable[S
     """Return resources as text; empty if there are none."""
     names = [f"bucket gs://{name}" for name in buckets]
     names += [f"account {name}" for name in accounts]
-    names += [f"{grant.role} of {grant.member} on {grant.on or 'the project'}" for grant in grants]
+    names += map(_describe_grant, grants)
     return join(names)
+
+
+def _describe_grant(grant: StateGrant) -> str:
+    resource = grant.on or "the project"
+    return f"{grant.role} of {grant.member} on {resource}"
 
 
 def restoration(
@@ -115,10 +126,21 @@ def restoration(
         times=before,
     )
     if found != nothing:
-        found = replace(found, times=(before or 0) + 1)
-    unread = str(live.packages) if isinstance(live.packages, Unknown) else ""
-    under_way = live.deployed is not None and live.deployed.under_way is not None
-    return replace(found, grants=tuple(_revoked(known, live, asked)), is_interim=under_way, unread=unread)
+        times = before or 0
+        found = replace(found, times=times + 1)
+    grants = tuple(_revoked(known, live, asked))
+    return replace(found, grants=grants, is_interim=_is_interim(live), unread=_why_unread(live.packages))
+
+
+def _is_interim(live: Live) -> bool:
+    """Return whether a deployment that did not come to its end has published the catalog."""
+    catalog = live.deployed
+    return catalog is not None and catalog.under_way is not None
+
+
+def _why_unread(packages: object) -> str:
+    """Return why the packages could not be read; empty if they were."""
+    return str(packages) if isinstance(packages, Unknown) else ""
 
 
 def _missing(in_state: frozenset[str], live: Collection[str] | Unknown) -> tuple[str, ...]:
@@ -144,16 +166,24 @@ def _is_changed(catalog: PublishedCatalog | Unknown | None, digest: str | None) 
 def _revoked(known: State, live: Live, asked: Collection[Right]) -> Iterator[StateGrant]:
     """Yield the declared grants that the state has and the policies have not. A policy of a deleted resource is not
     read."""
-    members = frozenset(member for _, member, _ in asked)
     for grant in known.grants:
-        right = right_of(grant)
         bound = live.granted.get(grant.on)
-        # `asked` has no rights on the catalog's bucket.
-        of_catalog = grant.on == f"gs://{known.catalog_bucket}" and right[1] in members
-        if bound is None or not (of_catalog or right in asked):
+        if bound is None or not _is_declared(grant, known.catalog_bucket, asked):
             continue
-        if right not in _rights(grant.on, bound):
+        if right_of(grant) not in _rights(grant.on, bound):
             yield grant
+
+
+def _is_declared(grant: StateGrant, catalog_bucket: str, asked: Collection[Right]) -> bool:
+    """Return whether a grant is one of the declared rights, which are without those on the catalog's bucket."""
+    right = right_of(grant)
+    if right in asked:
+        return True
+    if grant.on != f"gs://{catalog_bucket}":
+        return False
+    _, member, _ = right
+    members = frozenset(declared_member for _, declared_member, _ in asked)
+    return member in members
 
 
 def _rights(on: str, bound: Iterable[Bound]) -> frozenset[Right]:

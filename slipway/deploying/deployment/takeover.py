@@ -24,13 +24,13 @@ a copy of the repository would have it as well."""
 def is_recovered(environ: Mapping[str, str], identity: Identity) -> bool:
     """Return whether the person recovers the deployment. Raises ConfigError for the name of another one."""
     given = environ.get(VARIABLE, "").strip()
-    if given and given != identity.address:
-        raise ConfigError(
-            f"{VARIABLE}={quoted(given)} is not this deployment, so nothing was changed",
-            why=f"this is {identity.words}",
-            fix=f"{VARIABLE}={identity.address} if its state is lost; otherwise unset {VARIABLE}",
-        )
-    return bool(given)
+    if given in ("", identity.address):
+        return bool(given)
+    raise ConfigError(
+        f"{VARIABLE}={quoted(given)} is not this deployment, so nothing was changed",
+        why=f"this is {identity.words}",
+        fix=f"{VARIABLE}={identity.address} if its state is lost; otherwise unset {VARIABLE}",
+    )
 
 
 def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> None:
@@ -39,18 +39,19 @@ def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> Non
     identity = stack.identity
     if is_recovered(environ, identity) or live.skipped:
         return
-    if found := "\n".join(_found(stack, live)):
-        raise PolicyError(
-            f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
-            why=found,
-            fix="\n".join(
-                (
-                    "if another team has it: choose another stack name, or another `name` in Pulumi.yaml",
-                    "if you have it: set PULUMI_BACKEND_URL to the backend that has its state",
-                    f"if its state is lost: {recovery(identity, stack.origin.up)}",
-                )
-            ),
-        )
+    found = list(_found(stack, live))
+    if not found:
+        return
+    ways = (
+        "if another team has it: choose another stack name, or another `name` in Pulumi.yaml",
+        "if you have it: set PULUMI_BACKEND_URL to the backend that has its state",
+        f"if its state is lost: {recovery(identity, stack.origin.up)}",
+    )
+    raise PolicyError(
+        f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
+        why="\n".join(found),
+        fix="\n".join(ways),
+    )
 
 
 def recovery(identity: Identity, command: str) -> str:
@@ -60,19 +61,43 @@ def recovery(identity: Identity, command: str) -> str:
 
 def _found(stack: Stack, live: Live) -> Iterator[str]:
     """Yield what exists of the stack, a sentence each."""
-    label, bucket = stack.identity.label, stack.workspace.catalog_bucket
-    if isinstance(live.catalog, PublishedCatalog) and live.catalog.owner == label:
-        yield f"gs://{bucket} has its catalog{_publication(live.catalog)}"
-    clusters = () if isinstance(live.clusters, Unknown) else live.clusters
-    if ids := sorted(cluster.id for cluster in clusters if cluster.made_by(label)):
-        yield f"it has {'cluster' if len(ids) == 1 else 'clusters'} {join(ids)} in {stack.project}"
-    accounts = {} if isinstance(live.service_accounts, Unknown) else live.service_accounts
-    if trainers := sorted(address for address, called in accounts.items() if trainer_owner(called) == label):
-        yield f"it has {'account' if len(trainers) == 1 else 'accounts'} {join(trainers)}"
+    label = stack.identity.label
+    catalog = live.catalog
+    if isinstance(catalog, PublishedCatalog) and catalog.owner == label:
+        yield f"gs://{stack.workspace.catalog_bucket} has its catalog{_publication(catalog)}"
+    clusters = _clusters_of(label, live)
+    if clusters:
+        yield f"it has {_named('cluster', clusters)} in {stack.project}"
+    accounts = _accounts_of(label, live)
+    if accounts:
+        yield f"it has {_named('account', accounts)}"
+
+
+def _clusters_of(label: str, live: Live) -> list[str]:
+    clusters = live.clusters
+    if isinstance(clusters, Unknown):
+        return []
+    return sorted(cluster.id for cluster in clusters if cluster.made_by(label))
+
+
+def _accounts_of(label: str, live: Live) -> list[str]:
+    accounts = live.service_accounts
+    if isinstance(accounts, Unknown):
+        return []
+    return sorted(address for address, display_name in accounts.items() if trainer_owner(display_name) == label)
+
+
+def _named(role: str, names: list[str]) -> str:
+    """Return `account a` or `accounts a and b`."""
+    noun = role if len(names) == 1 else f"{role}s"
+    return f"{noun} {join(names)}"
 
 
 def _publication(catalog: PublishedCatalog) -> str:
     """Return `, of commit 3f9c2e1, published 2 h ago`, as far as that is known."""
-    commit = f", of commit {catalog.whole.revision.short}" if catalog.whole and catalog.whole.commit else ""
-    age = "" if catalog.age is None else f", published {span(catalog.age.total_seconds())} ago"
-    return f"{commit}{age}"
+    text = ""
+    if catalog.whole and catalog.whole.commit:
+        text += f", of commit {catalog.whole.revision.short}"
+    if catalog.age is not None:
+        text += f", published {span(catalog.age.total_seconds())} ago"
+    return text

@@ -18,7 +18,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from slipway.reviewing.change.change import Files
+    from slipway.reviewing.forge_table import ForgeRow
     from slipway.reviewing.gate import GateObstacle, MergeResult
     from slipway.reviewing.review import Review
     from slipway.reviewing.succession import Succession
@@ -94,72 +95,174 @@ def command(
     explain_rows: bool,
     no_live: bool,
 ) -> None:
-    from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.change.files import files_of
     from slipway.using.context import Clock
 
-    folder = "" if folder in (".", "./") else folder.removeprefix("./").strip("/")
-    if twice := [source for source, times in Counter(sources).items() if times > 1]:
-        raise ConfigError(f"{quoted(twice[0])} is named twice", fix="name each source once")
+    folder = _without_dots(folder)
+    _refuse_repeated(sources)
     now = Clock().now()  # The same for all, so that equal findings are told alike.
     touched = files_of(files, head, folder)
-    reviews = _reviews(sources, touched, now, live=not no_live)
-    main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=not no_live)}
+    reviews = _compared_with_main(sources, mains, touched, now, live=not no_live)
 
     from slipway.reviewing.forge_table import running
-    from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.gate import obstacles, unannounced, unapproved, unrelated
-    from slipway.reviewing.review import beside, write_all
-    from slipway.reviewing.told.comment import Place, comment
-    from slipway.reviewing.told.headline import addresses, plain_text
-    from slipway.reviewing.told.redaction import hidden, redacted
+    from slipway.reviewing.told.comment import Place
+    from slipway.reviewing.told.headline import addresses
 
-    reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
-    shut: Iterable[GateObstacle] = unannounced(reviews) if scheduled else unapproved(reviews)
+    reviews = _located(reviews, head, touched)
+    shown = _redacted(reviews, is_redacted=redact)
     row = running(os.environ)
-    why, fix = "", f"have the {row.change} approved, or change what it says"
-    if scheduled:
-        fix = f"deploy main by hand ({row.by_hand}), or put back what was changed by hand"
-    if head:
-        from slipway.reviewing.told.places import located
-
-        reviews = [located(review, Path(head), touched.touched) for review in reviews]
-    shown = [redacted(review) for review in reviews] if redact else reviews
-    in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
-    place = Place(tree, base, row.change, folder)
-
-    def tell(place: Place) -> None:
-        if output == "json":
-            screen.out(screen.json_text(write_all(shown), indent=2))
-        elif output == "markdown":
-            screen.out(comment(shown, place).rstrip("\n"))
-        else:
-            screen.out("\n\n".join(plain_text(review) for review in shown))
-
-    try:
-        result = _commented(shown, place) if forge == "comment" else None
-    except SlipwayError:
-        tell(place)  # The run's summary has it, where the pull request has not.
-        raise
-    tell(replace(place, tree=result.tree) if result else place)
+    result = _show(shown, Place(tree, base, row.change, folder), output, is_comment=forge == "comment")
     if explain_rows and output != "json":
         screen.out(f"\n{addresses(shown)}")
     behind = _refuse_earlier(context, reviews, rollback) if gate else ()
-    if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
-        result = result or forge_of(os.environ, folder).merge_result()
-        shut = (*unrelated(behind, result), *obstacles(reviews, result))
-        why, fix = result.objection
-    if (gate or scheduled) and (listed := list(shut)):
-        if any(obstacle.refuses for obstacle in listed):
-            why, fix = "", "correct it: no approval deploys what the deployment refuses"
-        for finding in listed:
-            sentence = hidden(finding.sentence, in_diff) if redact else finding.sentence
-            screen.note(f"{finding.stack}: {sentence.replace('`', '')}")
-        count = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
+    asks_forge = bool(forge) and not scheduled
+    if asks_forge:  # Asked once the review is told: a silent forge hides nothing of it.
+        result = result or _merge_result(folder)
+    if gate or scheduled:
+        if asks_forge and result:
+            shut = _shut_by_forge(reviews, behind, result)
+        else:
+            shut = _shut_by_review(reviews, row, scheduled=scheduled)
+        shut.report(_addresses_of(reviews), is_redacted=redact)
+        if shut.obstacles:
+            context.exit(EXIT_SHUT)
+    if gate and result:
+        _report_approvers(result)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """The obstacles of a deployment, and how to remove them. It is open without any."""
+
+    obstacles: tuple[GateObstacle, ...]
+    #: `announced` or `approved`.
+    lacking: str
+    why: str
+    fix: str
+
+    def report(self, in_diff: frozenset[str], *, is_redacted: bool) -> None:
+        """Print the obstacles. `in_diff`: people's addresses in the change's own diff, which are never hidden."""
+        if not self.obstacles:
+            return
+        for obstacle in self.obstacles:
+            screen.note(f"{obstacle.stack}: {_sentence(obstacle, in_diff, is_redacted=is_redacted)}")
+        why = self.why
+        fix = self.fix
+        if any(obstacle.refuses for obstacle in self.obstacles):
+            why = ""
+            fix = "correct it: no approval deploys what the deployment refuses"
+        count = f"{counted(len(self.obstacles), 'consequence')} not {self.lacking}"
         screen.note(f"{count}\n  why: {why}\n  fix: {fix}" if why else f"{count}\n  fix: {fix}")
-        context.exit(EXIT_SHUT)
-    if gate and result and result.approvers:
+
+
+def _sentence(obstacle: GateObstacle, in_diff: frozenset[str], *, is_redacted: bool) -> str:
+    from slipway.reviewing.told.redaction import hidden
+
+    sentence = hidden(obstacle.sentence, in_diff) if is_redacted else obstacle.sentence
+    return sentence.replace("`", "")
+
+
+def _shut_by_forge(reviews: list[Review], behind: Iterable[Succession], result: MergeResult) -> _Gate:
+    """Return what the approvals of the code host do not cover."""
+    from slipway.reviewing.gate import obstacles, unrelated
+
+    why, fix = result.objection
+    return _Gate((*unrelated(behind, result), *obstacles(reviews, result)), "approved", why, fix)
+
+
+def _shut_by_review(reviews: list[Review], row: ForgeRow, *, scheduled: bool) -> _Gate:
+    """Return what needs an approval, or an announcement if the deployment is scheduled."""
+    from slipway.reviewing.gate import unannounced, unapproved
+
+    if scheduled:
+        fix = f"deploy main by hand ({row.by_hand}), or put back what was changed by hand"
+        return _Gate(tuple(unannounced(reviews)), "announced", "", fix)
+    fix = f"have the {row.change} approved, or change what it says"
+    return _Gate(tuple(unapproved(reviews)), "approved", "", fix)
+
+
+def _report_approvers(result: MergeResult) -> None:
+    if result.approvers:
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
+
+
+def _without_dots(folder: str) -> str:
+    """Return a folder in its repository as git has it: empty for the root."""
+    return "" if folder in (".", "./") else folder.removeprefix("./").strip("/")
+
+
+def _refuse_repeated(sources: Iterable[str]) -> None:
+    repeated = [source for source, times in Counter(sources).items() if times > 1]
+    if repeated:
+        raise ConfigError(f"{quoted(repeated[0])} is named twice", fix="name each source once")
+
+
+def _compared_with_main(
+    sources: Iterable[str], mains: Iterable[str], files: Files, now: datetime, *, live: bool
+) -> list[Review]:
+    """Return the reviews of sources, each with marks on what the base branch has already."""
+    from slipway.reviewing.change.change import NO_FILES
+
+    reviews = _reviews(sources, files, now, live=live)
+    main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=live)}
+
+    from slipway.reviewing.review import beside
+
+    return [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
+
+
+def _located(reviews: list[Review], head: str | None, files: Files) -> list[Review]:
+    """Return the reviews with the places of consequences in the checkout of the change."""
+    if not head:
+        return reviews
+
+    from slipway.reviewing.told.places import located
+
+    return [located(review, Path(head), files.touched) for review in reviews]
+
+
+def _redacted(reviews: list[Review], *, is_redacted: bool) -> list[Review]:
+    if not is_redacted:
+        return reviews
+
+    from slipway.reviewing.told.redaction import redacted
+
+    return [redacted(review) for review in reviews]
+
+
+def _addresses_of(reviews: list[Review]) -> frozenset[str]:
+    """Return people's addresses in the changes' own diffs."""
+    return frozenset[str]().union(*(review.addresses for review in reviews))
+
+
+def _show(shown: list[Review], place: Place, output: str, *, is_comment: bool) -> MergeResult | None:
+    """Print the reviews and write the comment. Return the merge result of the comment; None without a comment."""
+    try:
+        result = _commented(shown, place) if is_comment else None
+    except SlipwayError:
+        _print(shown, place, output)  # The run's summary has it, where the pull request has not.
+        raise
+    _print(shown, replace(place, tree=result.tree) if result else place, output)
+    return result
+
+
+def _print(shown: list[Review], place: Place, output: str) -> None:
+    from slipway.reviewing.review import write_all
+    from slipway.reviewing.told.comment import comment
+    from slipway.reviewing.told.headline import plain_text
+
+    if output == "json":
+        screen.out(screen.json_text(write_all(shown), indent=2))
+    elif output == "markdown":
+        screen.out(comment(shown, place).rstrip("\n"))
+    else:
+        screen.out("\n\n".join(plain_text(review) for review in shown))
+
+
+def _merge_result(folder: str) -> MergeResult:
+    from slipway.reviewing.forges.forge import forge_of
+
+    return forge_of(os.environ, folder).merge_result()
 
 
 def _refuse_earlier(context: click.Context, reviews: list[Review], rollback: str) -> tuple[Succession, ...]:

@@ -7,7 +7,7 @@ Changes nothing. An unreadable part is `Unknown`, and is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.base.clock import right_time, wrong_clock
@@ -69,82 +69,144 @@ def _change(
     preview: Preview, connection: Connection | None, now: datetime, stack: str, identity: str, files: Files
 ) -> Change:
     after, problem = declared(preview)
-    unread: tuple[str, ...] = ()
-    if problem:
-        unread = (f"the program publishes facts that this version does not read ({problem})",)
-    elif after is None and preview.complete:
-        unread = ("the program does not say what it declares, so templates, people and money are not compared",)
-    of_several, others = _reviewed(preview)
-    # The review lists what is lost with a removed workspace.
-    edited = [name for name in others if name not in removed_workspaces(preview)]
-    if edited:
-        unread += (f"{join(edited)} {'changes' if len(edited) == 1 else 'change'} too, and only one is compared",)
+    _, others = _reviewed(preview)
     # The program's word on its place may be edited: jobs are where it was deployed.
     known = deployed(preview)[0] or after
-    live = _NOTHING
-    wrong = None
-    policies: dict[str, frozenset[Bound] | Unknown] = {}
-    if connection is None or known is None:
-        unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
-    else:
-        lines = after.quota.lines if after else {}
-        sides = [side.catalog for side in (known, after) if side]
-        of_coming = (metrics(side) for side in sides if side.coming)
-        clusters = [cluster for side in sides for cluster in (*side.clusters.values(), *side.dormant.values())]
-        bucket = published_in(preview, known.catalog.catalog_bucket if of_several else "")
-        scope = LiveScope(
-            known.catalog.project,
-            known.catalog.region,
-            bucket,
-            metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
-            now=now,
-            ends_within=ends_within(clusters),
-            recent=Recent(DAYS, MOST_RECENT, known.catalog.identity.label, _WINDOWS),
-            elsewhere=_elsewhere(preview, known, after),
-        )
-        live, _ = read(connection, scope, identity=identity, off_is_empty=True)
-        known_clusters = (step.name for step in preview.standing.values() if step.type.startswith(CLUSTER_TYPE))
-        live = replace(live, in_state=frozenset(known_clusters))
-        if bucket and live.catalog is None:
-            live = replace(live, catalog=_GONE)
-        wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
-        parts = {
-            "clusters can't be read": live.clusters,
-            "jobs can't be read": live.jobs,
-            "quota limits can't be read": live.limits,
-            f"jobs of the last {DAYS} days can't be read": live.recent,
-            **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
-        }
-        unread += tuple(f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown))
-        for step in touched(preview):
-            if step.type == BUCKET and step.fate is Fate.ADOPTED:
-                name = step.physical
-                try:
-                    policies[name] = connection.permissions(known.catalog.project).policy("bucket", name)
-                except CloudError as error:
-                    asked = f"getIamPolicy of bucket {name}"
-                    policies[name] = unanswered(error, asked, "roles/iam.securityReviewer", identity)
-    before, untold = deployed_facts(preview, live.catalog, after)
-    notes: tuple[str, ...] = (wrong.what,) if wrong else ()
-    if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
-        notes += (f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",)
-    if connection and after:
-        known_needs = spot_needs(before.catalog) if before else ()
-        new = (need for need in spot_needs(after.catalog) if need not in known_needs)
-        notes += read_advice(connection, after.catalog.project, new).lines
+    cloud = _cloud(preview, connection, now, identity, known, after)
+    before, untold = deployed_facts(preview, cloud.live.catalog, after)
     return Change.between(
         stack,
         before,
         after,
-        live,
-        now,
+        cloud.live,
+        cloud.now,
         known=not (untold and events.deployed(preview)),
         preview=_compared(preview, others),
-        policies=policies,
+        policies=cloud.policies,
         files=files,
-        unread=(*untold, *unread),
-        notes=notes,
+        unread=(*untold, *_unread_facts(preview, after, problem), *_uncompared_stacks(preview, others), *cloud.unread),
+        notes=(*cloud.notes, *_advice(connection, before, after)),
     )
+
+
+@dataclass(frozen=True)
+class _Cloud:
+    """The parts of the cloud that a change concerns."""
+
+    live: Live
+    #: The right time.
+    now: datetime
+    #: The IAM policies of adopted buckets, by name.
+    policies: Mapping[str, frozenset[Bound] | Unknown] = field(default_factory=dict)
+    #: The parts that were not read, a sentence each.
+    unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _cloud(
+    preview: Preview,
+    connection: Connection | None,
+    now: datetime,
+    identity: str,
+    known: Facts | None,
+    after: Facts | None,
+) -> _Cloud:
+    """Read the cloud. `known`: the facts of the place where jobs are; `after`: those that the program declares."""
+    if connection is None or known is None:
+        unread = "live clusters, jobs and quota were not read, so nobody can tell whom it concerns"
+        return _Cloud(_NOTHING, now, unread=(unread,))
+    live = _live(preview, connection, identity, _scope(preview, known, after, now))
+    wrong = wrong_clock(now, live.time)
+    notes = [wrong.what] if wrong else []
+    if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
+        notes.append(f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at")
+    policies = _policies(preview, connection, known.catalog.project, identity)
+    return _Cloud(live, right_time(now, live.time), policies, _unread_parts(live), tuple(notes))
+
+
+def _scope(preview: Preview, known: Facts, after: Facts | None, now: datetime) -> LiveScope:
+    of_several, _ = _reviewed(preview)
+    lines = after.quota.lines if after else {}
+    catalogs = [side.catalog for side in (known, after) if side]
+    coming_metrics = (metrics(catalog) for catalog in catalogs if catalog.coming)
+    clusters = [cluster for catalog in catalogs for cluster in (*catalog.clusters.values(), *catalog.dormant.values())]
+    return LiveScope(
+        known.catalog.project,
+        known.catalog.region,
+        published_in(preview, known.catalog.catalog_bucket if of_several else ""),
+        metrics=frozenset(line.metric for line in lines.values()).union(*coming_metrics),
+        now=now,
+        ends_within=ends_within(clusters),
+        recent=Recent(DAYS, MOST_RECENT, known.catalog.identity.label, _WINDOWS),
+        elsewhere=_elsewhere(preview, known, after),
+    )
+
+
+def _live(preview: Preview, connection: Connection, identity: str, scope: LiveScope) -> Live:
+    live, _ = read(connection, scope, identity=identity, off_is_empty=True)
+    known_clusters = (step.name for step in preview.standing.values() if step.type.startswith(CLUSTER_TYPE))
+    live = replace(live, in_state=frozenset(known_clusters))
+    if scope.catalog_bucket and live.catalog is None:
+        return replace(live, catalog=_GONE)
+    return live
+
+
+def _unread_parts(live: Live) -> tuple[str, ...]:
+    """Return a sentence for each part of the cloud that can't be read."""
+    parts = {
+        "clusters can't be read": live.clusters,
+        "jobs can't be read": live.jobs,
+        "quota limits can't be read": live.limits,
+        f"jobs of the last {DAYS} days can't be read": live.recent,
+        **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
+    }
+    return tuple(f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown))
+
+
+def _policies(
+    preview: Preview, connection: Connection, project: str, identity: str
+) -> dict[str, frozenset[Bound] | Unknown]:
+    """Read the IAM policies of buckets that the change adopts, by name."""
+    policies: dict[str, frozenset[Bound] | Unknown] = {}
+    for step in touched(preview):
+        if step.type == BUCKET and step.fate is Fate.ADOPTED:
+            policies[step.physical] = _policy(connection, project, step.physical, identity)
+    return policies
+
+
+def _policy(connection: Connection, project: str, bucket: str, identity: str) -> frozenset[Bound] | Unknown:
+    try:
+        return connection.permissions(project).policy("bucket", bucket)
+    except CloudError as error:
+        asked = f"getIamPolicy of bucket {bucket}"
+        return unanswered(error, asked, "roles/iam.securityReviewer", identity)
+
+
+def _unread_facts(preview: Preview, after: Facts | None, problem: str) -> tuple[str, ...]:
+    """Return why the program's facts are not compared. `problem`: why they can't be read; empty if they can."""
+    if problem:
+        return (f"the program publishes facts that this version does not read ({problem})",)
+    if after is None and preview.complete:
+        return ("the program does not say what it declares, so templates, people and money are not compared",)
+    return ()
+
+
+def _uncompared_stacks(preview: Preview, others: Iterable[str]) -> tuple[str, ...]:
+    """Return that other stacks of the program change; the review lists what is lost with a removed workspace."""
+    edited = [name for name in others if name not in removed_workspaces(preview)]
+    if not edited:
+        return ()
+    verb = "changes" if len(edited) == 1 else "change"
+    return (f"{join(edited)} {verb} too, and only one is compared",)
+
+
+def _advice(connection: Connection | None, before: Facts | None, after: Facts | None) -> tuple[str, ...]:
+    """Read the advice on spot capacity that the change newly needs."""
+    if connection is None or after is None:
+        return ()
+    known_needs = spot_needs(before.catalog) if before else ()
+    new = (need for need in spot_needs(after.catalog) if need not in known_needs)
+    return read_advice(connection, after.catalog.project, new).lines
 
 
 @once
