@@ -52,6 +52,8 @@ def up(checkout: Checkout, **clusters: Any) -> str:
 
 
 def bucket(checkout: Checkout, purpose: str) -> str:
+    if purpose == "catalog":
+        return checkout.catalog.removeprefix("gs://")
     return f"{PROJECT}-{checkout.stack}-{purpose}"
 
 

@@ -21,6 +21,7 @@ from components.engine import known
 pulumi.log.info(f"KNOWN {known()!r}")
 """
 NOTHING = repr(State())
+RECOVER = "slipway/trial"
 
 
 def told(checkout: Checkout, verb: str, *arguments: str, **extra: str) -> str:
@@ -40,7 +41,7 @@ def test_it_is_told_in_every_command_and_never_of_what_waits_for_its_deletion(ch
     assert first == NOTHING, "in its preview, and then still, as it was when the command began"
     (cluster,) = checkout.clusters()
     for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
-        place = f"project='{PROJECT}', region='{REGION}', stack=''"
+        place = f"project='{PROJECT}', region='{REGION}', stack='slipway--trial'"
         assert f"StateResource(logical='{cluster}', name='{cluster}', {place})" in known
         assert f"StateResource(logical='work', name='{checkout.work}', project='{PROJECT}'" in known
         assert "StateResource(logical='trainer'" in known
@@ -70,7 +71,7 @@ def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: 
     with bucket_backend(checkout.cloud, f"{PROJECT}-{checkout.stack}-state") as backend:
         made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **backend)
         assert made.code == 0, made.said
-        assert told(checkout, "preview", **backend) == NOTHING
+        assert told(checkout, "preview", **backend, SLIPWAY_RECOVER=RECOVER) == NOTHING
         kept = checkout.run("pulumi", "stack", "import", "--file", str(state), role="deployer", **backend)
         assert kept.code == 0, kept.said
         known = told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
@@ -114,14 +115,15 @@ def test_a_destruction_that_lost_its_language_host_needs_one_more(
 
 
 def mended(checkout: Checkout, *commands: Sequence[str]) -> None:
-    """The runbook's commands mend it, and `up` takes over what lives."""
+    """The runbook's commands mend it, and `up` takes over what lives: the copy of the state is one from before it."""
     before = checkout.clusters()
     looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
     assert any("The state was cut off" in (finding["means"] or "") for finding in looked.json["findings"])
     for command in commands:
         done = checkout.run(*command, role="deployer")
         assert done.code == 0, done.said
-    checkout.up()
+    done = checkout.pulumi("up", SLIPWAY_RECOVER=RECOVER)
+    assert done.code == 0, done.said
     assert checkout.clusters() == before
 
 
