@@ -32,10 +32,7 @@ CASES = (
             hurts("arguments-changed", "tune", "with `--depth=9`"),
             tells("parameter-added", "lora parameter warmup"),
         ),
-        given=(
-            Edit(TASK, PRINTS, PARSES),
-            PARSING,
-        ),
+        given=(Edit(TASK, PRINTS, PARSES), PARSING),
     ),
     Case(
         "A whole number may be a fraction from now on, which its code can't read",

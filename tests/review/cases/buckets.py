@@ -92,10 +92,7 @@ CASES = (
     ),
     Case(
         "A binding on the bucket leaves the trainer out",
-        names=(
-            hurts("access-gone", "acme-work"),
-            stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
-        ),
+        names=(hurts("access-gone", "acme-work"), stops("jobs-lose-bucket", "acme-work", "tune-27b-x1")),
         may=("access-added",),
         steps=creates(
             "gcp:storage/bucketIAMBinding:BucketIAMBinding",

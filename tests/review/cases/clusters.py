@@ -94,8 +94,7 @@ CASES = (
         ),
         may=("generations-overlap", "cluster-new-generation"),
         world=World(
-            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
-            earlier=TO_NIGHT_LABELS,
+            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE), earlier=TO_NIGHT_LABELS
         ),
     ),
     Case(

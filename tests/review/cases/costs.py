@@ -48,10 +48,7 @@ CASES = (
     Case(
         "Machines on demand come before the pool, at a price that the stack asks about",
         (template("digits", '("pool", "spot", "on-demand")', '("on-demand", "pool", "spot")'),),
-        (
-            hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
-            hurts("run-cost", "digits"),
-        ),
+        (hurts("offer-order", "digits", "machines on demand before pool `cpu`"), hurts("run-cost", "digits")),
         given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
         accident="a nightly script that sent nothing any more",
     ),
@@ -98,10 +95,7 @@ CASES = (
     Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
-        (
-            stops("reservation-paid", "reservations/bought"),
-            hurts("reservation-changed", "lora", "bought-2027"),
-        ),
+        (stops("reservation-paid", "reservations/bought"), hurts("reservation-changed", "lora", "bought-2027")),
         may=("jobs-lose-reservation",),
         world=World(jobs=(LARGE, RESERVED)),
     ),

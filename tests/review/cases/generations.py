@@ -77,10 +77,7 @@ CASES = (
     Case(
         "A maximum is raised, and nobody could read what lives and what runs on it",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (
-            hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("generations-overlap", "h100"),
-        ),
+        (hurts("cluster-new-generation", "cluster h100", "max"), hurts("generations-overlap", "h100")),
         may=("capacity-found-anew",),
         world=World(jobs=BUSY.jobs, unread=True),
         accident="a preview that saw nothing, taken for nothing",
@@ -109,13 +106,7 @@ CASES = (
     Case(
         "H100 that came from another region are gone: they are made again as asked for first",
         (template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"'),),
-        (
-            hurts(
-                "cluster-created | cluster-falls-back | cluster-new-generation",
-                "h100",
-                "the old one is gone",
-            ),
-        ),
+        (hurts("cluster-created | cluster-falls-back | cluster-new-generation", "h100", "the old one is gone"),),
         may=("capacity-found-anew", "cluster-may-become"),
         world=World(made_as={"h100": 1}, gone=("h100",)),
         given=(LIST, ALLOW),

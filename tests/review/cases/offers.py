@@ -129,10 +129,7 @@ CASES = (
     Case(
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
-        (
-            stops("offer-gone", "lora", "it holds 1", "too few for one such job"),
-            tells("used-later", "", "2 → 1"),
-        ),
+        (stops("offer-gone", "lora", "it holds 1", "too few for one such job"), tells("used-later", "", "2 → 1")),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
     ),
     Case(

@@ -71,19 +71,13 @@ CASES = (
                 "        workers: { machine: a2-highgpu-1g, disk: { type: pd-ssd, sizeGb: 200 }, replicas: 2 }\n",
             ),
         ),
-        (
-            hurts("pool-unused", "a100/workers", "$8.56/h"),
-            tells("season-changed", "a100", "2027-01-10"),
-        ),
+        (hurts("pool-unused", "a100/workers", "$8.56/h"), tells("season-changed", "a100", "2027-01-10")),
         accident="clusters that outlived their use",
     ),
     Case(
         "The CPU pools move into the H100 cluster, and their own goes",
         (stack(H100_ROW, f"{H100_ROW}\n{CPU_POOLS}"), stack(CPU, "")),
-        (
-            hurts("cluster-new-generation", "h100", "pools.head"),
-            hurts("cluster-retires", "cpu"),
-        ),
+        (hurts("cluster-new-generation", "h100", "pools.head"), hurts("cluster-retires", "cpu")),
         may=(*MADE_ANEW, "offer-gone", "no-offer-left"),
         world=BUSY,
     ),

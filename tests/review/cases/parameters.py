@@ -84,10 +84,7 @@ CASES = (
     Case(
         "The smallest value of a parameter is raised above what the sweep uses",
         (template("lora", "default=16, min=1, max=256", "default=128, min=128, max=256"),),
-        (
-            stops("bounds-narrowed", "lora parameter rank", "ada 2"),
-            hurts("default-changed", "rank", "16", "128"),
-        ),
+        (stops("bounds-narrowed", "lora parameter rank", "ada 2"), hurts("default-changed", "rank", "16", "128")),
         world=LATELY,
     ),
     Case(

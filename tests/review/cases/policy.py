@@ -26,10 +26,7 @@ CASES = (
     Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
-        (
-            stops("policy-weaker", "submitter-gone", "where it was `blocking`"),
-            stops("submitter-gone", NIGHTLY),
-        ),
+        (stops("policy-weaker", "submitter-gone", "where it was `blocking`"), stops("submitter-gone", NIGHTLY)),
         world=BUSY,
         accident="a rule switched off by what it forbade",
     ),
@@ -75,10 +72,7 @@ CASES = (
             stack("alternatives:\n", "alternatives:\n        - region: us-east4\n"),
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
         ),
-        (
-            hurts("cluster-may-become", "h100", "us-east4"),
-            stops("policy-weaker", "regions", "us-east4"),
-        ),
+        (hurts("cluster-may-become", "h100", "us-east4"), stops("policy-weaker", "regions", "us-east4")),
         given=(
             h100("alternatives:", "  - pools: { workers: { machine: a3-megagpu-8g, replicas: { min: 1, max: 2 } } }"),
         ),

@@ -93,10 +93,7 @@ CASES = (
     Case(
         "A pool of small machines goes with the templates that it was for",
         (stack(HEAD, ""), template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")')),
-        (
-            hurts("pool-gone", "cpu/head", "gives back 2 `n1-standard-4`"),
-            hurts("offer-gone", "digits", "pool"),
-        ),
+        (hurts("pool-gone", "cpu/head", "gives back 2 `n1-standard-4`"), hurts("offer-gone", "digits", "pool")),
         may=(*ANEW, "run-cost", "pool-unused"),
     ),
     Case(
@@ -165,12 +162,7 @@ CASES = (
         (stack(WORKERS, "replicas: 8"),),
         (
             hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` that take more than"),
-            tells(
-                "capacity-raised",
-                "cpu/workers",
-                "higher minimum",
-                "while the cluster is there",
-            ),
+            tells("capacity-raised", "cpu/workers", "higher minimum", "while the cluster is there"),
         ),
         may=ANEW,
         given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),

@@ -1,13 +1,7 @@
 """Previews that fail or are cut, and what refuses a deployment."""
 
 from tests.review.case import BUSY, Case, hurts, stack, stops, tells, template
-from tests.review.edits import (
-    ANCHOR,
-    ANEW,
-    NEAR,
-    PROTECT,
-    THEIRS,
-)
+from tests.review.edits import ANCHOR, ANEW, NEAR, PROTECT, THEIRS
 
 CASES = (
     Case(
@@ -67,10 +61,7 @@ CASES = (
     Case(
         "A typing error in a stack file that drops a rule as well",
         (stack("retireWithin: 2w", "retireWithin: 2 weeks"), stack("      regions: [us-central1]\n", "")),
-        (
-            stops("preview-failed", "", "retireWithin"),
-            stops("policy-weaker", "policy regions", "is dropped"),
-        ),
+        (stops("preview-failed", "", "retireWithin"), stops("policy-weaker", "policy regions", "is dropped")),
         accident="a rule dropped behind another mistake",
     ),
     Case(

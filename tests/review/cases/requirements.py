@@ -30,12 +30,7 @@ CASES = (
             Edit(CONSTRAINTS, "numpy==1.26.4\nscipy==1.14.1\n", "numpy==2.1.0\n"),
         ),
         (
-            hurts(
-                "requirements-changed",
-                "lora",
-                "torch==2.4.1",
-                "torch==2.5.0",
-            ),
+            hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0"),
             hurts("requirements-changed", "lora", "`--constraint numpy==2.1.0`"),
         ),
         given=(
@@ -56,17 +51,9 @@ CASES = (
         accident="a framework that was published anew over a weekend",
         given=(RANGE,),
     ),
+    asks("A build that PyPI can't have", "torch==2.4.1", "torch==2.4.1+cu121", stops("requirements-changed", "lora")),
     asks(
-        "A build that PyPI can't have",
-        "torch==2.4.1",
-        "torch==2.4.1+cu121",
-        stops("requirements-changed", "lora"),
-    ),
-    asks(
-        "A line that is for pip alone",
-        "peft==0.13.0",
-        "peft==0.13.0 --no-deps",
-        stops("requirements-changed", "lora"),
+        "A line that is for pip alone", "peft==0.13.0", "peft==0.13.0 --no-deps", stops("requirements-changed", "lora")
     ),
     asks("The image has it too", "torch==2.4.1\n", "", stops("requirements-changed", "lora", "unless the image")),
     pins("A package that deploys goes", "", "2.5.0 → none"),

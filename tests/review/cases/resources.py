@@ -163,10 +163,7 @@ CASES = (
     ),
     Case(
         "A key of an account is made anew",
-        names=(
-            stops("resource-replaced", "for-ci"),
-            stops("access-added", "key for-ci", "never ends"),
-        ),
+        names=(stops("resource-replaced", "for-ci"), stops("access-added", "key for-ci", "never ends")),
         steps=replaces(ACCOUNT_KEY_TYPE, "for-ci", {"serviceAccountId": TRAINER}, publicKeyType="TYPE_RAW_PUBLIC_KEY"),
         never=("fails as it holds something", "copy what is in it"),
         accident="a key of a service account that leaked",

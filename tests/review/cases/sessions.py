@@ -146,10 +146,7 @@ CASES = (
     ),
     Case(
         "A team goes with its people, whose sessions alone had a pool that is not listed any more",
-        (
-            stack(VISION, ""),
-            stack("pools: [cpu/head]", "pools: [h100/workers]"),
-        ),
+        (stack(VISION, ""), stack("pools: [cpu/head]", "pools: [h100/workers]")),
         (stops("submitter-gone", "group:vision"),),
         given=(
             *SESSIONS,

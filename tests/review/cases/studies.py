@@ -37,10 +37,7 @@ CASES = (
         template("tune", TWO, f"{TWO[len(SEARCH) + 2 :]}, {SEARCH}"),
         given=(template("tune", SEARCH, TWO),),
     ),
-    silent(
-        "A study's whole numbers are written with a point",
-        template("tune", "min=2, max=16", "min=2.0, max=16.0"),
-    ),
+    silent("A study's whole numbers are written with a point", template("tune", "min=2, max=16", "min=2.0, max=16.0")),
     silent(
         "A study's metric says its goal, which it had by default",
         template("tune", METRIC, '(Metric("accuracy", "maximize"),)'),

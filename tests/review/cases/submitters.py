@@ -48,15 +48,7 @@ CASES = (
     Case(
         "A group of a new team may submit as a trainer, whose secrets and another team's budget it gets",
         (stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - group:students@acme.example\n\n"),),
-        (
-            stops(
-                *(
-                    "submitter-added",
-                    "group:students@acme.example",
-                    "as trainer `tuning`",
-                ),
-            ),
-        ),
+        (stops(*("submitter-added", "group:students@acme.example", "as trainer `tuning`")),),
         given=(
             *(trainer(TEAM), LORA_TUNES, stack(POLICY, VISION.replace("clusters: [cpu]", "budget: 900") + POLICY)),
             template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
@@ -67,14 +59,7 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""), stack("ada: 100, ", "")),
-        (
-            stops(
-                "submitter-gone",
-                ADA,
-                "tune-27b-x1",
-                "except what a listed group or domain may",
-            ),
-        ),
+        (stops("submitter-gone", ADA, "tune-27b-x1", "except what a listed group or domain may"),),
         world=BUSY,
         given=(
             added("domain:partner.example"),
@@ -115,11 +100,7 @@ CASES = (
         "A group and a domain leave, and of others' groups, which may have their people, not all are named",
         (stack(f"      - {TEAM}\n      - domain:partner.example\n", ""),),
         tuple(
-            stops(
-                "submitter-gone",
-                who,
-                "except what a listed group or domain may",
-            )
+            stops("submitter-gone", who, "except what a listed group or domain may")
             for who in (TEAM, "domain:partner.example")
         ),
         given=(
@@ -142,10 +123,7 @@ CASES = (
     Case(
         "A team goes whose label a template keeps: its jobs have no limit of their own any more",
         (stack(VISION.replace("clusters: [cpu]", "budget: 900"), ""),),
-        (
-            stops("submitter-gone", "vision"),
-            hurts("budget-changed", "teams.vision", "no limit of its own any more"),
-        ),
+        (stops("submitter-gone", "vision"), hurts("budget-changed", "teams.vision", "no limit of its own any more")),
         given=(
             stack(
                 POLICY,

@@ -1,15 +1,7 @@
 """Teams: their clusters, and their shares of machines."""
 
 from tests.review.case import BUSY, Case, Job, World, hurts, more, stack, stops, tells, template
-from tests.review.edits import (
-    ADA,
-    HANDED_ON,
-    NIGHTLY,
-    POLICY,
-    TEAM,
-    TEAMS,
-    VISION,
-)
+from tests.review.edits import ADA, HANDED_ON, NIGHTLY, POLICY, TEAM, TEAMS, VISION
 
 TWO_SHARE = stack(
     "  slipway:policy:\n",
@@ -48,14 +40,7 @@ CASES = (
     Case(
         "A team has no share of a cluster any more, where another has all of it",
         (stack("{ search: 2, demand: 2 }", "{ search: 16 }"),),
-        (
-            hurts(
-                "team-shares",
-                "cpu",
-                "Shares of",
-                "slipway:shares.cpu",
-            ),
-        ),
+        (hurts("team-shares", "cpu", "Shares of", "slipway:shares.cpu"),),
         given=(
             *TEAMS,
             stack("demand@acme.example] }", "demand@acme.example], clusters: [cpu] }"),
@@ -73,16 +58,7 @@ CASES = (
             ),
         ),
         (
-            hurts(
-                *(
-                    "cluster-team",
-                    "h100",
-                    TEAM,
-                    NIGHTLY,
-                    "count for team `vision` may go there",
-                    "slipway:teams",
-                ),
-            ),
+            hurts(*("cluster-team", "h100", TEAM, NIGHTLY, "count for team `vision` may go there", "slipway:teams")),
             stops("cluster-team", "template lora", "(model=27b)", "1 submission by ada used it like that"),
         ),
         given=(
@@ -132,10 +108,7 @@ CASES = (
     ),
     Case(
         "A new team takes a new pool, whose machines it alone asks for",
-        (
-            OF_LARGE,
-            ROOMY,
-        ),
+        (OF_LARGE, ROOMY),
         (tells("submitter-added", "group:vision@acme.example"),),
         given=(
             MACHINES,

@@ -58,12 +58,7 @@ CASES = (
             Edit("templates/evals.py"),
         ),
         (
-            stops(
-                "template-gone",
-                "evals",
-                "called `judge` from now on",
-                "1 submission by ben",
-            ),
+            stops("template-gone", "evals", "called `judge` from now on", "1 submission by ben"),
             hurts("parameter-renamed", "judge", "`batch`", "called `size`"),
             hurts("arguments-changed", "judge", "`--size=${size}`"),
             stops("secrets-changed", "judge", "`jury-key` instead of `judge-key`"),
@@ -110,10 +105,7 @@ CASES = (
     ),
     Case(
         "A new template falls back to machines on demand, unasked",
-        (
-            Edit("templates/late.py", "", _LATE),
-            stack("    - evals\n", "    - evals\n    - late\n"),
-        ),
+        (Edit("templates/late.py", "", _LATE), stack("    - evals\n", "    - evals\n    - late\n")),
         (tells("template-added", "late", "a usual run costs $0.22/h on Spot"),),
         accident="a bill for machines that nobody had named",
     ),

@@ -12,7 +12,7 @@ QUEUED = World(
     )
 )
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
-TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
+TUNING = "prod--tuning@acme-ml.iam.gserviceaccount.com"
 
 CASES = (
     Case(
@@ -49,10 +49,7 @@ CASES = (
     Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
-        (
-            stops("account-changed", "lora", TEAM, "hf-token", TUNING),
-            tells("trainer-added", "tuning", ADA, "lora"),
-        ),
+        (stops("account-changed", "lora", TEAM, "hf-token", TUNING), tells("trainer-added", "tuning", ADA, "lora")),
         world=BUSY,
         accident="a token that a whole department could read",
     ),
@@ -119,7 +116,7 @@ CASES = (
     Case(
         "A trainer gets another name, keeps its account, and has another member",
         (
-            stack("    tuning:\n", "    tuners:\n      account: slipway-prod-tuning\n"),
+            stack("    tuning:\n", "    tuners:\n      account: prod--tuning\n"),
             template("lora", 'trainer="tuning"', 'trainer="tuners"'),
             stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n        - {TEAM}\n"),
         ),
@@ -146,7 +143,7 @@ CASES = (
                 "create",
                 ACCOUNT,
                 "trainer.tuning",
-                new={"accountId": "slipway-prod-tuning", "project": PROJECT},
+                new={"accountId": "prod--tuning", "project": PROJECT},
                 parent=WORKSPACE,
             )
         ),

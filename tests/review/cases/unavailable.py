@@ -1,16 +1,7 @@
 """Capacity types that nobody can have for now: quota, teams, machines and dates."""
 
 from tests.review.case import LARGE, QUIET, Case, World, h100, hurts, more, stack, stops, tells, template
-from tests.review.edits import (
-    DEMAND_TEAM,
-    MONEY,
-    OFFERS,
-    PARALLEL,
-    POLICY,
-    STUDIED,
-    TEAMS,
-    ago,
-)
+from tests.review.edits import DEMAND_TEAM, MONEY, OFFERS, PARALLEL, POLICY, STUDIED, TEAMS, ago
 
 CASES = (
     Case(

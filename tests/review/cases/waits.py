@@ -1,26 +1,7 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import (
-    BUSY,
-    Case,
-    h100,
-    hurts,
-    imports,
-    more,
-    stack,
-    stops,
-    tells,
-    template,
-)
-from tests.review.edits import (
-    ALLOWED,
-    IN_BOTH,
-    LARGER_SHAPE,
-    OTHER_REGIONS,
-    SEVERAL,
-    VERSION_TYPE,
-    WITH_BOTH,
-)
+from tests.review.case import BUSY, Case, h100, hurts, imports, more, stack, stops, tells, template
+from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
 from tests.review.engine import PROJECT, creates
 
 HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
@@ -121,11 +102,7 @@ CASES = (
         "A wait for Spot takes the place of the one that ended flex-start",
         (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 600}'),),
         (
-            hurts(
-                "fallback-wait",
-                "spot",
-                "wait for Spot 10 min instead of until they start or fail",
-            ),
+            hurts("fallback-wait", "spot", "wait for Spot 10 min instead of until they start or fail"),
             hurts("fallback-wait", "flex-start", "wait for flex-start 24 h instead of 2 h"),
         ),
         may=("fallback-wait",),
@@ -140,10 +117,7 @@ CASES = (
     ),
     Case(
         "Two templates may run a little longer",
-        (
-            template("evals", "timeout_s=7200", "timeout_s=9000"),
-            template("digits", "timeout_s=3600", "timeout_s=5400"),
-        ),
+        (template("evals", "timeout_s=7200", "timeout_s=9000"), template("digits", "timeout_s=3600", "timeout_s=5400")),
         (
             tells("timeout-changed", "evals", "2 h 30 min instead of 2 h"),
             tells("timeout-changed", "digits", "1 h 30 min"),

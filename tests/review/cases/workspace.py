@@ -188,11 +188,7 @@ CASES = (
         stack("max: 8h", "max: 72h"),
         given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"),),
     ),
-    silent(
-        "The longest time of sessions is written in minutes",
-        stack("max: 8h", "max: 480m"),
-        given=SESSIONS,
-    ),
+    silent("The longest time of sessions is written in minutes", stack("max: 8h", "max: 480m"), given=SESSIONS),
     Case(
         "A second template for commands comes, and no plain command knows which to take",
         (

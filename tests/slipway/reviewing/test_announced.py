@@ -232,13 +232,7 @@ def test_one_that_comes_or_goes_as_a_deployed_alternative_stops_nothing() -> Non
     assert set(stopped_by(comes(made(OPEN), made(elsewhere, 1)))) == {"cluster-created", "season-changed"}
 
 
-@pytest.mark.parametrize(
-    ("alternatives", "edit"),
-    [
-        ((Alternative((OTHERS,)),), "`2–9 n1-standard-16`"),
-        ((), "none"),
-    ],
-)
+@pytest.mark.parametrize(("alternatives", "edit"), [((Alternative((OTHERS,)),), "`2–9 n1-standard-16`"), ((), "none")])
 def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_deployed(
     alternatives: tuple[Alternative, ...], edit: str
 ) -> None:

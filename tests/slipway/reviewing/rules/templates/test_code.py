@@ -33,10 +33,7 @@ def test_requirements_are_told_of_the_files_that_are_edited() -> None:
     shared, own = "jobs/common/requirements.txt", "jobs/lora/requirements.txt"
     packed = Edit("templates/lora.py", ':20260901"),', ':20260901", shared=("jobs/common",)),')
     given = (packed, Edit("jobs/common/__init__.py", "", "x = 1\n"), Edit(shared, "", "Sacre_BLEU==2.4.3\n"))
-    edits = (
-        Edit(shared, "Sacre_BLEU==2.4.3", "sacre.bleu==2.5.0"),
-        Edit(own, "torch==2.4.1", f"{OWN}\ntorch==2.5.1"),
-    )
+    edits = (Edit(shared, "Sacre_BLEU==2.4.3", "sacre.bleu==2.5.0"), Edit(own, "torch==2.4.1", f"{OWN}\ntorch==2.5.1"))
     told = [each for each in play(Case("", edits, given=given)).consequences if each.kind == "requirements-changed"]
     assert [(each.row, each.field) for each in told] == [
         ("requirements-index", f"{shared}, {own}"),

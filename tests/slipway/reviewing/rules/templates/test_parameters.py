@@ -10,12 +10,7 @@ from slipway.model.catalog.template import Parameter
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import VARIABLE, recorded
 from slipway.model.prices import UNKNOWN, Price
-from tests.slipway.reviewing.builders import (
-    H100,
-    job,
-    request,
-    worker_pool,
-)
+from tests.slipway.reviewing.builders import H100, job, request, worker_pool
 from tests.slipway.reviewing.rules.templates.two_ways import BLOCKING, LORA, SIZE, SPOT, TREES, found, only
 
 

@@ -34,15 +34,7 @@ from tests.slipway.reviewing.builders import (
     template,
     worker_pool,
 )
-from tests.slipway.reviewing.rules.templates.two_ways import (
-    BLOCKING,
-    LORA,
-    POOL,
-    SPOT,
-    asking,
-    found,
-    only,
-)
+from tests.slipway.reviewing.rules.templates.two_ways import BLOCKING, LORA, POOL, SPOT, asking, found, only
 
 
 def test_use_that_could_not_be_read_is_not_claimed() -> None:
