@@ -111,19 +111,6 @@ CASES = (
         never=("until the new one is there",),
     ),
     Case(
-        "Somebody deleted a cluster by hand, and a comment is all that is edited",
-        (QUIET,),
-        (
-            tells("cluster-created", "h100", "gone", "its 2 `a3-highgpu-8g` must be found"),
-            tells("cluster-may-become", "h100", "no template asks a pool for"),
-        ),
-        may=("capacity-found-anew", "cluster-created"),
-        world=World(gone=("h100",)),
-        given=(h100(OTHER_MACHINES),),
-        never=("the next time",),
-        accident="a cluster deleted in the console",
-    ),
-    Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
         (

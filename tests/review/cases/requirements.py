@@ -1,6 +1,6 @@
 """Requirements of jobs, and the packages that deploy."""
 
-from tests.review.case import BUSY, Case, Edit, Named, hurts, silent, stops, tells
+from tests.review.case import BUSY, Case, Edit, Named, hurts, stops, tells
 from tests.review.edits import LORA_REQUIREMENTS
 
 RANGE = Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch>=2,<3")
@@ -73,15 +73,5 @@ CASES = (
         (Edit(LORA_REQUIREMENTS, "peft==0.13.0", "peft==0.13.*"),),
         (hurts("requirements-changed", "lora"),),
         accident="a release that broke all jobs on a day without any edit",
-    ),
-    silent(
-        "The name of a required package is spelt in another way",
-        Edit(LORA_REQUIREMENTS, "torch==2.4.1", "Torch == 2.4.1"),
-        accident="a bot that took a package's other spelling for another package",
-    ),
-    silent(
-        "The bounds of a requirement stand in another order",
-        Edit(LORA_REQUIREMENTS, "torch>=2,<3", "torch <3, >=2"),
-        given=(RANGE,),
     ),
 )
