@@ -111,8 +111,6 @@ LARGE_ONES = """            (
 REFUSED = 'Variant({"model": "9b", "precision": "fp32"}, refusal="9b in fp32 needs more than 40 GB")'
 DAY_OF_CLAIMS = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesPrefixes": ["claims/"]}}
 WEEK = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefixes": ["packages/"]}}
-MONITORING_VIEWER = "roles/monitoring.viewer"
-OPS = "group:ops@acme.example"
 ON_GPU = template("evals", "n1-standard-8", "g2-standard-12")
 IDLE = (imports("evals", "Idle"), more("evals", "idle=Idle(3600)"), ON_GPU)
 SCRIPT = (
@@ -149,12 +147,6 @@ TEAMS = (
         "    demand: { submitters: [group:demand@acme.example] }\n" + POLICY,
     ),
 )
-SEARCH_TEAM = "{ submitters: [group:search@acme.example]"
-DEMAND_TEAM = "{ submitters: [group:demand@acme.example]"
-HANDED_ON = (
-    stack(f"{SEARCH_TEAM}, clusters: [cpu] }}", f"{SEARCH_TEAM} }}"),
-    stack(f"{DEMAND_TEAM} }}", f"{DEMAND_TEAM}, clusters: [cpu] }}"),
-)
 
 
 def counts(name: str, team: str) -> Edit:
@@ -177,7 +169,6 @@ LATELY = World(
 )
 RANK = '        Parameter("rank", int, default=16, min=1, max=256, help="rank of the adapters"),\n'
 ACCOUNT_KEY_TYPE = "gcp:serviceaccount/key:Key"
-VARIANTS = "    variants=(\n"
 GPUS = "nvidia_h100_gpus"
 
 

@@ -171,11 +171,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
     stays, errors = as_it_stays(stack, deployed.known)
     try:
         refuse_move(
-            deployed.known,
-            stack=stack.name,
-            project=stack.project,
-            region=stack.region,
-            others=stack.other_regions,
+            deployed.known, stack=stack.name, project=stack.project, region=stack.region, others=stack.other_regions
         )
         deployment = _deployment((replace(built[0], stack=stays), built[1]), deployed.live, deployed.known, NEW)
     except SlipwayError as error:
@@ -198,12 +194,7 @@ def _built(edits: tuple[Edit, ...]) -> Built:
 
 
 def _deployment(
-    built: Built,
-    there: Live,
-    known: State,
-    revision: Revision,
-    since: int = 0,
-    made_as: Mapping[str, int] = _AS_ASKED,
+    built: Built, there: Live, known: State, revision: Revision, since: int = 0, made_as: Mapping[str, int] = _AS_ASKED
 ) -> Deployment:
     """Return what was deployed `since` days ago, or is to be deployed now."""
     proven_stack, packages = built

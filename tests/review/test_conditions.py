@@ -155,9 +155,7 @@ GROUPS = (
         (AMOUNT, AMOUNT),
         lambda was, now: change(facts(confirm_above=was), facts(confirm_above=now)),
         costs,
-        {
-            "spending-limit": lambda was, now: now != was,
-        },
+        {"spending-limit": lambda was, now: now != was},
     ),
     Group(
         "quota mode",
@@ -197,9 +195,7 @@ GROUPS = (
             *(facts(cluster(retire_within=None if days is None else timedelta(days=days))) for days in sides)
         ),
         settings,
-        {
-            "retireWithin-any": lambda was, now: was != now,
-        },
+        {"retireWithin-any": lambda was, now: was != now},
     ),
     Group(
         "pools",

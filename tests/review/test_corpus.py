@@ -142,11 +142,11 @@ def figure(scores: Iterable[Score]) -> str:
     )
 
 
-def test_it_is_large_and_has_all_sides_and_a_quarter_of_it_is_harmless() -> None:
+def test_it_has_all_sides_and_sixty_harmless_changes() -> None:
     cases = list(CASES.values())
-    assert len(cases) == sum(len(theme.CASES) for theme in THEMES) >= 90
+    assert len(cases) == sum(len(theme.CASES) for theme in THEMES)
     assert sum(bool(case.accident) for case in cases) >= len(cases) / 2
-    assert sum(case.harmless for case in cases) >= len(cases) / 4
+    assert sum(case.harmless for case in cases) >= 60
     sides = Counter(side for case in cases for side in {side_of(kind) for name in case.names for kind in name.kinds})
     assert all(sides[side] >= 4 for side in SIDES), sides
 

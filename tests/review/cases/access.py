@@ -1,15 +1,14 @@
 """Grants: to people and accounts, on projects, buckets and secrets, and openings to everybody."""
 
 from slipway.google.permissions import Bound
-from tests.review.case import BUSY, Case, hurts, stack, stops, tells
-from tests.review.edits import ADOPTS, LOCAL, MONITORING_VIEWER, OPS, TEAM
+from tests.review.case import BUSY, Case, hurts, stops, tells
+from tests.review.edits import ADOPTS, LOCAL, TEAM
 from tests.review.engine import (
     ON_BUCKET,
     ON_PROJECT,
     PROJECT,
     SQL,
     TRAINER,
-    WORKSPACE,
     creates,
     does,
     granted,
@@ -27,23 +26,8 @@ GUARDED = {
     "member": "user:guest@partner.example",
     "condition": {"title": "until May", "expression": 'request.time < timestamp("2027-05-01T00:00:00Z")'},
 }
-BINDING_TYPE = "gcp:projects/iAMBinding:IAMBinding"
 
 CASES = (
-    Case(
-        "The program takes a right from submitters without which they still submit",
-        names=(hurts("access-gone", TEAM, "roles/logging.viewer"),),
-        steps=does(
-            step(
-                "delete",
-                ON_PROJECT,
-                "logs",
-                old={"project": PROJECT, "member": TEAM, "role": "roles/logging.viewer"},
-                parent=WORKSPACE,
-            )
-        ),
-        accident="a grant removed that was thought unused",
-    ),
     Case(
         "The trainer gets a role of which nobody here knows what it allows",
         names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
@@ -119,14 +103,6 @@ CASES = (
         accident="a deny policy that was wider than meant",
     ),
     Case(
-        "A bucket's list of rights by its old name: publicRead",
-        names=(stops("public-access", ""),),
-        steps=creates(
-            "gcp:storage/bucketACL:BucketACL", "results", {"bucket": "acme-results", "predefinedAcl": "publicRead"}
-        ),
-        accident="a canned list of rights",
-    ),
-    Case(
         "A database that the whole internet may talk to",
         names=(stops("public-access", "runs"),),
         may=("resource-changed",),
@@ -139,23 +115,6 @@ CASES = (
         accident="a database on the open internet",
     ),
     Case(
-        "A grant is declared under another logical name, and the deletion of the old one comes last",
-        names=(hurts("access-gone", OPS, "can no longer see any metric"),),
-        steps=does(
-            step("delete", ON_PROJECT, "ops", old={"project": "acme-ml", "member": OPS, "role": MONITORING_VIEWER}),
-            grants("create", ON_PROJECT, OPS, MONITORING_VIEWER),
-        ),
-        accident="a resource renamed in the code",
-    ),
-    Case(
-        "The trainer gets a role that a new template needs, with less than jobs have already",
-        (),
-        (tells("access-added", TRAINER, "roles/logging.logWriter"),),
-        steps=granted(ON_PROJECT, f"serviceAccount:{TRAINER}", "roles/logging.logWriter"),
-        world=BUSY,
-        may=("access-added",),
-    ),
-    Case(
         "Jobs get fewer rights on their bucket: they read, and write no more",
         names=(stops("jobs-lose-bucket | access-gone", "", "roles/storage.objectUser"),),
         may=("access-added", "access-gone"),
@@ -165,24 +124,6 @@ CASES = (
         ),
         world=BUSY,
         accident="a role narrowed that was thought too wide",
-    ),
-    Case(
-        "The team's group gives way to the whole domain",
-        (stack("group:ml@acme.example", "domain:acme.example"),),
-        (
-            tells("submitter-gone", TEAM, "except what a listed group or domain may"),
-            stops("domain-access", "domain:acme.example", "Everybody"),
-        ),
-        world=BUSY,
-        accident="a group replaced by everybody",
-    ),
-    Case(
-        "A binding in place of a member: whoever else has the role loses it",
-        names=(stops("access-gone", "roles/aiplatform.user"),),
-        may=("access-added",),
-        steps=creates(BINDING_TYPE, "users", {"project": PROJECT, "role": "roles/aiplatform.user", "members": [TEAM]}),
-        world=BUSY,
-        accident="an IAM binding in place of a member",
     ),
     Case(
         "Anybody on the internet may read the results",
@@ -217,12 +158,6 @@ CASES = (
             ),
         ),
         never=("else has",),
-        accident="access for a contractor, never taken back",
-    ),
-    Case(
-        "Somebody outside gets a role",
-        names=(stops("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
-        steps=granted(ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work"),
         accident="access for a contractor, never taken back",
     ),
 )

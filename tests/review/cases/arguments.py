@@ -1,6 +1,6 @@
 """Arguments of a job's command: values, places and names."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, silent, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, more, stops, tells, template
 from tests.review.edits import PRINTS, RANK, TASK
 
 PARSES = (
@@ -32,10 +32,7 @@ CASES = (
             hurts("arguments-changed", "tune", "with `--depth=9`"),
             tells("parameter-added", "lora parameter warmup"),
         ),
-        given=(
-            Edit(TASK, PRINTS, PARSES),
-            PARSING,
-        ),
+        given=(Edit(TASK, PRINTS, PARSES), PARSING),
     ),
     Case(
         "A whole number may be a fraction from now on, which its code can't read",
@@ -47,16 +44,6 @@ CASES = (
         ),
         given=(PARSING,),
         accident="a script that could not read `1200.0`",
-    ),
-    silent(
-        "A whole default of a fraction is written with a point",
-        template("tune", "float, default=3,", "float, default=3.0,"),
-        given=(template("tune", '"folds", int, default=3', '"folds", float, default=3'),),
-    ),
-    silent(
-        "A whole default is written with a line below, and its code reads whole numbers",
-        template("tune", "default=1000,", "default=1_000,"),
-        given=(PARSING, template("tune", "default=3, min=2, max=10", "default=1000, min=2, max=9000")),
     ),
     Case(
         "A parameter gets another name, in its argument as well, and the code keeps the old one",
@@ -75,19 +62,6 @@ CASES = (
         accident="a rename that reached the template alone",
     ),
     Case(
-        "All results are written into one folder, and half of a machine's memory is taken away",
-        (
-            template("digits", "--output=${slipway.output}", "--output=gs://acme-results/digits"),
-            template("evals", '"n1-standard-8"', '"n1-standard-4"'),
-        ),
-        (
-            stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
-            hurts("machines-changed", "evals", "ask for `n1-standard-4` instead", "what fits into memory"),
-        ),
-        may=("run-cost",),
-        accident="runs that wrote over each other's results",
-    ),
-    Case(
         "An input is copied from another bucket, and another template has its first one",
         (
             template("digits", "gs://acme-data/digits", "gs://acme-new/digits"),
@@ -98,11 +72,6 @@ CASES = (
             hurts("arguments-changed", "tune", "each machine's disk", "the disk is too small"),
         ),
         given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
-    ),
-    silent(
-        "An argument that a program gets twice is written once, as a product",
-        template("evals", '"-v", "-v"', '*(2 * ("-v",))'),
-        given=(template("evals", '"--suite=${suite}"', '"-v", "-v", "--suite=${suite}"'),),
     ),
     Case(
         "Code gets an argument twice that it got once",

@@ -22,11 +22,6 @@ CASES = (
         accident="deletions that could not be undone",
     ),
     Case(
-        "The bucket's storage class is another one",
-        names=(hurts("bucket-changed", "acme-work", "ARCHIVE"),),
-        steps=edits_work({"storageClass": "STANDARD"}, storageClass="ARCHIVE"),
-    ),
-    Case(
         "The catalog's bucket is adopted, and declared for the first time to go with what is in it",
         names=(tells("bucket-created", "acme-catalog"), tells("force-destroy", "acme-catalog")),
         steps=does(
@@ -92,10 +87,7 @@ CASES = (
     ),
     Case(
         "A binding on the bucket leaves the trainer out",
-        names=(
-            hurts("access-gone", "acme-work"),
-            stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
-        ),
+        names=(hurts("access-gone", "acme-work"), stops("jobs-lose-bucket", "acme-work", "tune-27b-x1")),
         may=("access-added",),
         steps=creates(
             "gcp:storage/bucketIAMBinding:BucketIAMBinding",

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, h100, hurts, stack, stops, tells
-from tests.review.edits import POLICY, workspace
+from tests.review.case import BUSY, Case, hurts, stack, stops, tells
+from tests.review.edits import workspace
 
 BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enforce: true }\n  slipway:policy:\n")
-SIXTY = replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "60000"))
 
 CASES = (
     Case(
@@ -39,25 +38,12 @@ CASES = (
         accident="a limit that a fixed cost had nearly spent before anybody worked",
     ),
     Case(
-        "The budget is enforced, and a declared season is too short to spend it",
-        (SIXTY,),
-        (tells("budget-changed", "budget stack", "may spend $60,000 a month"),),
-        given=(h100("from: 2027-01-28", "until: 2027-02-10"),),
-    ),
-    Case(
         "The budget is nothing from now on, while jobs run and pools stay",
         (stack("{ stack: 80000, enforce: true }", "{ stack: 0, enforce: true }"),),
         (stops("budget-changed", "budget stack", "may spend nothing", "refused at once"),),
         given=(BUDGETED,),
         world=BUSY,
         accident="a limit that stopped everybody in the middle of a month",
-    ),
-    Case(
-        "A team's limit goes, and the stack's stays: the team may take all of it",
-        (stack("teams: { ml: 5000 }, enforce", "enforce"),),
-        (hurts("budget-changed", "budget teams.ml", "has no limit of its own any more"),),
-        given=(BUDGETED, stack("{ stack: 80000, enforce", "{ stack: 80000, teams: { ml: 5000 }, enforce")),
-        accident="a limit dropped in haste",
     ),
     Case(
         "A user's limit is to be enforced, and only warns",
@@ -93,10 +79,5 @@ CASES = (
         (tells("spending-limit"),),
         given=(workspace("confirmAbove: 500"),),
         may=("submitter-gone",),
-    ),
-    Case(
-        "A team gets a budget that its jobs count for",
-        (stack(POLICY, "  slipway:budget: { teams: { ml: 5000 } }\n\n" + POLICY),),
-        (tells("budget-changed", "budget teams.ml", "only warned"),),
     ),
 )

@@ -94,8 +94,7 @@ CASES = (
         ),
         may=("generations-overlap", "cluster-new-generation"),
         world=World(
-            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
-            earlier=TO_NIGHT_LABELS,
+            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE), earlier=TO_NIGHT_LABELS
         ),
     ),
     Case(
@@ -110,19 +109,6 @@ CASES = (
         world=World(first=True),
         may=("capacity-found-anew",),
         never=("until the new one is there",),
-    ),
-    Case(
-        "Somebody deleted a cluster by hand, and a comment is all that is edited",
-        (QUIET,),
-        (
-            tells("cluster-created", "h100", "gone", "its 2 `a3-highgpu-8g` must be found"),
-            tells("cluster-may-become", "h100", "no template asks a pool for"),
-        ),
-        may=("capacity-found-anew", "cluster-created"),
-        world=World(gone=("h100",)),
-        given=(h100(OTHER_MACHINES),),
-        never=("the next time",),
-        accident="a cluster deleted in the console",
     ),
     Case(
         "A cluster has failed since, and is made again",

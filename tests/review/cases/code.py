@@ -1,6 +1,6 @@
 """Job code: packages, their files and edited lines."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stops, tells, template
+from tests.review.case import Case, Edit, Job, World, hurts, stops, tells, template
 from tests.review.checkout import BASE
 from tests.review.edits import PLACE, SAVES_CHECKPOINT, SAVING, TASK
 from tests.review.engine import TEMPLATE
@@ -20,28 +20,10 @@ RENAMED = (
     Edit("jobs/tune/task.py"),
     Edit("jobs/study/__init__.py", "", ""),
 )
-UNSHARED = template("digits", f"IMAGE{SHARED}", "IMAGE)")
 OBJECT = "gcp:storage/bucketObject:BucketObject"
-BODY = '    print("trained", EVERY)\n'
-SAVES_BY_PATH = Edit(
-    TASK,
-    BODY,
-    '    out = os.environ["SLIPWAY_OUTPUT"]\n    saved = os.path.join(out, "checkpoint.pt")\n'
-    '    state = torch.load(saved) if os.path.exists(saved) else {}\n    torch.save(state, f"{out}/checkpoint.pt")\n',
-)
 SHARDS = Edit("jobs/lora/__init__.py", "", 'SHARDS = "gs://acme-data/shards"\n')
 
 CASES = (
-    silent(
-        "A comment names the machine's own disk, and the code goes on saving elsewhere",
-        Edit(TASK, "    state = torch.load", "    # Not in /tmp, which goes with the machine.\n    state = torch.load"),
-        given=(SAVES_BY_PATH,),
-    ),
-    silent(
-        "Shared code gets a comment, in the package of each job that has it",
-        Edit("jobs/common/data.py", "SEED = 1", "SEED = 1  # of all draws"),
-        given=USES_COMMON,
-    ),
     Case(
         "A module is deleted that the code of a job imports",
         (Edit("jobs/common/data.py"),),
@@ -57,13 +39,6 @@ CASES = (
         given=(SAVES_CHECKPOINT, PLACE, SHARDS),
         never=("find no checkpoint", "outlives the machine"),
         accident="checkpoints on the disk of a Spot machine",
-    ),
-    Case(
-        "Shared code goes with the only line that imports it",
-        (UNSHARED, Edit("jobs/digits/task.py", "from common import data\n\n", "")),
-        (hurts("code-changed", "digits", "jobs/digits/task.py"),),
-        given=USES_COMMON,
-        world=BUSY,
     ),
     Case(
         "The packages that a waiting job still has to install are deleted",

@@ -46,16 +46,6 @@ CASES = (
         given=(ASKS_ABOVE, replace(T4, new=str(T4.new).replace("replicas: 1", "replicas: 2"))),
     ),
     Case(
-        "Machines on demand come before the pool, at a price that the stack asks about",
-        (template("digits", '("pool", "spot", "on-demand")', '("on-demand", "pool", "spot")'),),
-        (
-            hurts("offer-order", "digits", "machines on demand before pool `cpu`"),
-            hurts("run-cost", "digits"),
-        ),
-        given=(stack("    catalogBucket:", "    confirmAbove: 1\n    catalogBucket:"),),
-        accident="a nightly script that sent nothing any more",
-    ),
-    Case(
         "A reservation leaves the stack while a job sits on it",
         (
             Edit("stacks/Pulumi.prod.yaml", BOUGHT, ""),
@@ -69,13 +59,6 @@ CASES = (
         ),
         world=World(jobs=(RESERVED,)),
         accident="reserved instances left paid",
-    ),
-    Case(
-        "The end of a reservation is put off, while a job sits on it",
-        (stack("until: 2027-01-10", "until: 2027-01-17"),),
-        (tells("reservation-dates", "bought", "until 2027-01-17, not until 2027-01-10"),),
-        given=(stack("machines: 2 }", "machines: 2, until: 2027-01-10 }"),),
-        world=World(jobs=(RESERVED,)),
     ),
     Case(
         "A coming reservation gets dates that are over, by a slip of the month",
@@ -98,32 +81,8 @@ CASES = (
     Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
-        (
-            stops("reservation-paid", "reservations/bought"),
-            hurts("reservation-changed", "lora", "bought-2027"),
-        ),
+        (stops("reservation-paid", "reservations/bought"), hurts("reservation-changed", "lora", "bought-2027")),
         may=("jobs-lose-reservation",),
         world=World(jobs=(LARGE, RESERVED)),
-    ),
-    Case(
-        "A reservation gets dates, and a case that its template's file refuses has no other way",
-        (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (
-            hurts("reservation-dates", "bought", "have pool `h100` and Spot left"),
-            hurts("offer-unavailable", "lora", "can't use the reservation yet"),
-        ),
-        given=(
-            template(
-                "lora",
-                '        Variant(\n            {"model": "27b"},',
-                '        Variant({"model": "27b", "precision": "fp32"}, (WorkerPool("tuner", "a3-highgpu-8g", '
-                'Disk("pd-ssd", 500), args=ARGS, reservation="bought"),), ("pool", "reservation", "spot"), '
-                'refusal="27b in fp32 does not fit"),\n'
-                '        Variant(\n            {"model": "27b"},',
-            ),
-        ),
-        world=World(jobs=(LARGE, RESERVED)),
-        may=("jobs-lose-reservation",),
-        never=("nobody can submit", "can go nowhere"),
     ),
 )

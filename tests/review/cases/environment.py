@@ -1,6 +1,6 @@
 """Variables of a job's environment."""
 
-from tests.review.case import Case, hurts, silent, stops, tells, template
+from tests.review.case import Case, hurts, stops, tells, template
 from tests.review.edits import IDLE
 
 CKPT_DIR = 'env={"CKPT_DIR": "${slipway.output}/checkpoints"}'
@@ -13,11 +13,6 @@ CASES = (
         (template("evals", 'us-central1"}', 'us-central1 "}'),),
         (hurts("environment-changed", "evals", f"`REGION` = `us-central1␣` {SAME}", "`us-central1` → `us-central1␣`"),),
         accident="a host that was not found, for the blank behind its name",
-    ),
-    silent(
-        "A variable's text of several lines is written in quotes of three",
-        template("evals", '"us-central1\\nus-east4"', '"""us-central1\nus-east4"""'),
-        given=(template("evals", "us-central1", "us-central1\\nus-east4"),),
     ),
     Case(
         "Jobs are ended sooner, and at more use of their GPUs",

@@ -36,20 +36,6 @@ def edited(
 
 CASES = (
     Case(
-        "A cluster is made anew under a job that has hours to go",
-        (h100("generation: 2"),),
-        (
-            hurts("cluster-new-generation", "h100"),
-            tells(
-                "generations-overlap",
-                "h100",
-                "the old one is paid too until `tune-27b-x1` (ada) has ended: $202.28/h now",
-            ),
-        ),
-        may=ANEW,
-        world=BUSY,
-    ),
-    Case(
         "Names of another network are to be resolved",
         (stack(PEERED, f"{PEERED}{NAMES}"),),
         (
@@ -77,21 +63,10 @@ CASES = (
     Case(
         "A maximum is raised, and nobody could read what lives and what runs on it",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (
-            hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("generations-overlap", "h100"),
-        ),
+        (hurts("cluster-new-generation", "cluster h100", "max"), hurts("generations-overlap", "h100")),
         may=("capacity-found-anew",),
         world=World(jobs=BUSY.jobs, unread=True),
         accident="a preview that saw nothing, taken for nothing",
-    ),
-    Case(
-        "A cluster that failed is to keep fewer machines",
-        (stack(H100, "replicas: { min: 1, max: 4 }"),),
-        (tells("cluster-new-generation", "cluster h100", "can't be used any more"),),
-        may=("idle-cost", "capacity-found-anew", "minimum-below-default", "cluster-created"),
-        world=World(states={"h100": "ERROR"}),
-        never=("gives back",),
     ),
     Case(
         "H100 that came from another region are to be at home again, while a job runs on them",
@@ -109,13 +84,7 @@ CASES = (
     Case(
         "H100 that came from another region are gone: they are made again as asked for first",
         (template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"'),),
-        (
-            hurts(
-                "cluster-created | cluster-falls-back | cluster-new-generation",
-                "h100",
-                "the old one is gone",
-            ),
-        ),
+        (hurts("cluster-created | cluster-falls-back | cluster-new-generation", "h100", "the old one is gone"),),
         may=("capacity-found-anew", "cluster-may-become"),
         world=World(made_as={"h100": 1}, gone=("h100",)),
         given=(LIST, ALLOW),
@@ -156,15 +125,5 @@ CASES = (
         "keep `k` enabled: what was made with it needs it",
         kind="key-unchecked",
         accident="an old key disabled while disks still needed it",
-    ),
-    Case(
-        "A pool's maximum falls, where another pool is the narrow one",
-        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 12 }"),),
-        (
-            hurts("cluster-new-generation", "cpu"),
-            hurts("capacity-lower-maximum", "cpu/workers", "more than 12 machines"),
-        ),
-        may=("generations-overlap", "capacity-found-anew"),
-        accident="a limit lowered on the wrong pool",
     ),
 )

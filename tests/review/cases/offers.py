@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, STACK, Case, Edit, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.edits import (
     ALLOWED,
-    H100_ENTRY,
     IN_BOTH,
     LARGER_SHAPE,
     NIGHTLY,
-    NOT_ON_THE_POOL,
     OTHER_REGIONS,
     PIPELINE,
     POLICY,
@@ -25,10 +23,6 @@ A100 = (
     template("evals", '"n1-standard-8"', '"a2-highgpu-1g"'),
 )
 BARE = SPOT_ALONE.replace("g2-standard-24", "n1-standard-96")
-BIG = (
-    "    big:\n      pools:\n        workers:\n          machine: n1-standard-16\n"
-    "          disk: { type: pd-ssd, sizeGb: 100 }\n          replicas: { min: 1, max: 4 }\n"
-)
 DEAR = LARGER_SHAPE.replace("ARGS),)", 'ARGS),), ("on-demand",)')
 ON_DEMAND = ('("spot", "flex-start", "on-demand")', '("spot", "flex-start")')
 TWO_RESERVED = template(
@@ -50,13 +44,6 @@ CASES = (
         may=("request-changed", "run-cost"),
         never=("can't submit", "can also use"),
         accident="a night's runs that waited behind another team's",
-    ),
-    Case(
-        "Another cluster of such machines is made, of which no template's file says a word",
-        (stack("    cpu:\n", BIG.replace("big", "more").replace("n1-standard-16", "n1-standard-8") + "    cpu:\n"),),
-        (tells("offer-added", "tune", "can use pool `more`"),),
-        may=("idle-cost", "most-cost", "cluster-created"),
-        never=("capacity_types",),
     ),
     Case(
         "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
@@ -82,57 +69,15 @@ CASES = (
         world=World(limits={"preemptible_nvidia_a100_gpus": 0}),
     ),
     Case(
-        "Somebody deleted a cluster by hand, and now its entry goes as well",
-        (Edit(STACK, H100_ENTRY, ""), NOT_ON_THE_POOL),
-        (tells("cluster-deleted", "h100", "is given up: it is gone already"), hurts("offer-gone", "lora", "27b")),
-        may=("run-cost",),
-        world=World(gone=("h100",)),
-    ),
-    Case(
-        "Jobs need larger machines, which another team's cluster alone has",
-        (template("tune", '"n1-standard-8"', '"n1-standard-16"'),),
-        (hurts("offer-gone", "tune", "the next way costs $"), hurts("machines-changed", "tune")),
-        given=(
-            stack("    cpu:\n", f"{BIG}    cpu:\n"),
-            *TEAMS,
-            stack("clusters: [cpu]", "clusters: [big]"),
-            counts("tune", "demand"),
-            more("tune", 'capacity_types=("pool", "on-demand")'),
-        ),
-        may=("run-cost",),
-        never=("nothing more on pool `big`",),
-        accident="a night's runs on paid machines, told as free",
-    ),
-    Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
         (hurts("offer-unavailable", "lora", "bought begins on 2026-12-01"), hurts("reservation-dates", "bought")),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
-        "Another capacity type is offered in addition",
-        (template("evals", '("spot", "on-demand")', '("spot", "on-demand", "pool")'),),
-        (tells("offer-added", "evals", "pool"),),
-    ),
-    Case(
-        "A pool that keeps fewer machines than a usual job takes: its growth is paid",
-        (template("digits", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (hurts("offer-added", "digits", "only what pool `cpu` grows by"),),
-        may=("minimum-below-default", "run-cost"),
-        never=("nothing more",),
-        given=(
-            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
-            template("digits", "default=4, min=1, max=16", "default=8, min=1, max=16"),
-        ),
-        accident="jobs that were thought to be free",
-    ),
-    Case(
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
-        (
-            stops("offer-gone", "lora", "it holds 1", "too few for one such job"),
-            tells("used-later", "", "2 → 1"),
-        ),
+        (stops("offer-gone", "lora", "it holds 1", "too few for one such job"), tells("used-later", "", "2 → 1")),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
     ),
     Case(

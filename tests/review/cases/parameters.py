@@ -1,73 +1,14 @@
 """Parameters of a template: defaults, bounds, types, names."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, stops, tells, template
+from tests.review.case import BUSY, Case, World, hurts, stops, template
 from tests.review.edits import LARGE_ONES, LATELY, ON_A100, RANK, REFUSED, VARIANT
 
 LARGE_REFUSED = f"        {REFUSED.replace('9b', '27b')},\n"
 CLOSED = '            refusal="27b is closed",\n        ),\n'
 LARGE_CLOSED = template("lora", LARGE_ONES, CLOSED)
 
-XL_COMES = (
-    template("lora", 'choices=("9b", "27b")', 'choices=("9b", "27b", "70b")'),
-    template(
-        "lora", VARIANT, VARIANT.replace("Variant(", 'Variant({"model": "70b"}, refusal="ask us"),\n        Variant(')
-    ),
-)
-LONG = "gs://acme-models/google/gemma-2/2026-09-01/everything-but-tests/compiled-for-all-v1"
-BASE_MODEL = ('"rank", int, default=16, min=1, max=256', f'"rank", str, default="{LONG}"')
 
 CASES = (
-    Case(
-        "A whole number may be a fraction from now on",
-        (template("evals", "int, default=8, min=1, max=512", "float, default=8.0, min=1, max=512"),),
-        (hurts("parameter-type", "evals parameter batch", "code that reads a whole number may fail"),),
-        accident="a program that could not read `8.0`",
-    ),
-    Case(
-        "More values of a parameter are allowed",
-        (template("lora", "min=1, max=256, help", "min=1, max=512, help"), XL_COMES[0]),
-        (
-            tells("bounds-widened", "rank", "256", "512"),
-            tells("bounds-widened", "case", "(model=70b) may be submitted: one way costs $2.53/h on Spot"),
-        ),
-        world=BUSY,
-        never=("refused them", "can use", "can also use"),
-    ),
-    Case(
-        "A bound beyond the pool: who else waits",
-        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=20"),),
-        (tells("bounds-widened", "tune", "up to 20"),),
-        world=BUSY,
-        accident="one study that held a shared pool for a night",
-    ),
-    Case(
-        "A parameter that chooses the machines gets another name and default",
-        (
-            template("lora", 'Parameter("model", str, default="9b"', 'Parameter("size", str, default="27b"'),
-            template("lora", '"--model=${model}"', '"--model=${size}"'),
-            template("lora", '{"model": "27b"}', '{"size": "27b"}'),
-        ),
-        (
-            hurts("parameter-renamed", "lora parameter model", "set `size` in place of `model`"),
-            hurts("default-changed", "lora parameter size", "`a3-highgpu-8g` instead of `a2-highgpu-1g`"),
-            tells("run-cost", "template lora", "A default run of `lora` costs $2.53/h on Spot → only what pool"),
-        ),
-        accident="a renamed input that broke every caller",
-    ),
-    Case(
-        "A parameter goes that nobody used",
-        (
-            template(
-                "digits",
-                '        Parameter("seed", int, default=0, min=0, max=1000, help="the same seed, the same search"),\n',
-                "",
-            ),
-            template("digits", '"--seed=${seed}"', '"--seed=0"'),
-        ),
-        (hurts("parameter-gone", "digits parameter seed", "nobody"),),
-        may=("arguments-changed",),
-        world=World(),
-    ),
     Case(
         "A parameter takes a list from now on, and fewer values",
         (
@@ -80,15 +21,6 @@ CASES = (
         ),
         world=World(),
         accident="an input that was tidied and refused what schedules sent",
-    ),
-    Case(
-        "The smallest value of a parameter is raised above what the sweep uses",
-        (template("lora", "default=16, min=1, max=256", "default=128, min=128, max=256"),),
-        (
-            stops("bounds-narrowed", "lora parameter rank", "ada 2"),
-            hurts("default-changed", "rank", "16", "128"),
-        ),
-        world=LATELY,
     ),
     Case(
         "A parameter that need not be set has to be",
@@ -113,28 +45,6 @@ CASES = (
         (template("evals", '("core", "full"), ', '("core", "full"), command=True, '),),
         (hurts("bounds-narrowed", "evals parameter suite", "a shell, as with `&&`"),),
         may=("arguments-changed",),
-    ),
-    Case(
-        "A parameter has another name, and whoever set it may have set its default",
-        (
-            template("digits", 'Parameter("seed"', 'Parameter("rng"'),
-            template("digits", "--seed=${seed}", "--seed=${rng}"),
-        ),
-        (hurts("parameter-renamed", "digits", "nobody gave it a value of their own"),),
-        world=World(jobs=(Job("digits-night", "digits", user="nightly", parameters={"seed": 0}),)),
-        never=("nobody set it",),
-    ),
-    Case(
-        "A long default ends in another way",
-        (template("lora", "for-all-v1", "for-all-v2"),),
-        (
-            hurts(
-                *("default-changed", "lora parameter rank", "get `…/compiled-for-all-v2` instead of"),
-                *("`…/compiled-for-all-v1`", "`parameters.rank.default` `…/compiled-for-all-v1` →"),
-            ),
-        ),
-        given=(template("lora", *BASE_MODEL),),
-        accident="a word at the end of a long value, which the plan had cut off",
     ),
     Case(
         "A fraction has to be a whole number",
@@ -174,12 +84,6 @@ CASES = (
         never=("of any size",),
         world=BUSY,
         accident="submissions that were refused overnight",
-    ),
-    Case(
-        "More workers may be asked for than the pool has machines",
-        (template("digits", 'default=4, min=1, max=16, help="worker', 'default=4, min=1, max=64, help="worker'),),
-        (tells("bounds-widened", "digits parameter workers", "up to 64"),),
-        world=BUSY,
     ),
     Case(
         "A study runs one trial at a time: eight times as long",

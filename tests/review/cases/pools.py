@@ -1,7 +1,7 @@
 """Pools: machines that are given back, minimum and maximum, pools that no template uses."""
 
 from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells, template
-from tests.review.edits import ANEW, H100, NIGHT_JOB, NOT_ON_THE_POOL, WORKERS, h100_limit
+from tests.review.edits import ANEW, NIGHT_JOB, NOT_ON_THE_POOL, WORKERS
 
 DISK = (
     "        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }\n"
@@ -9,7 +9,6 @@ DISK = (
 SPARE = "        spare: { machine: a2-highgpu-1g, replicas: { min: 1, max: 2 } }\n"
 HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
 L4 = stack("    cpu:\n", "    l4:\n      pools:\n        workers: { machine: g2-standard-12, replicas: 1 }\n    cpu:\n")
-LOW = "replicas: { min: 1, max: 4 }"
 UP_TO_EIGHT = template("tune", "default=2, min=1, max=4", "default=2, min=1, max=8")
 SIX = stack(WORKERS, "replicas: { min: 4, max: 6 }")
 LARGE_STUDY = World(jobs=(Job("tune-all", "tune", parameters={"parallel": 8}), NIGHT_JOB))
@@ -17,18 +16,6 @@ TWELVE = World(jobs=(Job("digits-night", "digits", "nightly", parameters={"worke
 MORE_WORKERS = "n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 }"
 
 CASES = (
-    Case(
-        "A minimum of H100 is halved to save money, and they will not come back",
-        (stack(H100, "replicas: { min: 1, max: 4 }"),),
-        (
-            stops("capacity-given-back", "h100/workers", "1 `a3-highgpu-8g`", "workers.replicas.min"),
-            hurts("cluster-new-generation", "h100", "min"),
-            tells("idle-cost", "stack", "→"),
-        ),
-        may=ANEW,
-        world=BUSY,
-        accident="a minimum lowered so that capacity is gone",
-    ),
     Case(
         "A minimum that a usual study was above already falls further",
         (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
@@ -38,23 +25,6 @@ CASES = (
         ),
         may=("cluster-new-generation", *ANEW),
         given=(template("tune", "default=2, min=1, max=4", "default=6, min=1, max=8"),),
-    ),
-    Case(
-        "A cluster takes no account of jobs' own any more, as which all jobs run",
-        (
-            stack(
-                "displayName: cpu of research\n",
-                "displayName: cpu of research\n      serviceAccount: { custom: false }\n",
-            ),
-            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
-            template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
-        ),
-        (
-            hurts("pool-unused", "cpu/workers", "no template that may use it fits it"),
-            hurts("cluster-new-generation", "cpu", "custom"),
-            hurts("offer-gone", "digits pool cpu", "the next way costs $0.99/h on Spot"),
-        ),
-        may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
     ),
     Case(
         "A maximum falls below the trials at once of a study that runs and has no other way",
@@ -93,10 +63,7 @@ CASES = (
     Case(
         "A pool of small machines goes with the templates that it was for",
         (stack(HEAD, ""), template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")')),
-        (
-            hurts("pool-gone", "cpu/head", "gives back 2 `n1-standard-4`"),
-            hurts("offer-gone", "digits", "pool"),
-        ),
+        (hurts("pool-gone", "cpu/head", "gives back 2 `n1-standard-4`"), hurts("offer-gone", "digits", "pool")),
         may=(*ANEW, "run-cost", "pool-unused"),
     ),
     Case(
@@ -124,20 +91,6 @@ CASES = (
         may=("quota-unknown", "capacity-found-anew"),
     ),
     Case(
-        "A scheduler on a worker's machine: the pool that it leaves",
-        (template("digits", '"scheduler", "n1-standard-4"', '"scheduler", "n1-standard-8"'),),
-        (
-            tells(
-                "machines-changed", "pools in pool cpu", "run on `workers` of their cluster instead of `head, workers`"
-            ),
-            hurts("pool-unused", "cpu/head"),
-            hurts("minimum-below-default", "cpu/workers", "need 5 machines"),
-        ),
-        may=("machines-changed",),
-        never=("nothing of their cluster",),
-        world=BUSY,
-    ),
-    Case(
         "A usual job of all machines of a pool that another template has alone",
         (template("digits", "default=4, min=1, max=16", "default=16, min=1, max=16"),),
         (
@@ -149,28 +102,11 @@ CASES = (
         accident="a default that gave one person the whole pool",
     ),
     Case(
-        "A maximum is lowered to what the quota has: what did not fit does",
-        (stack(LOW, "replicas: { min: 1, max: 3 }"),),
-        (
-            hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
-            hurts("cluster-new-generation", "h100", "max"),
-            hurts("quota-short-at-most", "beside old", "can't grow to its maximum beside older clusters"),
-        ),
-        may=ANEW,
-        given=(stack(H100, LOW),),
-        world=h100_limit(28),
-    ),
-    Case(
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
         (
             hurts("capacity-lower-maximum", "cpu/workers", "Jobs of `digits` that take more than"),
-            tells(
-                "capacity-raised",
-                "cpu/workers",
-                "higher minimum",
-                "while the cluster is there",
-            ),
+            tells("capacity-raised", "cpu/workers", "higher minimum", "while the cluster is there"),
         ),
         may=ANEW,
         given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),
@@ -215,33 +151,5 @@ CASES = (
         may=(*ANEW, "capacity-given-back", "machines-changed", "run-cost", "minimum-below-default"),
         world=World(jobs=(NIGHT_JOB,)),
         accident="a schedule that asked for more than its pool",
-    ),
-    Case(
-        "Machines with GPUs join more of those without",
-        (
-            stack(
-                HEAD,
-                HEAD.replace("replicas: 2", "replicas: 3")
-                + "        small: { machine: g2-standard-12, replicas: 1 }\n",
-            ),
-        ),
-        (hurts("pool-unused", "cpu/small"),),
-        may=(*ANEW, "idle-cost"),
-        never=("may grow further",),
-    ),
-    Case(
-        "Jobs move to another pool of their cluster, which keeps fewer machines than a usual one takes",
-        (template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),),
-        (hurts("minimum-below-default", "cpu/roomy", "Usual jobs of `digits` need 4 machines of pool `cpu/roomy`"),),
-        given=(
-            stack(
-                "        workers: { machine: n1-standard-8,",
-                "        roomy:\n          machine: n1-standard-16\n          disk: { type: pd-ssd, sizeGb: 100 }\n"
-                "          replicas: { min: 1, max: 8 }\n"
-                "        workers: { machine: n1-standard-8,",
-            ),
-        ),
-        may=("machines-changed", "run-cost", "pool-unused", "offer-moved", "capacity-lower-maximum"),
-        accident="jobs that waited for machines to grow, each night",
     ),
 )

@@ -53,22 +53,9 @@ CASES = (
         ),
     ),
     Case(
-        "A program of one workspace has another one, which changes nothing of the first",
-        preview=Preview(
-            steps=(component("create", CATALOG, "eu"), component("create", WORKSPACE, "eu")),
-            standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
-        ),
-    ),
-    Case(
         "The next cluster begins with all its machines",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
         (tells("used-later", "initial"),),
         world=BUSY,
-    ),
-    Case(
-        "A reservation has one machine, where it had two",
-        (stack("machines: 2 }", "machines: 1 }"),),
-        (tells("used-later", "bought", "2 → 1", "holds 1 instead of 2 machines"),),
-        never=("are refused:",),
     ),
 )

@@ -1,6 +1,6 @@
 """Quota that does not fit now, at most, or during two generations, and whether more can be had."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
 from tests.review.edits import ANEW, GPUS, H100, LABELS, WORKERS, h100_limit
 
 REQUEST = stack("mode: enforce", "mode: request")
@@ -11,25 +11,8 @@ A100 = (
 )
 H100_MIN = "slipway:persistentResources.h100.pools.workers.replicas.min"
 
-SUITE = (
-    'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100)),), ("spot",)),)'
-)
-TO_A100 = ("n1-standard-16", "a2-highgpu-8g")
 
 CASES = (
-    Case(
-        "The larger suite goes to machines for which there is no quota, beside jobs that have enough of it",
-        (template("evals", *TO_A100),),
-        (
-            stops("offer-unavailable", "evals", "nor run now"),
-            hurts("quota-short-at-most", "quota", "needs up to 8 of preemptible A100 GPUs"),
-            hurts("machines-changed", "evals"),
-        ),
-        given=(imports("evals", "Variant"), more("evals", SUITE)),
-        world=World(limits={"preemptible_nvidia_a100_gpus": 4}),
-        never=("evals and lora",),
-        accident="a larger machine type chosen without its quota",
-    ),
     Case(
         "Quota is only warned of, and there is not enough for the new cluster",
         (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),
@@ -61,13 +44,6 @@ CASES = (
         (tells("quota-check-stricter", "quota", "strict"),),
     ),
     Case(
-        "The one of a cluster's pools that grows may grow beyond the quota that both draw",
-        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 60 }"),),
-        (hurts("quota-short-at-most", "quota", "`cpu/workers` can't grow to its maximum", "488 are needed"),),
-        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
-        world=World(limits={"cpus": 300}),
-    ),
-    Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
         (stops("quota-short-in-overlap | quota-short-now", GPUS),),
@@ -89,15 +65,6 @@ CASES = (
         ),
         world=World(limits={"nvidia_a100_gpus": 1}),
         accident="a reserved machine that everybody else had lived on",
-    ),
-    Case(
-        "A new pool always has the only machine for which there is quota, for the jobs that took it on demand",
-        (
-            stack("    cpu:\n", A100.replace("{ min: 4, max: 8 }", "1")),
-            template("lora", '("spot", "flex-start", "on-demand")', '("pool", "spot", "flex-start", "on-demand")'),
-        ),
-        (tells("offer-added", "lora", "pool `a100` before Spot"),),
-        world=World(limits={"nvidia_a100_gpus": 1}),
     ),
     Case(
         "Disks are the shortest: nobody had counted them",

@@ -27,24 +27,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A deployment is to wait for machines for longer than its workflow runs",
-        (h100("createWithin: 6h"),),
-        (hurts("cluster-protection", "h100", "6 h"),),
-        accident="a deployment cut off by its runner's limit",
-    ),
-    Case(
-        "A wait for machines that no workflow outlived is longer, as a cluster is made anew",
-        (stack("createWithin: 4h", "createWithin: 6h"), stack("min: 2, max: 4", "min: 2, max: 3")),
-        (
-            tells("cluster-protection", "h100", "6 h instead of 4 h"),
-            hurts("capacity-found-anew", "h100", "must be found"),
-        ),
-        given=(h100("createWithin: 4h"),),
-        may=("cluster-new-generation", "generations-overlap", "capacity-lower-maximum"),
-        never=("raise `slipway:persistentResources.h100.createWithin`", "6 h instead of 4 h: in CI"),
-        accident="a deployment cut off by its runner's limit",
-    ),
-    Case(
         "A deployment is to wait for machines for an hour",
         (h100("createWithin: 1h"),),
         (tells("cluster-protection", "h100", "machines for at most 1 h", "instead of"),),

@@ -81,11 +81,6 @@ CASES = (
         accident="a pipeline whose file had grown a GPU for each of its tasks",
     ),
     Case(
-        "Jobs get a label by which finance takes the bill apart",
-        (more("evals", 'labels={"cost-center": "r-7"}'),),
-        (tells("request-changed", "evals label cost-center", "r-7"),),
-    ),
-    Case(
         "Jobs count for a team whose budget refuses, and are refused with it",
         (more("evals", 'labels={"team": "vision"}'),),
         (hurts("request-changed", "evals label team", "they are refused once its $900 of a month are spent"),),

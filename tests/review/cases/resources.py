@@ -8,16 +8,13 @@ from tests.review.case import BUSY, LARGE, Case, World, hurts, stack, stops, tel
 from tests.review.edits import ACCOUNT_KEY_TYPE, DAY_OF_CLAIMS, WEEK, of_cluster
 from tests.review.engine import (
     BUCKET,
-    DATASET,
     OBJECT,
     PROJECT,
     SQL,
     TRAINER,
     WORK,
     creates,
-    deletes,
     does,
-    edits,
     edits_work,
     replaces,
     updates,
@@ -53,23 +50,6 @@ CASES = (
         accident="an index deleted that every client read",
     ),
     Case(
-        "A dataset has other labels, which is for information, and a secret another value, which nobody sees",
-        names=(
-            tells("resource-changed", "measured", "labels"),
-            hurts("resource-changed", "runs", "`rootPassword` `(not shown)`"),
-        ),
-        steps=does(
-            edits(DATASET, "measured", {"datasetId": "measured", "labels": {"a": "b"}}, labels={}),
-            edits(SQL, "runs", {"name": "runs", "rootPassword": "tiger-tiger"}, rootPassword="lion-lion"),
-        ),
-        never=("tiger-tiger", "lion-lion"),
-    ),
-    Case(
-        "A database is deleted that is protected from that, so that the deployment fails",
-        names=(stops("resource-deleted", "runs", "protected from that, so the deployment would fail"),),
-        steps=deletes(SQL, "runs", {"name": "runs", "deletionProtection": True}),
-    ),
-    Case(
         "A secret is declared that has no value yet",
         names=(tells("resource-created", "wandb-key"),),
         steps=does(step("create", SECRET_TYPE, "wandb-key", new={"secretId": "wandb-key"})),
@@ -102,17 +82,6 @@ CASES = (
         steps=of_cluster("h100", "delete", retained=True),
         world=BUSY,
         accident="a cluster removed from the state, and paid for months",
-    ),
-    Case(
-        "Objects move to the archive after a day, and cost to be read",
-        names=(hurts("lifecycle-changed", "acme-work", "ARCHIVE"),),
-        steps=edits_work(
-            {},
-            lifecycleRules=[
-                {"action": {"type": "SetStorageClass", "storageClass": "ARCHIVE"}, "condition": {"age": 1}}
-            ],
-        ),
-        accident="checkpoints in an archive, at a price for each read",
     ),
     Case(
         "An old deletion rule is taken back, so that objects stay longer",
@@ -163,10 +132,7 @@ CASES = (
     ),
     Case(
         "A key of an account is made anew",
-        names=(
-            stops("resource-replaced", "for-ci"),
-            stops("access-added", "key for-ci", "never ends"),
-        ),
+        names=(stops("resource-replaced", "for-ci"), stops("access-added", "key for-ci", "never ends")),
         steps=replaces(ACCOUNT_KEY_TYPE, "for-ci", {"serviceAccountId": TRAINER}, publicKeyType="TYPE_RAW_PUBLIC_KEY"),
         never=("fails as it holds something", "copy what is in it"),
         accident="a key of a service account that leaked",

@@ -24,7 +24,6 @@ from tests.review.edits import (
     RESERVATION_TYPE,
     THEIRS,
     TO_NIGHT_LABELS,
-    ago,
     of_cluster,
 )
 from tests.review.engine import CLUSTER, deletes, deletes_cluster
@@ -128,14 +127,6 @@ CASES = (
             limits={"nvidia_h100_gpus": 4},
         ),
         accident="quota that was there when it was planned",
-    ),
-    Case(
-        "A season ended yesterday, as was announced, and nobody used the cluster",
-        (QUIET,),
-        (tells("cluster-deleted", "h100", "is idle and is deleted", "out of season since 2026-11-20"),),
-        may=(*MONEY, *OFFERS),
-        given=(h100("until: 2026-11-20"),),
-        world=ago(3),
     ),
     Case(
         "A job stays on an old generation for longer than was meant",

@@ -1,7 +1,5 @@
 """Secrets: those that jobs read, lose or show."""
 
-from dataclasses import replace
-
 from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
 from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, VARIANT, VERSION_TYPE
 from tests.review.engine import updates
@@ -15,12 +13,6 @@ PASSWORD = 'Parameter("db_pass", str, default="hunter2")'
 ENV = 'env={"REGION": "us-central1"}'
 
 CASES = (
-    Case(
-        "A secret is pinned to an old version",
-        (template("lora", '"hf-token"', '"projects/acme-ml/secrets/hf-token/versions/1"'),),
-        (hurts("secrets-changed", "lora", "HF_TOKEN", "versions/1"),),
-        accident="a rotated key that was still in use",
-    ),
     Case(
         "A password among the arguments",
         (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
@@ -75,18 +67,6 @@ CASES = (
         (tells("secrets-changed", "lora"), tells("secrets-changed", "tune", "`hf-token`")),
         given=(template("lora", '"hf-token"', f'"{PINNED}"'),),
         never=("they fail once", "name `latest`", "whether it exists"),
-    ),
-    Case(
-        "A secret more for one template, and another account for a second one",
-        (
-            more("tune", 'secrets={"WANDB": "wandb-key"}'),
-            more("digits", 'service_account="robot@acme-ml.iam.gserviceaccount.com"'),
-        ),
-        (
-            stops("secrets-changed", "tune", "wandb-key", "WANDB", "secretAccessor"),
-            stops("account-changed", "digits", "robot", "may read and write what they need"),
-        ),
-        accident="jobs that failed at their first line, for want of a right",
     ),
     Case(
         "A package is taken from a repository, with a token in its address",
@@ -160,17 +140,6 @@ CASES = (
         ),
         given=PIPELINE,
         never=("hf_0", RANDOM, "hunter2"),
-        accident="a key in a compiled pipeline",
-    ),
-    Case(
-        "A new pipeline has a key among its arguments",
-        (
-            replace(PIPELINE[0], new=str(PIPELINE[0].new).replace('"echo"', f'"echo", "--token={HF_TOKEN}"')),
-            *PIPELINE[1:],
-        ),
-        (stops("plain-secret", "train pipeline"), tells("template-added", "train")),
-        may=("policy-advice",),
-        never=("hf_0",),
         accident="a key in a compiled pipeline",
     ),
 )

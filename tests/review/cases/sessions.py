@@ -1,7 +1,7 @@
 """Sessions: where they may hold machines, and for whom."""
 
-from tests.review.case import BUSY, Case, hurts, stack, stops, tells, template
-from tests.review.edits import ADA, ANYTHING_OF_CPU, BENCH, LORA_TUNES, POLICY, SESSIONS, TEAM, VISION, trainer
+from tests.review.case import Case, hurts, stack, stops, tells, template
+from tests.review.edits import ANYTHING_OF_CPU, BENCH, POLICY, SESSIONS, VISION
 
 OF_VISION = stack(
     POLICY, f"  slipway:teams: {{ vision: {{ submitters: [group:vision@acme.example], clusters: [cpu] }} }}\n{POLICY}"
@@ -40,18 +40,6 @@ CASES = (
         ),
         may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
         accident="a cluster given to whom used it most, and everybody's sessions with it",
-    ),
-    Case(
-        "A group that submits as another trainer comes, and no session ever counts for it",
-        (
-            stack(
-                "        - group:vision@acme.example\n",
-                "        - group:vision@acme.example\n        - group:interns@acme.example\n",
-            ),
-        ),
-        (stops("submitter-added", "interns"),),
-        given=(*SESSIONS, trainer("group:vision@acme.example"), LORA_TUNES),
-        never=("Sessions",),
     ),
     Case(
         "The season of a team's cluster, the only one with sessions, begins later",
@@ -116,40 +104,8 @@ CASES = (
         accident="notebooks that belonged to whom used them most",
     ),
     Case(
-        "Sessions may run on a pool alone that no template for them fits, where one team's alone could run before",
-        (stack("pools: [cpu/workers]", "pools: [h100/workers]"),),
-        (
-            stops(
-                *("sessions-limited", "vision"),
-                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers: no template",
-            ),
-        ),
-        given=(*SESSIONS, OF_VISION),
-        never=("Sessions may run",),
-        accident="a course whose students met a closed door",
-    ),
-    Case(
-        "All groups but one leave, whose sessions had a cluster, and get another one",
-        (
-            stack(f"      - {TEAM}\n      - {ADA}\n", f"      - {ADA}\n"),
-            stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"),
-            stack("clusters: [cpu] }", "clusters: [cpu, bench] }"),
-        ),
-        (
-            stops("submitter-gone", TEAM),
-            hurts("sessions-limited", "workspace", "may run on cpu/workers or bench/workers instead of on cpu/workers"),
-            hurts("sessions-limited", "usual sessions", "is refused: it has to name cpu/workers or bench/workers"),
-        ),
-        given=(*SESSIONS, BENCH, OF_VISION),
-        may=ANYTHING_OF_CPU,
-        never=("nowhere",),
-    ),
-    Case(
         "A team goes with its people, whose sessions alone had a pool that is not listed any more",
-        (
-            stack(VISION, ""),
-            stack("pools: [cpu/head]", "pools: [h100/workers]"),
-        ),
+        (stack(VISION, ""), stack("pools: [cpu/head]", "pools: [h100/workers]")),
         (stops("submitter-gone", "group:vision"),),
         given=(
             *SESSIONS,
@@ -159,25 +115,5 @@ CASES = (
         ),
         may=ANYTHING_OF_CPU,
         never=("Sessions may run",),
-    ),
-    Case(
-        "The clusters of a team that has all sessions are listed in another order",
-        (stack("clusters: [cpu, bench] }", "clusters: [bench, cpu] }"),),
-        given=(*SESSIONS, BENCH, stack(POLICY, VISION.replace("[cpu]", "[cpu, bench]") + POLICY)),
-        world=BUSY,
-        silent=True,
-    ),
-    Case(
-        "Two teams with a cluster of sessions each are listed in another order",
-        (
-            stack("    search: { submitters: [group:search@acme.example], clusters: [bench] }\n", ""),
-            stack(
-                "clusters: [cpu] }\n",
-                "clusters: [cpu] }\n    search: { submitters: [group:search@acme.example], clusters: [bench] }\n",
-            ),
-        ),
-        given=(*SESSIONS, stack("pools: [cpu/workers]", "pools: [cpu/workers, bench/workers]"), BENCH, TWO_CLUSTERS),
-        world=BUSY,
-        silent=True,
     ),
 )

@@ -1,7 +1,6 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import Case, hurts, imports, more, silent, stack, stops, tells, template
-from tests.review.edits import PARALLEL
+from tests.review.case import Case, hurts, imports, silent, stops, tells, template
 
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
 LISTED = """Search(
@@ -10,7 +9,6 @@ LISTED = """Search(
             values=(2, 4, 8),
             conditions=(Condition((8,), (Search("width", "integer", min=1, max=4),)),),
         )"""
-TWO = f"{SEARCH}, Search('rate', 'double', min=0.1, max=0.5)"
 METRIC = '(Metric("accuracy"),)'
 F1 = '(Metric("accuracy"), Metric("f1"))'
 
@@ -32,43 +30,10 @@ CASES = (
         ),
         accident="a job that waited for machines that could never come",
     ),
-    silent(
-        "What a study searches is written in another order",
-        template("tune", TWO, f"{TWO[len(SEARCH) + 2 :]}, {SEARCH}"),
-        given=(template("tune", SEARCH, TWO),),
-    ),
-    silent(
-        "A study's whole numbers are written with a point",
-        template("tune", "min=2, max=16", "min=2.0, max=16.0"),
-    ),
-    silent(
-        "A study's metric says its goal, which it had by default",
-        template("tune", METRIC, '(Metric("accuracy", "maximize"),)'),
-    ),
+    silent("A study's whole numbers are written with a point", template("tune", "min=2, max=16", "min=2.0, max=16.0")),
     Case(
         "A study judges by a second metric, of which less is better",
         (template("tune", METRIC, F1.replace("f1", "val_loss")),),
         (hurts("study-changed", "tune", "`val_loss` too", "goal MAXIMIZE"),),
-    ),
-    Case(
-        "A study runs more trials at once than its pool holds, of a kind that is not the usual one",
-        (template("tune", "parallel_trials=2", "parallel_trials=8"),),
-        (
-            hurts(
-                "offer-unavailable", "tune", "as a hyperparameter tuning job can't use pool `cpu` any more", "on Spot"
-            ),
-            hurts("study-changed", "tune", "`parallelTrialCount` `8` instead of `2`"),
-            hurts("run-cost", "tune", "as a hyperparameter tuning job"),
-        ),
-        given=(
-            template("tune", PARALLEL, ""),
-            template("tune", 'parallel_trials="${parallel}"', "parallel_trials=2"),
-            template(
-                "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
-            ),
-            more("tune", 'capacity_types=("pool", "spot")'),
-            stack("min: 4, max: 16", "min: 4, max: 6"),
-        ),
-        accident="a search that left the pool for eight machines of its own",
     ),
 )

@@ -2,7 +2,7 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.checkout import BASE
-from tests.review.edits import LATELY, UPLOADING, UPLOADS
+from tests.review.edits import LATELY
 
 WIDE = '''"""wide: the search, on machines of its own."""
 
@@ -17,32 +17,8 @@ TEMPLATE = JobTemplate(
     timeout_s=86_400,
 )
 '''
-_LATE = (BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="late"')
 
 CASES = (
-    Case(
-        "One template goes and another one comes, on the same machines alone",
-        (
-            stack("    - digits\n", "    - ingest\n"),
-            Edit("templates/digits.py", new=None),
-            Edit(
-                "templates/ingest.py",
-                new=(BASE / "templates/digits.py")
-                .read_text("utf-8")
-                .replace('name="digits"', 'name="ingest"')
-                .replace("hyperparameter search of a digit classifier, spread over the workers", "fetches stations")
-                .replace("jobs/digits", "jobs/tune")
-                .replace("digits.task", "tune.task")
-                .replace("trees", "stations")
-                .replace('"seed"', '"days"')
-                .replace("seed", "days"),
-            ),
-        ),
-        (stops("template-gone", "digits", "are refused"), tells("template-added", "ingest", "is new")),
-        may=("submitter-gone",),
-        never=("is called `ingest` from now on",),
-        world=BUSY,
-    ),
     Case(
         "A template gets another name, while its jobs run",
         (
@@ -58,12 +34,7 @@ CASES = (
             Edit("templates/evals.py"),
         ),
         (
-            stops(
-                "template-gone",
-                "evals",
-                "called `judge` from now on",
-                "1 submission by ben",
-            ),
+            stops("template-gone", "evals", "called `judge` from now on", "1 submission by ben"),
             hurts("parameter-renamed", "judge", "`batch`", "called `size`"),
             hurts("arguments-changed", "judge", "`--size=${size}`"),
             stops("secrets-changed", "judge", "`jury-key` instead of `judge-key`"),
@@ -79,24 +50,6 @@ CASES = (
         accident="a bill that nobody had asked for",
     ),
     Case(
-        "A model is not uploaded any more, as its kind goes",
-        (template("evals", UPLOADING, 'kinds=("custom-job",)'),),
-        (
-            stops("kind-gone", "evals", "with `--as training-pipeline` are refused"),
-            hurts("request-changed", "evals kind", "nothing uploads the model"),
-        ),
-        given=UPLOADS,
-        world=World(jobs=(Job("evals-7", "evals", "ci", "spot", {}, "SUCCEEDED", 90, "training-pipeline"),)),
-        never=("as a training pipeline are refused",),
-    ),
-    Case(
-        "A template that people use is not published any more",
-        (stack("    - evals\n", ""),),
-        (stops("template-gone", "template evals", "ben"),),
-        world=LATELY,
-        accident="a service taken down that somebody still used",
-    ),
-    Case(
         "A template that nobody used is not published any more",
         (stack("    - evals\n", ""),),
         (hurts("template-gone", "template evals", "nobody"),),
@@ -107,15 +60,6 @@ CASES = (
         (stops("kind-gone", "tune", "custom-job", "cy"),),
         may=("offer-gone",),
         world=LATELY,
-    ),
-    Case(
-        "A new template falls back to machines on demand, unasked",
-        (
-            Edit("templates/late.py", "", _LATE),
-            stack("    - evals\n", "    - evals\n    - late\n"),
-        ),
-        (tells("template-added", "late", "a usual run costs $0.22/h on Spot"),),
-        accident="a bill for machines that nobody had named",
     ),
     Case(
         "Jobs may run as training pipelines, and the template names no model",

@@ -2,25 +2,13 @@
 
 from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
 from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
-from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does, updates
+from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does
 from tests.slipway.reviewing.builders import step
 
-QUEUED = World(
-    jobs=(
-        Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),
-        Job("evals-now", "evals", "cy", "spot"),
-    )
-)
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 TUNING = "prod--tuning@acme-ml.iam.gserviceaccount.com"
 
 CASES = (
-    Case(
-        "A template runs as an account with more rights",
-        (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
-        (stops("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
-        world=QUEUED,
-    ),
     Case(
         "An account of somebody else's is adopted: what it may do elsewhere is not in the stack",
         names=(tells("account-created", "robot@acme-ml"),),
@@ -37,31 +25,11 @@ CASES = (
         accident="a deleted service account that could not be made again",
     ),
     Case(
-        "The account that running jobs are is disabled",
-        names=(
-            stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada", "is disabled"),
-            stops("resource-changed", "trainer@"),
-        ),
-        steps=updates(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True),
-        world=BUSY,
-        accident="an account disabled that was still in use",
-    ),
-    Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
-        (
-            stops("account-changed", "lora", TEAM, "hf-token", TUNING),
-            tells("trainer-added", "tuning", ADA, "lora"),
-        ),
+        (stops("account-changed", "lora", TEAM, "hf-token", TUNING), tells("trainer-added", "tuning", ADA, "lora")),
         world=BUSY,
         accident="a token that a whole department could read",
-    ),
-    Case(
-        "The same for everybody who may submit already: nobody is shut out",
-        (trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
-        (stops("account-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
-        may=("trainer-access-added",),
-        world=BUSY,
     ),
     Case(
         "A template without secrets moves to the trainer that reads the token",
@@ -70,18 +38,6 @@ CASES = (
         given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",
-    ),
-    Case(
-        "Who may submit as that trainer becomes a team, and so submits as the trainer of all too",
-        (
-            stack(
-                "  slipway:policy:\n", f"  slipway:teams: {{ vision: {{ submitters: [{BEN}] }} }}\n  slipway:policy:\n"
-            ),
-        ),
-        (stops("trainer-access-added", BEN, "slipway:teams.vision.submitters"),),
-        given=(trainer(BEN), LORA_TUNES),
-        may=("submitter-added", "team-added"),
-        never=("another trainer's templates read that",),
     ),
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",

@@ -1,30 +1,10 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import (
-    BUSY,
-    Case,
-    h100,
-    hurts,
-    imports,
-    more,
-    stack,
-    stops,
-    tells,
-    template,
-)
-from tests.review.edits import (
-    ALLOWED,
-    IN_BOTH,
-    LARGER_SHAPE,
-    OTHER_REGIONS,
-    SEVERAL,
-    VERSION_TYPE,
-    WITH_BOTH,
-)
+from tests.review.case import BUSY, Case, h100, hurts, imports, more, stack, stops, tells, template
+from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
 from tests.review.engine import PROJECT, creates
 
 HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
-NO_CHECKPOINTS = template("evals", "    checkpoints=True,\n", "")
 RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
 SCHEDULING = (
     *(imports("evals", "Scheduling"), more("evals", "scheduling=Scheduling(disable_retries=True)")),
@@ -53,38 +33,9 @@ CASES = (
         accident="a rotated key that was still in use",
     ),
     Case(
-        "Spot machines come first for code that keeps no checkpoints",
-        (template("evals", '("on-demand", "spot")', '("spot", "on-demand")'),),
-        (hurts("offer-order", "evals", "one that loses its machine starts from the beginning"),),
-        may=("run-cost",),
-        accident="a training that began anew after each preemption",
-        given=(NO_CHECKPOINTS, template("evals", '("spot", "on-demand")', '("on-demand", "spot")')),
-    ),
-    Case(
         "Trials of one machine each begin again whenever their machine does",
         (imports("tune", "Scheduling"), more("tune", RESTARTED)),
         (tells("scheduling-changed", "tune"),),
-    ),
-    Case(
-        "The pool comes last, after Spot and on-demand",
-        (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand", "pool")'),),
-        (hurts("offer-order", "digits", "Spot before pool `cpu`: they cost $0.99/h on Spot"),),
-        may=("run-cost", "pool-unused"),
-        accident="a pool that nobody used, paid beside machines of jobs' own",
-    ),
-    Case(
-        "A study's trials may run four times as long, and an idle limit finds no GPU",
-        (
-            template("tune", "timeout_s=3600", "timeout_s=14400"),
-            imports("evals", "Idle"),
-            more("evals", "idle=Idle(after_s=3600, below=0.05)"),
-        ),
-        (
-            hurts("timeout-changed", "tune", "have trials that may run 4 h instead of 1 h"),
-            tells("environment-changed", "evals"),
-        ),
-        never=("ended once",),
-        accident="trials that hung on a lock and were paid for four hours each",
     ),
     Case(
         "Everybody waits for a full pool that they left at once",
@@ -93,16 +44,6 @@ CASES = (
         world=BUSY,
         never=("for ever", "as before"),
         accident="jobs that waited in their command for an hour, beside free machines",
-    ),
-    Case(
-        "On-demand machines are tried before Spot machines",
-        (template("evals", '("spot", "on-demand")', '("on-demand", "spot")'),),
-        (
-            hurts("offer-order", "evals", "machines on demand before Spot"),
-            hurts("run-cost", "template evals", "$0.22/h on Spot → $0.46/h on demand", "at most $0.44 → $0.93 a run"),
-        ),
-        world=BUSY,
-        accident="Spot turned into on-demand",
     ),
     Case(
         "Jobs may run for a week, where a day was the end",
@@ -118,32 +59,8 @@ CASES = (
         accident="a fallback to the dear machines that took place too soon",
     ),
     Case(
-        "A wait for Spot takes the place of the one that ended flex-start",
-        (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 600}'),),
-        (
-            hurts(
-                "fallback-wait",
-                "spot",
-                "wait for Spot 10 min instead of until they start or fail",
-            ),
-            hurts("fallback-wait", "flex-start", "wait for flex-start 24 h instead of 2 h"),
-        ),
-        may=("fallback-wait",),
-        never=("by flex-start, then",),
-        world=BUSY,
-    ),
-    Case(
-        "A study's trials may run half as long",
-        (template("tune", "timeout_s=3600", "timeout_s=1800"),),
-        (stops("timeout-changed", "tune", "30 min instead of 1 h", "how long a trial takes", "not saved by then"),),
-        accident="trials that ended before they reported",
-    ),
-    Case(
         "Two templates may run a little longer",
-        (
-            template("evals", "timeout_s=7200", "timeout_s=9000"),
-            template("digits", "timeout_s=3600", "timeout_s=5400"),
-        ),
+        (template("evals", "timeout_s=7200", "timeout_s=9000"), template("digits", "timeout_s=3600", "timeout_s=5400")),
         (
             tells("timeout-changed", "evals", "2 h 30 min instead of 2 h"),
             tells("timeout-changed", "digits", "1 h 30 min"),

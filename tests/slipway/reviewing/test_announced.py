@@ -6,12 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep
 from slipway.deploying.generations.published_clusters import published
 from slipway.google.catalog.document import PublishedCatalog
-from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
+from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.withdrawal import mark_under_way
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.facts import Facts, QuotaFacts, QuotaLine
@@ -29,7 +28,6 @@ from tests.slipway.reviewing.builders import (
     PROJECT,
     REGION,
     STACK,
-    TRAINER,
     WORK_BUCKET,
     change,
     cluster,
@@ -38,13 +36,9 @@ from tests.slipway.reviewing.builders import (
     kept,
     limits,
     living,
-    offer,
     pool,
     quota,
-    request,
     step,
-    template,
-    worker_pool,
 )
 
 WORKSPACE = "slipway:components:Workspace"
@@ -139,25 +133,6 @@ def test_what_goes_otherwise_stops_it(kind: str, before: Facts, jobs: Any) -> No
     assert "access-lapsed" not in {consequence.kind for consequence in review(goes_otherwise).consequences}
 
 
-def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended(snapshot: SnapshotAssertion) -> None:
-    """Their template dropped its experiment while they ran."""
-    metrics = request(worker_pool(), experiment="tunes")
-    without, with_ = (template("lora", item) for item in (offer(), offer(request=metrics)))
-    steps = [taken(TRAINER, ROLE)]
-    ended = change(facts(without), facts(without), steps=steps)
-    assert stopped_by(ended) == []
-    (told,) = review(ended).consequences
-    assert told.sentence == snapshot
-    for before, after, jobs, how in (
-        (with_, without, (), "the edit itself"),
-        (with_, with_, (), "an edit of the program"),
-        (without, without, (TUNE,), "a job runs as it"),
-    ):
-        assert "access-gone" in stopped_by(change(facts(before), facts(after), steps=steps, jobs=jobs)), how
-    for other in (taken(TRAINER, "roles/viewer"), taken(f"else@{PROJECT}.iam.gserviceaccount.com", ROLE)):
-        assert stopped_by(change(facts(without), facts(without), steps=[other])) == ["access-gone"]
-
-
 FIRST = replace(cluster("first", pool("workers", H100, 1, 4)), season=Season(ends=NOW))
 SECOND = replace(cluster("second", pool("workers", H100, 1, 4)), season=Season(begins=NOW))
 
@@ -196,7 +171,6 @@ def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B
 
 
 BEGINS, ENDS = Season(begins=NOW), Season(ends=NOW)
-SMALL = pool("workers", H100, 1, 4)
 
 
 def comes(was: Cluster, becomes: Cluster) -> Change:
@@ -221,24 +195,7 @@ def made(spec: ClusterSpec, option: int = 0) -> Cluster:
     return published(CurrentCluster(there, cluster_id(spec.name, fingerprint), fingerprint, import_=True), REGION)
 
 
-def test_one_that_comes_or_goes_as_a_deployed_alternative_stops_nothing() -> None:  # N2
-    """An `up` that was killed made it, before it wrote the catalog."""
-    came = comes(made(OPEN), made(OPEN, 1))
-    there = replace(came, live=replace(came.live, clusters=(living(NEW), living(made(OPEN, 1)))))
-    assert stopped_by(there) == []
-    over = replace(OPEN, season=ENDS)
-    assert stopped_by(ends(made(over, 1), made(over))) == []
-    elsewhere = replace(OPEN, alternatives=(Alternative((FEWER,), "us-west1"),))
-    assert set(stopped_by(comes(made(OPEN), made(elsewhere, 1)))) == {"cluster-created", "season-changed"}
-
-
-@pytest.mark.parametrize(
-    ("alternatives", "edit"),
-    [
-        ((Alternative((OTHERS,)),), "`2–9 n1-standard-16`"),
-        ((), "none"),
-    ],
-)
+@pytest.mark.parametrize(("alternatives", "edit"), [((Alternative((OTHERS,)),), "`2–9 n1-standard-16`"), ((), "none")])
 def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_deployed(
     alternatives: tuple[Alternative, ...], edit: str
 ) -> None:
@@ -253,28 +210,6 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     )
     assert told in map(str, season.edits)
     assert set(stopped_by(ends(made(over, 1), made(other)))) == {"season-changed"}
-
-
-@pytest.mark.parametrize("state", ["RUNNING", "ERROR"])
-def test_a_revert_that_nobody_deployed_stops_it(state: str) -> None:
-    """The current cluster would go for the older one, whose job is all that kept it."""
-    older, newer = cluster("h100", SMALL), cluster("h100", SMALL, generation=2)
-    tune = job("tune", on=older)
-    there = [living(older, used=1), living(newer, state=state)]
-    reverts = change(facts(newer, kept(older, tune)), facts(older), clusters=there, jobs=[tune])
-    assert set(stopped_by(reverts)) == {"cluster-returns"}
-
-
-@pytest.mark.parametrize("state", ["", "ERROR"])
-def test_an_alternative_that_is_lost_may_give_way_to_the_cluster_that_still_lives(state: str) -> None:  # N2
-    """Both are of the entry that is deployed."""
-    first = replace(cluster("h100", SMALL), alternatives=(PricedAlternative((SMALL,), "us-east4"),))
-    far = replace(first.options[1], id="h100-0000001")
-    tune = job("tune", on=first)
-    there = [living(first, used=1), *([living(far, state=state)] if state else [])]
-    falls = change(facts(far, kept(first, tune)), facts(first), clusters=there, jobs=[tune])
-    assert "cluster-falls-back" in {consequence.kind for consequence in review(falls).consequences}
-    assert stopped_by(falls) == []
 
 
 GPUS, A100S = (f"custom_model_training_nvidia_{gpus}_gpus" for gpus in ("h100", "a100"))
@@ -323,12 +258,6 @@ def hour(before: QuotaFacts, after: QuotaFacts, *some: Cluster) -> Change:
     return change(was, becomes, clusters=there, limits=limits({GPUS: 8, A100S: 8}))
 
 
-def test_what_is_asked_for_without_any_edit_stops_nothing() -> None:
-    """Others use it, or a request of somebody's was taken over as it was, which is too low."""
-    asks = hour(drawing(16, first=32), drawing(48, first=32))
-    assert told(asks) == {"deployed-quota-requested"} and stopped_by(asks) == []
-
-
 def test_what_an_alternative_asks_for_once_it_is_there_stops_nothing() -> None:  # N2
     """The quota was asked for what was to be made first, before there was an alternative."""
     machine = MachineSpec("a2-highgpu-8g", "NVIDIA_TESLA_A100", 8)
@@ -337,57 +266,3 @@ def test_what_an_alternative_asks_for_once_it_is_there_stops_nothing() -> None: 
     after = replace(quota(line, mode="request"), requests={A100S: 32})
     asks = hour(drawing(32, first=32), after, there)
     assert "deployed-quota-requested" in told(asks) and stopped_by(asks) == []
-
-
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(
-    "before", [drawing(0, mode="enforce", first=32), drawing(0, first=32), drawing(0, offers=16, first=32)]
-)
-def test_a_check_or_a_template_that_nobody_deployed_stops_it(before: QuotaFacts, strict: bool) -> None:
-    after = drawing(48, offers=32, first=32)
-    if strict:
-        after = replace(after, strict=True, lines=before.lines)
-    assert "quota-requested" in stopped_by(hour(before, after))
-
-
-EDITED = replace(SECOND, id="second-4b2277a")
-
-
-@pytest.mark.parametrize("short", [0, 8])
-@pytest.mark.parametrize(
-    ("before", "after", "first", "second"),
-    [
-        pytest.param(drawing(0, first=8), drawing(48, first=16, second=32), "4b2277a", SECOND, id="another draws more"),
-        pytest.param(drawing(0, mode="enforce", first=8), drawing(40, first=8, second=32), "", SECOND, id="mode"),
-        pytest.param(drawing(0, first=8), drawing(16, first=16), "4b2277a", SECOND, id="no season draws it"),
-        pytest.param(drawing(0, first=8), drawing(40, first=8, second=32), "", EDITED, id="its cluster"),
-    ],
-)
-def test_what_an_edit_asks_of_quota_stops_it(
-    before: QuotaFacts, after: QuotaFacts, first: str, second: Cluster, short: int
-) -> None:
-    """`first`: what of its id is another one."""
-    lines = {key: replace(line, short=short if key == GPUS else 0) for key, line in after.lines.items()}
-    other = replace(PLAIN, id=f"first-{first}") if first else PLAIN
-    stopped = set(stopped_by(season_begins(before, replace(after, lines=lines), second, other)))
-    # An edited cluster, or mode, is told of by itself, too.
-    stopped -= {"quota-check-stricter", *(["cluster-created"] if first or second is EDITED else [])}
-    assert stopped == {"quota-requested", *(["quota-short-now"] if short else [])}
-
-
-def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing() -> None:
-    """Also where the one whose quota it is to have still has a job: what ends is withdrawn meanwhile."""
-    ends, waits = replace(PLAIN, season=Season(ends=NOW)), DormantCluster(**vars(SECOND), lacks=(GPUS,))
-    tune = job("tune", on=ends)
-    rests = {"first": DormantCluster(**vars(ends), since=NOW), "second": waits}
-    before = deployed(drawing(8, mode="enforce", first=8), ends)
-    after = facts(kept(ends, tune), clusters={}, quota=drawing(0, mode="enforce"), dormant=rests)
-    there = [living(ends, used=1)]
-    begins = change(before, after, clusters=there, jobs=[tune])
-    (consequence,) = (
-        consequence for consequence in review(begins).consequences if consequence.kind == "season-awaits-quota"
-    )
-    assert consequence.grade is Grade.WARNING and consequence.subject == "cluster second"
-    assert "too little quota for H100 GPUs" in consequence.so
-    assert stopped_by(begins) == []
-    assert told(change(after, after, clusters=there, jobs=[tune])) == set(), "said once"

@@ -1,40 +1,18 @@
 """The costs of a change: idle and at most, the overlap, runs of templates. # Z8 # N5"""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from slipway.deploying.engine.preview import Preview
-from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.cluster import Adoption
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import UNKNOWN, Price
-from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.review import Review, review
+from slipway.reviewing.review import review
 from slipway.reviewing.rules.money import costs, money
-from slipway.reviewing.told.comment import Place, comment
 from slipway.reviewing.told.headline import plain_text
-from tests.slipway.reviewing.builders import (
-    CPU,
-    H100,
-    NOW,
-    by_kind,
-    change,
-    cluster,
-    facts,
-    offer,
-    pool,
-    priced,
-    request,
-    template,
-    worker_pool,
-)
+from tests.slipway.reviewing.builders import CPU, H100, by_kind, change, cluster, facts, offer, pool, priced, template
 
 OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
 
@@ -46,33 +24,6 @@ def said(change: Change) -> dict[str, Consequence]:
 def cost(known: str, high: int = 4) -> Any:
     """A cluster of one machine at this price."""
     return cluster("cpu", pool("workers", CPU, 1, high, price=priced(known)))
-
-
-def coming(first: int, last: int | None) -> Mapping[str, DormantCluster]:
-    begins, ends = (NOW + timedelta(day) if day else None for day in (first, last))
-    return {"next": DormantCluster(**{**vars(OLD), "name": "next", "season": Season(begins, ends)})}
-
-
-def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None:  # N5 Z8
-    coming = DormantCluster(**vars(OLD))
-    over, given_up = replace(coming, since=NOW), DormantCluster(**vars(OLD), why="idle", since=NOW)
-    begun = money(change(facts(clusters={}, dormant={"h100": coming}), facts(OLD)))
-    assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), Decimal(0))
-    for gone in (over, given_up, replace(coming, adopted=Adoption("team-a"))):
-        assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
-
-
-def test_seasons_that_take_turns_are_not_added_up() -> None:  # N5 Z8
-    turn = NOW + timedelta(days=9)
-    first = replace(OLD, season=Season(ends=turn))
-    second = DormantCluster(**{**vars(OLD), "name": "second", "season": Season(begins=turn)})
-    amounts = money(change(facts(first), facts(first, dormant={"second": second})))
-    assert (amounts.most.after, amounts.most.difference) == (priced("404.04"), Decimal(0))
-    beside = replace(second, season=Season(begins=turn - timedelta(days=1)))
-    assert money(change(facts(first), facts(first, dormant={"second": beside}))).most.after == priced("808.08")
-    late = replace(second, season=Season(begins=NOW - timedelta(days=1)), lacks=("cpus",))
-    waits = money(change(facts(OLD), facts(OLD, dormant={"second": late})))
-    assert (waits.idle.difference, waits.most.after) == (Decimal(0), priced("808.08")), "it comes any day"
 
 
 @pytest.mark.parametrize(
@@ -135,55 +86,6 @@ def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
     assert "+$" not in plain_text(review(edited)).partition("\n")[0], "no title has a sum that nobody knows"
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes", "asks", "says"),
-    [
-        (None, (5, 9), "idle-cost", "$73,737 a month more with nothing running at times"),
-        (None, (5, None), "idle-cost", "with nothing running at times"),
-        ((5, 9), (5, 10), "idle-cost", "at times"),
-        ((5, 9), (4, 10), "idle-cost", "at times"),
-        ((5, 9), (4, 9), "most-cost", "with every pool at its maximum at times"),
-        ((5, 9), (6, 9), "idle-cost", "$73,737 a month less with nothing running at times"),
-    ],
-    ids=("new", "endless", "longer", "both", "earlier", "later"),
-)
-def test_a_season_is_approved_with_the_commit_that_declares_it(
-    was: tuple[int, int] | None, becomes: tuple[int, int | None], asks: str, says: str
-) -> None:
-    policy = {"approveAbove": {asks: 10_000}}
-
-    sides = [facts(OLD, commit=str(days), dormant=coming(*days) if days else {}) for days in (was, becomes)]
-    told = said(change(*(replace(side, policy=policy) for side in sides)))
-    assert told[asks].grade is (Grade.NOTE if "less" in says else Grade.BLOCKING) and says in told[asks].does
-
-
-@pytest.mark.parametrize(("limit", "idle"), [(4 / 24, ""), (7, ""), (8, "$73,737"), (None, "$73,737")])
-def test_a_month_with_nothing_running_ends_with_the_idle_limit(limit: float | None, idle: str) -> None:  # Z8
-    """A cluster of four hours was told with a month's cost, and one of a year must not go without an approval."""
-    new = replace(OLD, season=Season(idle_limit=timedelta(limit) if limit else None))
-    asks = {"approveAbove": {"idle-cost": 10_000}}
-    before, after = facts(clusters={}, commit="a"), facts(new, commit="b")
-    told = said(change(replace(before, policy=asks), replace(after, policy=asks))).get("idle-cost")
-    assert (told is not None) is bool(idle)
-    assert told is None or (told.grade is Grade.BLOCKING and idle in told.does)
-
-
-def test_no_approval_is_spoken_of_where_nothing_is_deployed() -> None:
-    asks = {"approveAbove": {"idle-cost": 10}}
-    sides = [replace(facts(cost(price), commit=price), policy=asks) for price in ("100", "120")]
-    refused = change(*sides, preview=Preview(refused=True, errors=("error: no",)))
-    told = review(refused)
-    assert told.refused and "needs an approval" not in comment([told], Place(tree="4f1c8d20b7a9"))
-    assert "an approval" not in comment([told], Place(tree="4f1c8d20b7a9"))
-    assert "needs an approval" in said(change(*sides))["idle-cost"].so
-
-
-@pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
-def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
-    amounts = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
-    assert f"| {shown}, up to " in comment([Review("prod", money=amounts, quoted=("x",))])
-
-
 def test_a_run_whose_price_nobody_knows_any_more_is_a_warning() -> None:
     """An A100 at $2.34/h became eight H200, which no list has."""
     unpriced = template("lora", offer("on-demand", price_per_hour=UNKNOWN))
@@ -208,18 +110,3 @@ def test_nothing_before_and_what_nobody_could_tell() -> None:
 
 def on_demand(price: str) -> Any:
     return offer("on-demand", price_per_hour=priced(price))
-
-
-def test_a_run_that_a_parameter_makes_larger_is_priced_by_its_default() -> None:  # Z8
-    """A comment called the price of two machines the most that a run costs, where three may be asked for."""
-    sized = request({**worker_pool(CPU), "replicaCount": "${workers}"})
-    for body, told in ((sized, True), (request(worker_pool(CPU)), False)):
-        old, new = (facts(template("lora", replace(on_demand(price), request=body))) for price in ("1", "3"))
-        assert (" a run that way (default size)" in said(change(old, new))["run-cost"].sentence) is told
-
-
-def test_a_sum_of_a_season_is_in_no_title() -> None:
-    larger = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
-    edited = change(facts(OLD, commit="a", dormant=coming(5, 9)), facts(larger, commit="b"))
-    assert said(edited)["most-cost"].does == "costs $147,475 a month more with every pool at its maximum at times"
-    assert "a month at most" not in plain_text(review(edited)).partition("\n")[0]

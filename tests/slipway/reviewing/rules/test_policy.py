@@ -6,35 +6,12 @@ import pytest
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
 from slipway.deploying.engine.preview import Objection, Preview
-from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import REVIEWED, is_announced, wrong
-from slipway.model.season import Season
 from slipway.reviewing.consequence import consequence
-from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import regraded, review
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
-from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, offer, pool, template
-
-
-@pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
-def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
-    """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""
-    cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=NOW))
-    rules = {level: {"machines": ["n1-*"], "idleCost": 1}}
-
-    def held(stack: Facts) -> Facts:
-        return replace(stack, policy=rules)
-
-    plain, begun = held(facts(cpu)), held(facts(cpu, gpu))
-    declared = held(facts(cpu, dormant={"gpu": DormantCluster(**vars(gpu))}))
-    brings = [consequence.subject for consequence in policy(change(plain, declared)) if consequence.kind == kind]
-    assert brings == ["policy machines pool gpu/workers", "policy idleCost the stack"]
-    assert list(policy(change(declared, begun))) == []
-    announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])
-    assert [consequence.kind for consequence in announced] == []
-
+from tests.slipway.reviewing.builders import change, cluster, facts, offer, pool, template
 
 BROKEN = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
 ADVICE = replace(BROKEN, rule="names", mandatory=False)
@@ -43,11 +20,6 @@ ADVICE = replace(BROKEN, rule="names", mandatory=False)
 @pytest.mark.parametrize(("of", "words"), [((), "none"), ((ADVICE,), "1 not followed"), ((ADVICE, BROKEN), "1 broken")])
 def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: str) -> None:
     assert policy_in_words(change(facts(), facts(), preview=Preview(objections=of))) == words
-
-
-def test_the_table_counts_a_rule_once_that_is_broken_at_several_places() -> None:
-    broken = replace(facts(cluster("a"), cluster("b")), policy={MANDATORY: {"machines": ["g2-*"]}})
-    assert policy_in_words(change(facts(), broken)) == "1 broken"
 
 
 def test_requests_that_no_rule_can_read_are_a_fault_of_the_comparison_alone() -> None:
@@ -104,8 +76,3 @@ def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> No
         for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
             refused = wrong({kind: word}) is not None
             assert refused is (grade < usual and is_announced(kind, grade))
-
-
-def test_a_list_in_another_order_is_the_same_rule() -> None:
-    sides = (replace(facts(), policy={MANDATORY: {"labels": some}}) for some in (["team", "cost"], ["cost", "team"]))
-    assert not [part for part in policy(change(*sides)) if part.kind != "policy-violated"]

@@ -7,15 +7,11 @@ import pytest
 
 from slipway.google.live import Increase
 from slipway.google.quotas import QuotaPreference
-from slipway.model.catalog.clusters import PricedAlternative
-from slipway.model.catalog.template import Parameter
 from slipway.model.facts import QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.quota import quota as compared
-from slipway.reviewing.rules.quota import quota_in_words
-from slipway.reviewing.rules.words import in_words
 from tests.slipway.reviewing.builders import (
     H100,
     UNREAD,
@@ -23,14 +19,11 @@ from tests.slipway.reviewing.builders import (
     change,
     cluster,
     facts,
-    job,
     kept,
     limits,
     living,
-    offer,
     pool,
     quota,
-    template,
 )
 
 GPUS = "custom_model_training_nvidia_h100_gpus"
@@ -93,68 +86,10 @@ def test_what_is_short_and_what_is_asked_for(
     assert words in f"{part.sentence}; {part.instead}"
 
 
-def test_what_lacks_quota_may_fail_as_it_may_be_made_as_an_alternative() -> None:
-    other = PricedAlternative(region="us-east4", pools=NEW.pools)
-    after = facts(replace(NEW, alternatives=(other,)), quota=quota(line(8, short=16), mode="warn"))
-    world: dict[str, Any] = {"clusters": [replace(living(OTHER, used=5), labels={})], "limits": limits({GPUS: 32})}
-    part = said(change(facts(quota=quota(line(8))), after, **world))[ALLOWED]
-    assert part.phrase == "Quota for H100 GPUs is short by 16 for what is made", "which asks for 8"
-    assert part.so == "what has no quota may fail"
-    assert part.instead.startswith("ask Google for 48")
-
-
 def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
     assert changed(line(48, state="tight"), line(48, state="tight")) == {}
     assert changed(offers(16, short=8), offers(16, short=8)) == {}
     assert changed(line(48), line(40)) == {}, "less than it was"
-
-
-def test_what_a_usual_run_draws_is_not_the_most_that_a_run_may_draw() -> None:
-    part = next(iter(changed(offers(8), offers(16, short=8)).values()))
-    assert [edit.key for edit in part.edits] == [f"{in_words(SPOT)} by default"]
-    assert f"`lora spot`, by default: 16 {in_words(SPOT)}" in part.details
-
-
-def test_what_was_asked_for_before_is_not_told_again() -> None:
-    assert changed(ASKS, ASKS) == {}
-    assert changed(ASKS, quota(MORE)).keys() == {"quota-check-stricter"}, "to let it go sends nothing"
-    assert changed(ASKS, asking(line(64), **{GPUS: 64})).keys() == {"quota-requested", "quota-short-at-most"}
-    by_hand = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "us-central1", 48)}
-    assert "quota-requested" not in changed(MORE, ASKS, preferences=by_hand), "somebody else did"
-
-
-def test_a_cluster_under_another_name_can_not_grow_beside_the_jobs_of_the_first() -> None:  # D2
-    """A comment said `ok`, where the same edit of a cluster that kept its name was told."""
-    other = cluster("big", pool("workers", H100, 1, 4))
-    before = quota(line(32), offers(16, short=8))
-    after = quota(replace(line(32, state="tight"), drawn={"big/workers": 32}), offers(16, short=8))
-    world: dict[str, Any] = {"clusters": [living(OLD, used=2)], "limits": limits({GPUS: 32, SPOT: 8})}
-    held = {**world, "jobs": [job(on=OLD)]}
-    sides = (facts(OLD, quota=before), facts(other, kept(OLD), quota=after))
-    part = said(change(*sides, **held))[AT_MOST]
-    assert "`big/workers` can't grow to its maximum beside older clusters" in part.sentence
-    assert quota_in_words(change(*sides, **held)) == "ok now, short if pools grow"
-    assert AT_MOST not in said(change(*sides, **world)), "nothing keeps the first one"
-
-
-def test_how_a_stack_stands() -> None:  # Z2
-    assert (
-        quota_in_words(change(None, facts(NEW, quota=quota(line(48, state="tight"))))) == "ok now, short if pools grow"
-    )
-    assert quota_in_words(change(None, facts(NEW, quota=quota(line(48, short=8))))) == "short"
-    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8, state="unknown"))))) == "unknown"
-    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8))))) == "ok"
-    assert quota_in_words(change(None, facts(NEW))) == "nothing drawn"
-    assert quota_in_words(change(None, None)) == "unknown"
-
-
-def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
-    short = offer("spot", available=False, lacks_quota=True, when={"model": ("2b",)})
-    large = replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False)
-    lora = template("lora", short, large, parameters=(Parameter("model", "str", "2b"),))
-    after = facts(OLD, lora, quota=quota(line(8), offers(16, short=8)))
-    lacks = quota_in_words(change(facts(OLD, quota=quota(line(8))), after))
-    assert lacks == "ok for pools, short for jobs' own machines of lora"
 
 
 def test_limits_that_can_not_be_read_are_said_once() -> None:

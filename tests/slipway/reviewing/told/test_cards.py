@@ -1,16 +1,13 @@
 """Cards of a review and the lines that stand open for them: one for each thing that is hit. # N5 # N8"""
 
 from dataclasses import replace
-from decimal import Decimal
-
-import pytest
 
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, arranged
-from slipway.reviewing.told.headline import addresses, brief, headline
+from slipway.reviewing.told.cards import LONGEST, Card, arranged
+from slipway.reviewing.told.headline import addresses, headline
 
 H100, LORA = Subject("cluster", "h100"), Subject("template", "lora")
 WHY = Edit("replicas.max", "4", "6")
@@ -53,12 +50,6 @@ def test_each_sentence_has_an_address() -> None:  # N5
     )
 
 
-def test_other_cases_that_lose_the_same_are_named() -> None:
-    first, *others = (replace(SLOWER, who=f"Jobs of {{it}} (size={size})", so=f"they cost ${size}") for size in "123")
-    told = "; jobs of `lora` (size=2) and jobs of `lora` (size=3) are ended after 1 h"
-    assert opened(first, *others) == [f"Jobs of `lora` (size=1) are ended after 1 h: they cost $1{told}"]
-
-
 def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
     long = replace(MADE, does=" ".join(["word"] * (LONGEST - 4)), so="")
     assert opened(long, PAID) == [f"A second `h100` {long.does}"]
@@ -88,14 +79,6 @@ def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
     assert len(opened(*unnamed)) == 2, "nothing tells them apart in one line"
 
 
-def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
-    dev, prod, test = Review("dev", (gone("a"),)), of(gone("a"), gone("b")), Review("test", (gone("a"),))
-    assert [line.told for line in arranged([dev, prod, test]).opened] == [
-        "Submissions of `a` are refused",
-        "`prod`: Submissions of `b` are refused",
-    ]
-
-
 def test_stacks_that_are_hit_alike_by_other_jobs_have_a_line_and_a_card_each() -> None:
     """A comment had the jobs of the first stack for all."""
     dev, prod = (replace(SLOWER, details=(f"`{name}` (ada)",)) for name in ("digits", "lora-27b"))
@@ -112,22 +95,6 @@ def test_a_headline_tells_of_one_stack_or_of_all() -> None:
     assert headline([dev, prod]) == "⛔ dev: Submissions of `a` are refused · 1 more to approve"
 
 
-def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
-    grave = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(9)]
-    rule = consequence("policy-weaker", Subject("policy", "regions"), "only warns", who="A rule", grade=Grade.NOTE)
-    lines = arranged([of(SLOWER, *grave, rule)])
-    assert [line.card.lead for line in lines.opened] == grave[:MOST_OPEN]
-    assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN:], SLOWER, rule]
-
-
-def test_money_stands_in_the_table_unless_it_is_all_there_is() -> None:
-    costs = consequence("idle-cost", Subject("stack"), "it costs more", who="", grade=Grade.WARNING)
-    made = consequence("cluster-created", Subject("cluster", "cpu"), "is made")
-    assert opened(made, costs) == ["it costs more", "`cpu` is made"]
-    assert opened(SLOWER, made, costs) == ["Jobs of `lora` are ended after 1 h"]
-    assert headline([of(SLOWER, made, costs)]) == "⚠ prod: Jobs of `lora` are ended after 1 h", "the dollars say it"
-
-
 def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
     rise = consequence("idle-cost", Subject("stack"), "costs $730 more with nothing running", who="The stack")
 
@@ -141,25 +108,3 @@ def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
     assert told == "⛔ prod: The stack costs $730 more with nothing running", "once"
     both = headline([costs("prod", 1, gone("a"), grade=Grade.BLOCKING)])
     assert both == "⛔ prod: Submissions of `a` are refused · The stack costs $730 more with nothing running"
-
-
-def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
-    differing = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(4)]
-    assert headline([of(*differing, SLOWER)]) == (
-        "⛔ prod: Submissions of `t0` are refused for 0 · Submissions of `t1` are refused for 1 · 2 more to approve"
-    )
-    long_named = [replace(gone(f"{'t' * 50}{n}"), does=f"go {n}") for n in range(4)]
-    assert headline([of(*long_named)]).endswith(" · 3 more to approve")
-    long = replace(gone("a"), does="are refused " + "for a long reason " * 5)
-    wider = [
-        consequence("bounds-widened", Subject("template", name), f"may have `{n}`") for name in "abc" for n in "mn"
-    ]
-    assert headline([of(*wider)]) == "• prod: `a` may have `m` · `b` may have `m` · 4 more changes"
-    assert headline([of(long, SLOWER)]) == f"⛔ prod: {long.phrase.replace('{it}', '`a`')}"
-
-
-@pytest.mark.parametrize(
-    ("amount", "words"), [(12, "+$12"), (-1_712.43, "−$1.7k"), (885_996, "+$886k"), (1_250_000, "+$1.2M")]
-)
-def test_amounts_are_short(amount: float, words: str) -> None:
-    assert brief(Decimal(str(amount))) == words

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.gcp import projects, serviceaccount, storage
+from components.gcp import serviceaccount, storage
 from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.data import buckets, data
-from slipway.reviewing.rules.resources.people import people
-from tests.slipway.reviewing.builders import CATALOG_BUCKET, PROJECT, TEAM, TRAINER, change, facts, step
+from tests.slipway.reviewing.builders import CATALOG_BUCKET, PROJECT, TRAINER, change, facts, step
 
 BUCKET, ACCOUNT = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
 WORKSPACE = "slipway:components:Workspace"
@@ -97,21 +96,6 @@ def test_a_field_of_a_bucket_is_told_by_what_follows_both_ways(
         assert bool(told.edits) and "{" not in told.sentence.replace("{it}", "")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "grade", "words"),
-    [
-        (MONTH, None, WARNING, "no longer deletes `claims/` after 30 days: they stay, and are paid for"),
-        (MONTH, rule(age=90, **CLAIMS), WARNING, "deletes `claims/` after 90 days, until now after 30 days"),
-        (None, rule(age=3), BLOCKING, "results and checkpoints of running jobs too"),
-    ],
-)
-def test_lifecycle_rules(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, grade: Grade, words: str
-) -> None:
-    (finding,) = edit({"lifecycleRules": [old] if old else []}, {"lifecycleRules": [new] if new else []})
-    assert (finding.kind, finding.grade, words in finding.sentence) == ("lifecycle-changed", grade, True)
-
-
 def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None:  # N19
     """A release that records more brings rules for it. In any other bucket, or with another rule, they stop it."""
     boards = rule(daysSinceNoncurrentTime=1, matchesPrefixes=["history/", "board/"], withState="ARCHIVED")
@@ -132,25 +116,3 @@ def test_a_field_of_an_account_is_told_by_what_follows(key: str) -> None:
     value = key in ("disabled", "createIgnoreAlreadyExists") or "other"
     steps = [step("update", ACCOUNT, "trainer", old=old, new={**old, key: value})]
     assert known(data(change(facts(), facts(), steps=steps)))
-
-
-@pytest.mark.parametrize(
-    ("type_", "resource", "on"),
-    [
-        ("gcp:storage/bucketIAMMember:BucketIAMMember", storage.BucketIAMMember, "bucket"),
-        ("gcp:serviceaccount/iAMMember:IAMMember", serviceaccount.IAMMember, "serviceAccountId"),
-        ("gcp:projects/iAMMember:IAMMember", projects.IAMMember, "project"),
-    ],
-)
-def test_an_input_of_a_grant_is_told_by_what_it_allows(type_: str, resource: Any, on: str) -> None:
-    old = {on: "first", "member": TEAM, "role": "roles/storage.objectViewer"}
-    edits = {
-        on: "second",
-        "member": "user:eve@acme.example",
-        "role": "roles/storage.objectAdmin",
-        "condition": {"title": "until May", "expression": "true"},
-    }
-    assert edits.keys() == inputs(resource)
-    for key, value in edits.items():
-        steps = [step("update", type_, "reads", old=old, new={**old, key: value})]
-        assert known(people(change(facts(), facts(), steps=steps))), key

@@ -4,18 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, WRITES_METRICS
 from slipway.deploying.engine.grants import Grant
-from slipway.deploying.engine.preview import UNKNOWN, EngineStep
-from slipway.google.jobs import VertexJob
+from slipway.deploying.engine.preview import EngineStep
 from slipway.model.facts import Facts
-from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.resources.roles import allowed, covers, rights
-from tests.slipway.reviewing.builders import PROJECT, TEAM, TRAINER, change, facts, step
+from slipway.reviewing.rules.resources.roles import allowed, covers
+from tests.slipway.reviewing.builders import PROJECT, TRAINER, change, facts, step
 
 WORKSPACE = "slipway:components:Workspace"
 MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
@@ -35,30 +31,8 @@ def found(*steps: EngineStep, before: Facts | None = None, after: Facts | None =
     return list(people(change(before or facts(), after or facts(), steps=steps)))
 
 
-def listed(before: Facts, after: Facts, steps: Iterable[EngineStep] | None = None, *jobs: VertexJob) -> Consequence:
-    """Return what is told of a member who is listed, or not, in the stack file; the engine was asked where it has
-    steps."""
-    (person,) = people(change(before, after, steps=steps, jobs=jobs))
-    return person
-
-
-def with_members(*members: str) -> Facts:
-    return facts(members=members)
-
-
 def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
     return {consequence.subject: consequence.kind for consequence in some}
-
-
-def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1
-    """With the schedule, as nobody edits anything for it; what is not the workspace's own is a person's doing."""
-    before = replace(with_members(TEAM), shared={ADA: ("prod",)})
-    own = [grant("delete", ADA, role, parent=WORKSPACE) for role in SUBMITTER_ROLES.values()]
-    (lapsed,) = found(*own, before=before, after=with_members(TEAM))
-    assert (lapsed.kind, lapsed.grade, lapsed.subject) == ("access-lapsed", Grade.NOTE, f"member {ADA}")
-    assert "another stack" in lapsed.so
-    (gone,) = found(grant("delete", ADA, "roles/viewer"), before=before, after=with_members(TEAM))
-    assert gone.kind == "access-gone"
 
 
 def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
@@ -75,11 +49,6 @@ def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
         f"member {BOB}": "role-above-table",
     }
     assert found(step("create", POLICY, "all", new={"project": PROJECT, "policyData": "no JSON"})) == []
-
-
-def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it() -> None:
-    (consequence,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
-    assert "`robot-edits`" in consequence.who
 
 
 def test_what_components_publish_may_be_unreadable() -> None:
@@ -110,27 +79,6 @@ def test_every_role_that_a_workspace_grants_is_known() -> None:
 
 
 SMALL, LARGE = on_bucket("storage.objectViewer"), on_bucket("storage.objectUser")
-LOGS = on_project("logging.viewer")
-ENDING = replace(LOGS, condition="until May")
-
-
-@pytest.mark.parametrize(
-    ("gets", "loses", "phrases"),
-    [
-        (LARGE, SMALL, ["may read, overwrite and delete every object of bucket `results`"]),
-        (SMALL, LARGE, ["may only read every object of bucket `results`"]),
-        (
-            LOGS,
-            SMALL,
-            [f"may read every log of project `{PROJECT}`", "can no longer read any object of bucket `results`"],
-        ),
-        (LOGS, ENDING, [f"may read every log of project `{PROJECT}`, without condition `until May` now"]),
-        (ENDING, LOGS, [f"may only read every log of project `{PROJECT}`, under condition `until May`"]),
-        (on_bucket("storage.admin"), None, ["may do what `roles/storage.admin` allows on bucket `results`"]),
-    ],
-)
-def test_a_right_is_told_unless_another_covers_it(gets: Grant | None, loses: Grant | None, phrases: list[str]) -> None:
-    assert list(rights([gets] if gets else [], [loses] if loses else [])) == phrases
 
 
 def test_only_the_same_thing_is_covered() -> None:

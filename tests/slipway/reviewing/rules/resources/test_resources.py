@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from slipway.deploying.engine.preview import SECRET, EngineStep, Preview, Resource
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.model.catalog.withdrawal import mark_under_way
@@ -14,13 +12,10 @@ from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.data import data
 from slipway.reviewing.rules.resources.exposure import exposure
-from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
-from tests.slipway.reviewing.recordings import recorded
 
 DATASET, OBJECT = "gcp:bigquery/dataset:Dataset", "gcp:storage/bucketObject:BucketObject"
-CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
@@ -33,18 +28,6 @@ def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_si
     assert found(step("update", DATASET, "x", old=same, new=same, diffs=["etag", "lastModifiedTime"])) == []
     (computed,) = found(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"]))
     assert computed.grade is Grade.NOTE
-
-
-def test_a_package_that_nobody_keeps_is_told() -> None:
-    (gone,) = found(step("delete", OBJECT, "lora-0", old={}, parent="slipway:components:JobTemplate"))
-    assert (gone.kind, gone.grade) == ("resource-deleted", Grade.BLOCKING)
-
-
-@pytest.mark.parametrize("name", ["edit", "buckets", "by_hand", "moved", "protect"])
-def test_recorded_changes_of_slipways_own_resources_are_told_elsewhere(name: str) -> None:
-    told = recorded(name)
-    assert [*resources(told), *exposure(told)] == []
-    assert [person.kind for person in people(told)] == (["access-added"] if name == "edit" else [])
 
 
 def test_a_policy_that_nobody_can_read_is_said_to_be_one() -> None:
@@ -61,24 +44,6 @@ def refreshed(type_: str, old: Resource, now: Resource | None, new: Mapping[str,
 
 def drift(of: Preview) -> list[Consequence]:
     return list(data(change(facts(), facts(), preview=of)))
-
-
-def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift() -> None:
-    old, now = Resource({"a": 1, "b": 1}), Resource({"a": 2, "b": 1})
-    assert drift(refreshed(DATASET, old, now, {"a": 2, "b": 2})) == []
-    assert drift(refreshed(DATASET, old, old, {"a": 3, "b": 1})) == []
-    (resource,) = drift(refreshed(DATASET, old, now, {"a": 1, "b": 2}))
-    assert resource.so == "`a` `1` → `2`"
-
-
-def test_what_moves_by_itself_is_no_drift_unless_the_program_sets_it() -> None:
-    same = {"location": "US"}
-    assert drift(refreshed(DATASET, Resource(same, {"etag": "a"}), Resource(same, {"etag": "b"}), same)) == []
-    assert drift(refreshed(CLUSTER, Resource(same), None, same)) == []
-    assert drift(refreshed(OBJECT, Resource(same), None, same, WORKSPACE)) == []
-    first, moved = (Resource({"expirationTime": at}) for at in (1, 2))
-    (finding,) = drift(refreshed(DATASET, first, moved, first.inputs))
-    assert finding.kind == "drift" and "expirationTime" in finding.sentence
 
 
 def test_a_catalog_that_somebody_overwrote_is_drift_unless_an_unfinished_deployment_did() -> None:  # N1

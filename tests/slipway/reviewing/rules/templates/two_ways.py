@@ -7,14 +7,7 @@ from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.templates import templates
-from tests.slipway.reviewing.builders import (
-    change,
-    facts,
-    offer,
-    request,
-    template,
-    worker_pool,
-)
+from tests.slipway.reviewing.builders import change, facts, offer, request, template, worker_pool
 
 BLOCKING = Grade.BLOCKING
 SAME, OTHER = (f"us-docker.pkg.dev/acme/judge@sha256:{digit * 64}" for digit in "12")
