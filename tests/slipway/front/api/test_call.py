@@ -56,10 +56,6 @@ def test_true_is_no_second() -> None:
     assert params_as_typed({"fast": True, "several": [True, 1]}) == {"fast": "true", "several": ("true", "1")}
 
 
-def test_a_table_is_compared_with_no_text() -> None:
-    check(runs=Frame())
-
-
 def test_one_value_of_an_array_is_that_value() -> None:  # N12
     """An array of numpy or a tensor without dimensions, which the items of a tensor are, and numpy's True."""
     numbers: list[Any] = [np.array(2), np.float32(0.1), np.bool_(True), np.array("x")]

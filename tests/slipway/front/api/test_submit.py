@@ -18,7 +18,7 @@ from slipway.model.kinds import TUNING_JOB
 from slipway.using.context import Context
 from tests.slipway.front.cli import conftest as _fixtures
 from tests.slipway.front.cli.stack import SLEEP, UNSET, Stack, held
-from tests.slipway.front.cli.test_submission_run import claimed, lagging, lost
+from tests.slipway.front.cli.test_submission_run import lagging, lost
 from tests.slipway.using.submission.conftest import job as a_job
 
 pytestmark = pytest.mark.smoke
@@ -80,36 +80,6 @@ def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> 
         job.wait(timeout=60)
     with pytest.raises(ResourceError, match="there is nothing to cancel"):
         job.cancel()
-
-
-def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    held(stack)
-    job = slipway.submit("hello", capacity="pool", request_id="twice")
-    stack.write("claims/twice/accepted", b"")  # As where the process was killed before it noted that.
-    with stack.faults({"kind": "lagging-list", "match": "GET .*/customJobs", "seconds": 60}):
-        monkeypatch.setenv("SLIPWAY_JOURNAL", "other")
-        assert slipway.submit("hello", capacity="pool", request_id="twice") != job
-    job.cancel()
-    stack.until(
-        lambda: (
-            [each["state"] for each in stack.jobs() if each["displayName"] == job.name] == ["JOB_STATE_CANCELLED"] * 2
-        )
-    )
-
-
-def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
-    runs = claimed(stack, "another")
-    slipway.submit("hello", request_id="copy-1")
-    stack.write("claims/copy-1", runs["id"].encode())
-    with pytest.raises(ResourceError, match=f"{runs['displayName']} failed"):
-        slipway.submit("hello", request_id="copy-1").wait()
-
-
-def test_logs_are_followed_to_the_end(stack: Stack) -> None:  # N12
-    job = slipway.submit("hello", code_="import time; print('early'); time.sleep(1); print('late')")
-    lines = list(job.logs(follow=True))
-    assert lines.index("main  early") < lines.index("main  late")
-    assert job.refresh().ended
 
 
 def test_the_same_request_id_runs_once_from_python_and_from_the_command(stack: Stack) -> None:  # N7, N12

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from slipway.base.errors import PolicyError
-from slipway.using.context import Context
-
 from .stack import SPOT_CPUS, Stack, held
 
 AGENT = {"SLIPWAY_AGENT": "Claude Code"}
@@ -74,13 +71,3 @@ def test_usage_is_told_by_agent(spot: Stack) -> None:
     spot.well("submit", "hello", "--wait", **AGENT)
     rows = {row["name"]: row["jobs"] for row in spot.well("usage", "--by", "agent", "--output", "json").json["rows"]}
     assert rows["claude-code"] == 1
-
-
-def test_python_asks_an_agent_as_the_command_does(spot: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    import slipway
-
-    for name, value in {**spot.env(), **AGENT}.items():
-        monkeypatch.setenv(name, value)
-    assert Context(spot.address).agent == "Claude Code"
-    with pytest.raises(PolicyError, match="agent Claude Code may not answer"):
-        slipway.submit("hello", capacity="spot", catalog=spot.address, yes=True)

@@ -205,14 +205,6 @@ def test_colour_only_where_it_is_wanted(standing: Stack) -> None:
     assert "\x1b[" not in standing.run("templates", FORCE_COLOR="1", NO_COLOR="1").out
 
 
-def test_a_reader_that_goes_away_is_no_fault(standing: Stack) -> None:
-    with standing.started("templates", "--output", "json") as process:
-        assert process.stdout is not None
-        process.stdout.close()
-        assert process.wait() == READER_ENDED
-        assert process.stderr is not None and process.stderr.read() == ""
-
-
 # docs/cli.md and the pages that it leads to tell what the command does.
 
 

@@ -194,23 +194,6 @@ def limit(monkeypatch: pytest.MonkeyPatch, after: int = 0) -> None:
     monkeypatch.setattr(Sender, "begin", limited)
 
 
-@pytest.mark.parametrize("moved", [False, True])
-def test_a_job_that_moves_on_is_cancelled_for_whoever_sends_the_next(waiting: Waiting, moved: bool) -> None:  # N3
-    """`cancelling …`, and then the next job was sent, started and paid."""
-    stack, id_ = waiting.stack, waiting.request_id
-    if moved:  # The command was killed once it had given the job up.
-        stack.write(f"claims/{id_}/end", b"moved")
-        stack.write(f"claims/{id_}/next", f"gs://w-{stack.name}/claims/{attempt_id(id_, 1)}".encode())
-    done = stack.well("jobs", "cancel", waiting.job["displayName"])
-    assert f"cancelling {waiting.job['displayName']}" in done.out
-    assert stack.read(f"claims/{attempt_id(id_, 1)}" if moved else f"claims/{id_}/end") == b"cancelled"
-    for journal in ({}, {"SLIPWAY_JOURNAL": "another-machine"}):
-        again = stack.run(*waiting.again, **journal)
-        assert again.code == 8 and "was cancelled" in again.err, again.err
-    assert [job["labels"]["slipway-request"] for job in stack.jobs()].count(id_) == 1
-    assert attempt_id(id_, 1) not in [job["labels"]["slipway-request"] for job in stack.jobs()]
-
-
 def test_the_job_that_a_cancelled_one_has_moved_on_to_is_cancelled(spot: Stack) -> None:  # N3
     waiting = Waiting(spot, "-p", f"code={SLEEP}")
     stack, id_ = waiting.stack, waiting.request_id

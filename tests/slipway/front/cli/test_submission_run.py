@@ -147,9 +147,3 @@ def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None
     assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}, which runs the submission" in shown.err
     number = copy["name"].rsplit("/", 1)[-1]
     assert stack.shown(number)["id"] == number
-
-
-def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack) -> None:
-    with stack.faults({"kind": "unavailable", "match": "^GET .*/persistentResources/"}):
-        done = stack.well("submit", "hello")
-    assert "cannot tell whether it starts" in done.out
