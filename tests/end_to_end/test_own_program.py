@@ -326,7 +326,9 @@ def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_the
     done = checkout.pulumi("up", **own)
     assert done.code == 0, done.said
     said = done.said
-    assert "Workspace web-two is in the program no more" in said and "as stack trial-web needs them" in said, said
+    assert (
+        "Workspace web-two (us-central1) is no longer in the program" in said and "workspace web needs them" in said
+    ), said
     assert roles() == before
     assert "web-two-submit-group" in checkout.state_file.read_text()
     checkout.up()
