@@ -23,7 +23,7 @@ from tests.local.conftest import LocalCloud
 
 from .empty_stack import EmptyStack
 from .nap import lay_out
-from .shell import Done, Started, slipway
+from .shell import Done, Started, slipway, wait_for
 
 PROJECT, REGION, STACK = "local-project", "us-central1", "trial"
 PULUMI_PROJECT = "slipway"
@@ -153,6 +153,22 @@ class Checkout:
         done = self.slipway("submit", "nap", "-p", "say=hello", *arguments, "--output", "json", **extra)
         assert done.code == 0, done.said
         return done.json["job"]
+
+    def running_job(self) -> Any:
+        """Submit a job that runs until somebody cancels it, and wait until it runs."""
+        job = self.submit("-p", "seconds=600")
+        wait_for(lambda: self.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
+        return job
+
+    def end(self, job: Any) -> None:
+        """Cancel a job, and wait until it has ended."""
+        self.cloud.cancel(job["name"])
+        wait_for(lambda: self.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+
+    def at_rest(self) -> None:
+        """Fail if a preview has anything to do."""
+        done = self.pulumi("preview", "--expect-no-changes")
+        assert done.code == 0, done.said
 
     def clusters(self, region: str = REGION) -> dict[str, str]:
         """Return the clusters of this stack in a region: id to state."""

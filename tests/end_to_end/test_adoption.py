@@ -90,8 +90,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert f"fix: {command} --public-access-prevention --versioning" in said
 
     # Whoever submits finds it like any other.
-    job = checkout.submit("-p", "seconds=600")
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
+    job = checkout.running_job()
     assert checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["persistentResourceId"] == theirs
     (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
     assert (pool["cluster"], pool["clusterId"]) == ("theirs", theirs), pool
@@ -108,9 +107,8 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     plain = {"id": made(checkout, "plain"), "pools": LIKE_IT["pools"], "serviceAccount": {"custom": False}}
     assert CLOSED in up(checkout, cpu=LIKE_IT, theirs={"id": theirs, **LIKE_IT}, plain=plain)
     assert CLOSED in checkout.slipway("pools").err and CLOSED in checkout.slipway("check", checkout.stack).said
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    checkout.at_rest()
+    checkout.end(job)
 
     done = checkout.destroy()
     assert done.code == 0, done.said

@@ -24,7 +24,7 @@ def test_a_stack_comes_through_a_full_disk_and_kills_in_the_middle_of_an_up_and_
     killed_in_the_middle_of_an_up_with_room_again(checkout)
     checkout.up()
     assert list(checkout.clusters().values()) == ["RUNNING"]
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    checkout.at_rest()
     killed_while_a_job_runs_the_job_ends_well_after_the_restart(checkout)
 
 

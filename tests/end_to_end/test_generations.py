@@ -68,8 +68,7 @@ class Busy:
 
 @pytest.mark.deployed
 def test_a_running_job_outlives_edits_destructions_and_a_lost_state(checkout: Checkout, faults: Faults) -> None:
-    job = checkout.submit("-p", "seconds=600")
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
+    job = checkout.running_job()
     busy = Busy(checkout, job, checkout.outputs()["clusters"]["cpu"])
 
     edited_while_the_lists_lag_by_minutes(busy, faults)
@@ -88,11 +87,10 @@ def test_a_running_job_outlives_edits_destructions_and_a_lost_state(checkout: Ch
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
 
     # It goes when it is idle.
-    checkout.slipway("jobs", "cancel", job["displayName"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    checkout.end(job)
     kept_once_more_for_a_damaged_catalog(busy)
     deleted_without_waiting_by_a_later_deployment(busy)
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    checkout.at_rest()
 
 
 def edited_while_the_lists_lag_by_minutes(busy: Busy, faults: Faults) -> None:

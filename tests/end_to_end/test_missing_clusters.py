@@ -55,7 +55,7 @@ def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_
     settings(create_error="")
     checkout.up()
     assert len(checkout.clusters()) == 3
-    at_rest(checkout)
+    checkout.at_rest()
 
     # Where one is made again under its id, the catalog is as it was: the engine sees no change of it, and Slipway has
     # withdrawn what was not there.
@@ -65,9 +65,4 @@ def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_
     checkout.up()
     assert checkout.clusters()[cpu] == "RUNNING"
     assert checkout.submit()["labels"]["slipway-capacity-type"] == "pool"
-    at_rest(checkout)
-
-
-def at_rest(checkout: Checkout) -> None:
-    done = checkout.pulumi("preview", "--expect-no-changes")
-    assert done.code == 0, done.said
+    checkout.at_rest()

@@ -72,15 +72,6 @@ for name in ("web", "web-two"):
 """
 
 
-def test_two_workspaces_in_one_region_whose_names_begin_alike_live_side_by_side(checkout: Checkout) -> None:
-    write(checkout, TWO)
-    checkout.up()
-    unchanged = checkout.pulumi("up", "--expect-no-changes")
-    assert unchanged.code == 0, unchanged.said
-    gone = checkout.pulumi("destroy", "--run-program")
-    assert gone.code == 0 and checkout.clusters() == {}, gone.said
-
-
 def test_it_is_deployed_at_once_and_no_edit_ends_a_job_and_what_was_theirs_stays(checkout: Checkout) -> None:
     write(checkout, PROGRAM.replace("work_bucket=results", 'work_bucket="acme-own-results"'))
     # An interpreter of its own, which imports the components when the program does.
@@ -177,8 +168,7 @@ def test_a_cluster_alone_keeps_its_promise(checkout: Checkout, settings: Setting
     assert checkout.clusters() == {first: "RUNNING", second: "RUNNING"} and checkout.outputs()["retiring"] == [first]
     done = checkout.pulumi("destroy", "--run-program")
     assert done.code != 0 and "is not deleted" in done.said, done.said
-    checkout.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
-    wait_for(lambda: checkout.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_CANCELLED", "it has ended")
+    checkout.end(job)
     checkout.up()
     assert checkout.clusters() == {second: "RUNNING"} and checkout.outputs()["retiring"] == []
 
@@ -301,7 +291,7 @@ more = {"web-two": ["user:eve@company.example"]}
 
 
 def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_their_roles(checkout: Checkout) -> None:
-    """Both ask for the same roles, by a provider that the program names."""
+    """Both have names that begin alike, and ask for the same roles, by a provider that the program names."""
 
     def roles() -> dict[str, list[str]]:
         policy = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
@@ -316,6 +306,7 @@ def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_the
     both = both.replace("pools =", SETTINGS_OF_BOTH + "pools =", 1)
     write(checkout, both)
     checkout.up()
+    checkout.at_rest()
     before = roles()
     assert before.pop("user:eve@company.example")
     catalog = "gs://local-project-slipway--trial--web-two-catalog"
@@ -330,13 +321,14 @@ def test_a_workspace_leaves_the_program_once_no_job_needs_it_and_others_keep_the
         refused = checkout.pulumi(verb, **own)
         assert refused.code != 0 and "Workspace web-two can't be taken out" in refused.said, refused.said
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "it has ended")
+    checkout.end(job)
 
     done = checkout.pulumi("up", **own)
     assert done.code == 0, done.said
     said = done.said
-    assert "Workspace web-two is in the program no more" in said and "as stack trial-web needs them" in said, said
+    assert (
+        "Workspace web-two (us-central1) is no longer in the program" in said and "workspace web needs them" in said
+    ), said
     assert roles() == before
     assert "web-two-submit-group" in checkout.state_file.read_text()
     checkout.up()

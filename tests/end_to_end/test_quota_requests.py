@@ -48,8 +48,7 @@ def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(checkout: C
     what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout)
     one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout)
     checkout.up()  # what became of a request is a fact of the stack
-    at_rest = checkout.pulumi("preview", "--expect-no-changes")
-    assert at_rest.code == 0, at_rest.said
+    checkout.at_rest()
 
 
 def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:

@@ -16,7 +16,6 @@ import pytest
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
-from tests.checkouts.shell import wait_for
 from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -217,8 +216,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
 
     assert cluster(checkout) == ids["cpu-fa9e9e2"]
 
-    checkout.slipway("jobs", "cancel", job["displayName"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    checkout.end(job)
     stack(max_workers=5)
     holds("the old one idle: deleted")
     assert set(RECORDED["previews"]) == SITUATIONS

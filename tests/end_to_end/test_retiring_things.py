@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
-from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 AT = f"{PROJECT}.iam.gserviceaccount.com"
@@ -48,11 +47,6 @@ def roles(checkout: Checkout, bucket: str, account: str) -> list[str]:
     return sorted(binding["role"] for binding in bindings if f"serviceAccount:{account}@{AT}" in binding["members"])
 
 
-def at_rest(checkout: Checkout) -> None:
-    done = checkout.pulumi("preview", "--expect-no-changes")
-    assert done.code == 0, done.said
-
-
 def announced(checkout: Checkout) -> None:
     """The scheduled deployment would do all that is due, as nobody edits anything for it."""
     preview = checkout.pulumi("preview", "--json", role="previewer", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="1")
@@ -61,11 +55,6 @@ def announced(checkout: Checkout) -> None:
     done = checkout.slipway("review", str(events), "--scheduled", role="previewer")
     assert done.code == 0, done.said
     assert "as was announced" in done.out, done.out
-
-
-def end(checkout: Checkout, job: Any) -> None:
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
 
 
 @pytest.mark.deployed
@@ -79,9 +68,8 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     template.write_text(before.replace("JobTemplate(", 'JobTemplate(\n    trainer="evals",', 1))
     up(checkout, trainers=["evals"])
     assert roles(checkout, work, evals) == roles(checkout, work, trainer) == ["roles/storage.objectUser"]
-    job = checkout.submit("-p", "seconds=600")
+    job = checkout.running_job()
     name = job["displayName"]
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
 
     template.write_text(before)
     said = up(checkout)
@@ -92,11 +80,11 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     assert roles(checkout, work, evals) == ["roles/storage.objectUser"]
 
     nothing_moves_or_is_destroyed_while_it_runs(checkout, job)
-    at_rest(checkout)
+    checkout.at_rest()
 
     # It has ended, and one runs as the other trainer.
     beside = checkout.submit("-p", "seconds=600")
-    end(checkout, job)
+    checkout.end(job)
     announced(checkout)
     said = up(checkout)
     assert checkout.job_state(beside["name"]) == "JOB_STATE_RUNNING", "one that needs only what stays"
@@ -105,7 +93,7 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     assert roles(checkout, work, evals) == []
 
     # A stack is taken down where it lives, whatever its file says.
-    end(checkout, beside)
+    checkout.end(beside)
     edit(checkout, "gcp:region", ELSEWHERE)
     done = checkout.destroy()
     assert done.code == 0, done.said

@@ -45,8 +45,7 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
     checkout: Checkout, settings: Callable[..., None]
 ) -> None:
     (old,) = checkout.clusters()
-    job = checkout.submit("-p", "seconds=600")
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
+    job = checkout.running_job()
     it_ends_and_the_job_goes_on(checkout, old, job)
     the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, old, job, settings)
     it_is_declared_for_later(checkout)
@@ -73,8 +72,7 @@ def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
 def the_job_ends_and_a_later_deployment_deletes_the_cluster(
     checkout: Checkout, old: str, job: Any, settings: Callable[..., None]
 ) -> None:
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    checkout.end(job)
     assert due(checkout) == [("delete", True)]
     # It goes before another one is made which can't be had: however long that takes, nothing idle is paid for.
     pools = {"all": {**MACHINE, "replicas": 1}}
@@ -91,7 +89,7 @@ def it_is_declared_for_later(checkout: Checkout) -> None:
     """The template's other capacity type is taken, and it is no error that its pool is not there."""
     up(checkout, **{"from": NEVER})
     assert checkout.clusters() == {} and due(checkout) == [("season-begins", False)]
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    checkout.at_rest()
     assert "out of season until 2199-01-01" in checkout.slipway("pools").err
     shown = checkout.slipway("submit", "nap", "-p", "say=x", "--dry-run")
     assert shown.json["labels"]["slipway-capacity-type"] == "spot"
@@ -119,7 +117,7 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
     assert checkout.clusters() == {} and due(checkout) == []
 
     # Remembered by the catalog alone, for as long as the entry says the same.
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    checkout.at_rest()
     assert "a higher `generation`" in checkout.slipway("pools").err
     up(checkout, **limited, generation=2)
     (new,) = checkout.clusters()
@@ -154,7 +152,7 @@ def test_a_season_that_there_are_no_machines_for_waits_and_holds_up_nothing_else
     checkout.up()
     second, another = sorted(checkout.clusters(), reverse=True)
     assert second.startswith("second-") and another.startswith("edited-")
-    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    checkout.at_rest()
 
 
 def told_by_answers(checkout: Checkout) -> datetime:

@@ -8,7 +8,6 @@ import pytest
 
 from local import judge
 from local.engine.cache import MARKER, Cache
-from slipway.base.errors import ConfigError
 
 KB = 1000
 
@@ -60,15 +59,3 @@ def test_beyond_the_bound_those_go_that_were_used_longest_ago_but_none_that_a_re
         assert left(cache) == {in_use, mine}
         assert judged(tmp_path, cache, "slipway==1") == mine, "it is not made again"
     assert not unused.exists() and not newer.exists()
-
-
-def test_a_base_without_pins_has_no_judge(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nothing to judge by"):
-        judge.judge_of(tmp_path, "main", "c1", {}, lambda _: None)
-
-
-def test_what_a_killed_making_left_goes(tmp_path: Path, cache: Path) -> None:
-    half = cache / "judges" / ".partial-x"
-    half.mkdir(parents=True)
-    made = judged(tmp_path, cache, "slipway==1")
-    assert not half.exists() and Cache(cache / "judges").ready(made.name)

@@ -113,25 +113,6 @@ def test_googleapiclient_meets_members_that_are_not_permitted(restricted: LocalC
     assert met.value.error_details[0]["violations"][0]["type"] == "constraints/iam.allowedPolicyMemberDomains"
 
 
-def test_googleapiclient_reads_the_policy_that_is_in_force(restricted: LocalCloud) -> None:
-    restrict(restricted, policy={"gcp.resourceLocations": ["in:eu-locations"]})
-    options: Any = {"api_endpoint": restricted.url}
-    credentials = restricted.credentials("owner")
-    policies = (
-        googleapiclient.discovery.build(
-            "orgpolicy", "v2", credentials=credentials, client_options=options, static_discovery=True
-        )
-        .projects()
-        .policies()
-    )
-    name = "projects/local-project/policies/gcp.resourceLocations"
-    assert policies.getEffectivePolicy(name=name).execute() == {
-        "name": "projects/100000000001/policies/gcp.resourceLocations",
-        "spec": {"rules": [{"values": {"allowedValues": ["in:eu-locations"]}}]},
-    }
-    assert policies.list(parent="projects/local-project").execute() == {}
-
-
 def test_a_perimeter_keeps_out_who_no_rule_of_ingress_lets_in(restricted: LocalCloud) -> None:
     services = "aiplatform.googleapis.com storage.googleapis.com"
     restrict(restricted, perimeter=services, perimeter_ingress="user:owner@company.example")

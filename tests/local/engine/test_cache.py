@@ -43,22 +43,6 @@ def test_the_cache_lies_outside_the_checkout(environ: dict[str, str], place: str
     assert root(environ) == Path(place)
 
 
-def test_a_failure_leaves_nothing(cache: Cache) -> None:
-    with pytest.raises(RuntimeError), cache.hold(quiet), cache.making("built") as folder:
-        (folder / "pulumi").write_text("half")
-        raise RuntimeError
-    assert cache.ready("built") is None
-    assert [path.name for path in cache.folder.iterdir()] == ["lock"]
-
-
-def test_what_a_dead_builder_left_is_removed_by_the_next(cache: Cache) -> None:
-    left = cache.folder / ".partial-dead" / ".work"
-    left.mkdir(parents=True)
-    (left / "object").write_text("x")
-    with cache.hold(quiet):
-        assert not left.parent.exists()
-
-
 @pytest.mark.parametrize("damage", ["cut", "missing", "marker", "none"])
 def test_a_damaged_folder_is_not_ready_and_is_made_again(cache: Cache, damage: str) -> None:
     fill(cache, "built")
@@ -126,23 +110,6 @@ def test_a_password_in_a_proxy_address_is_never_shown() -> None:
     error = gotool.explain("list", 1, 'go: Get "https://ada:s3cret@proxy.example/m": dial tcp: no such host')
     assert "s3cret" not in str(error)
     assert "https://***@proxy.example/m" in error.why
-
-
-def test_go_is_ended_when_we_are_interrupted(machine: Machine, tmp_path: Path) -> None:
-    hold = tmp_path / "hold"
-    hold.touch()
-    machine.install_go(hold=str(hold))
-    go = gotool.find(machine.environ, "1.25")
-
-    def interrupt(_count: int) -> None:
-        if machine.builds():
-            raise KeyboardInterrupt
-
-    with (tmp_path / "lock").open("w") as lock, pytest.raises(KeyboardInterrupt):
-        go.run(["build", "-o", str(tmp_path / "out"), "example.com/a"], tmp_path, lock.fileno(), interrupt)
-    pid = int(machine.log.read_text().split()[0])
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
 
 # --- The engine's Python lists packages once, until something is installed or removed.

@@ -18,6 +18,7 @@ from slipway.google.failures import (
     Refused,
     failure,
 )
+from slipway.google.live_reader import unanswered
 from slipway.google.provider_errors import meaning_of, meanings
 from tests.slipway.google.test_reasons import UID, Details, info, violation
 
@@ -295,6 +296,8 @@ def test_no_role_is_guessed_where_google_names_another_reason() -> None:  # P5
     details = info("BAD_STARS", consumer="projects/12", service=VERTEX)
     error = failure(CALL, Answer(403, "PERMISSION_DENIED", message, (details,)))
     assert error.why == message and error.fix == UNKNOWN_REASON and not error.lacks_role
+    unknown = unanswered(error, "cloudquotas.googleapis.com quotaInfos.list", "roles/cloudquotas.viewer", "ada")
+    assert "roles/" not in f"{unknown} {unknown.fix}" and message in str(unknown)
     said = f"* googleapi: Error 403: {message}\nDetails:\n{json.dumps([details], indent=2)}\n, forbidden"
     assert meaning_of(said, {}).fix.startswith(UNKNOWN_REASON) and meaning_of(said, {}).why == message
 

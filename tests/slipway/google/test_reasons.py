@@ -61,13 +61,6 @@ SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
         ("was deleted, or was never made: ada@acme.example",),
         "slipway drift tells what became of it",
     ),
-    "a key elsewhere": (
-        400,
-        "Cloud KMS region 'us' not available for use with GCS region 'US-CENTRAL1'.",
-        [],
-        ("the bucket's key is of another location",),
-        "a key in the stack's region",
-    ),
     "a login without a quota project": (
         403,
         QUOTA_PROJECT,
@@ -321,13 +314,6 @@ def test_the_permission_in_the_details_counts() -> None:  # P5
     details = info("IAM_PERMISSION_DENIED", permission="aiplatform.persistentResources.create", resource="projects/p")
     denied = failure(CALL, Answer(403, "PERMISSION_DENIED", "It was refused.", (details,)))
     assert isinstance(denied, Denied) and denied.role == "roles/aiplatform.admin"
-
-
-def test_of_an_unknown_reason_only_googles_own_sentence_is_told() -> None:
-    denied = failure(CALL, Answer(403, "PERMISSION_DENIED", "The stars forbid it.", (info("BAD_STARS"),)))
-    assert denied.why == "The stars forbid it." and "roles/" not in denied.fix and "Google says" in denied.fix
-    unknown = unanswered(denied, "cloudquotas.googleapis.com quotaInfos.list", "roles/cloudquotas.viewer", "ada")
-    assert "roles/" not in f"{unknown} {unknown.fix}" and "The stars forbid it." in str(unknown)
 
 
 def test_a_policy_is_not_waited_out() -> None:

@@ -1,7 +1,8 @@
-"""Sources 000, "Dynamic Workload Scheduler" (W1–W8, P2), 001, "Run training jobs on a persistent resource" (B1, B2, B4,
-P1–P5), 003, a fine-tune on H100s (Z1–Z7, W5), and 004, "Use Spot VMs with training" (X1–X7): their bodies and samples.
+"""What the samples of two sources do that no other test does: 000, "Dynamic Workload Scheduler" (W5, W8), and 003, a
+fine-tune on H100s (Z1–Z7, W5).
 
-What they say is refused: `contracts/sources.txt`.
+The bodies of the sources, and what they say is refused: `contracts/sources.txt`. Waiting, preemption and the jobs of a
+persistent resource: `vertex/scheduling` and `vertex/test_official_clients.py`.
 """
 
 from datetime import timedelta
@@ -12,57 +13,17 @@ import pytest
 from google.api_core import exceptions
 
 from tests.conftest import STAGING
-from tests.official import aiplatform, cloudquotas_v1, hyperparameter_tuning, persistent_resource
+from tests.official import aiplatform, cloudquotas_v1, hyperparameter_tuning
 from tests.official import custom_job as gca_custom_job_compat
-from tests.sources.conftest import TRAINER, gpus_drawn, later, machines, posted
-from vertex_local.testing.calling import PARENT
+from tests.sources.conftest import TRAINER, later, machines
 from vertex_local.testing.local_cloud import LocalCloud
 
-A100 = "a2-highgpu-1g"
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest"
 L4: dict[str, Any] = {"machine_type": "g2-standard-4", "accelerator_type": "NVIDIA_L4", "accelerator_count": 1}
 
 
 def flex_start() -> Any:
     return gca_custom_job_compat.Scheduling.Strategy.FLEX_START
-
-
-def body() -> dict[str, Any]:
-    """The document's REST body."""
-    return {
-        "displayName": "MyDwsJob",
-        "jobSpec": {
-            "workerPoolSpecs": [
-                {
-                    "machineSpec": {
-                        "machineType": A100,
-                        "acceleratorType": "NVIDIA_TESLA_A100",
-                        "acceleratorCount": 1,
-                    },
-                    "replicaCount": 1,
-                    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
-                    "containerSpec": {"imageUri": "python:3.10", "command": ["sleep"], "args": ["100"]},
-                }
-            ],
-            "scheduling": {"maxWaitDuration": "1800s", "strategy": "FLEX_START"},
-        },
-    }
-
-
-@pytest.mark.journey
-def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud) -> None:
-    machines(cloud, A100, (0, 0), (600, 1), strategy="flex-start")
-    name = posted(cloud, body())
-    # Nothing is drawn, and nothing is to be paid, until there are machines.
-    waiting = cloud.rest("GET", f"/v1/{name}")
-    assert (waiting["state"], "startTime" in waiting) == ("JOB_STATE_PENDING", False)
-    assert gpus_drawn(cloud, "a100") == (0, 0)
-    later(cloud, 601)
-    assert cloud.until(name, "JOB_STATE_RUNNING")["startTime"]
-    assert gpus_drawn(cloud, "a100") == (0, 1)
-    cloud.rest("POST", f"/v1/{name}:cancel", {})
-    cloud.until(name, "JOB_STATE_CANCELLED")
-    assert gpus_drawn(cloud, "a100") == (0, 0)
 
 
 def create_custom_job_with_dws_sample(
@@ -94,21 +55,6 @@ def script(tmp_path: Path) -> str:
         encoding="utf-8",
     )
     return str(path)
-
-
-def custom_job(name: str) -> aiplatform.CustomJob:
-    task = {"image_uri": "python:3.10", "command": ["python", "-c", "print('ran')"]}
-    spec: Any = {"machine_spec": L4, "replica_count": 1, "container_spec": task}
-    return aiplatform.CustomJob(display_name=name, worker_pool_specs=[spec])
-
-
-def test_the_sdk_s_wait_for_ever_gets_through(sdk: LocalCloud) -> None:
-    machines(sdk, "g2-standard-4", (0, 0))
-    job = custom_job("sdk-ever")
-    job.submit(scheduling_strategy=flex_start(), max_wait_duration=0)
-    later(sdk, 30 * 24 * 3600)
-    assert job.state.name == "JOB_STATE_PENDING"
-    job.cancel()
 
 
 @pytest.mark.long
@@ -176,96 +122,6 @@ def test_a_tuning_job_takes_the_strategy_as_well(sdk: LocalCloud) -> None:
     assert [trial.final_measurement.metrics[0].value for trial in job.trials] == [
         pytest.approx(trial.parameters[0].value) for trial in job.trials
     ]
-
-
-# --- Source 004: its Python. Its REST body, with the errors corrected, is in the contracts.
-
-
-def spot() -> Any:
-    """Return the strategy by the sample's way to its name."""
-    types: Any = aiplatform.compat.types
-    return types.custom_job.Scheduling.Strategy.SPOT
-
-
-def preempt(cloud: LocalCloud, times: int) -> None:
-    cloud.rest("POST", "/vertex-local/scenario", {"spot": {"preempt": [{"job": "spot", "after": 0.0, "times": times}]}})
-
-
-def spot_job(seconds: str) -> aiplatform.CustomJob:
-    worker_pool_spec: Any = [
-        {
-            "machine_spec": {
-                "machine_type": "a2-highgpu-1g",
-                "accelerator_type": "NVIDIA_TESLA_A100",
-                "accelerator_count": 1,
-            },
-            "replica_count": 1,
-            "container_spec": {"image_uri": "python:3.10", "command": ["sh", "-c", f"echo began; sleep {seconds}"]},
-        }
-    ]
-    return aiplatform.CustomJob(
-        display_name="spot", worker_pool_specs=worker_pool_spec, staging_bucket=f"gs://{STAGING}"
-    )
-
-
-@pytest.mark.journey
-def test_the_sample_is_restarted_after_preemption_and_succeeds(sdk: LocalCloud) -> None:
-    preempt(sdk, 2)
-    job = spot_job("1")
-    job.run(scheduling_strategy=spot())
-    assert job.state.name == "JOB_STATE_SUCCEEDED"
-    said = sdk.lines(job.resource_name, "")
-    assert said.count("began") == 3
-    assert len([line for line in said if "STOCKOUT" in line]) == 2
-
-
-# --- Source 001.
-
-
-CLUSTER = "source-001"
-GPU = {"machine_type": "n1-standard-4", "accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}
-
-
-@pytest.fixture(scope="session")
-def cluster(running: LocalCloud) -> str:
-    """A cluster for the sample: its K80, which the service no longer has, is a T4 here."""
-    machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
-    pool = {"machineSpec": machine, "replicaCount": "2"}
-    accounts = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-    body = {"resourcePools": [pool], "resourceRuntimeSpec": accounts}
-    running.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId={CLUSTER}", body)
-    return CLUSTER
-
-
-def create_custom_job_on_persistent_resource_sample(
-    display_name: str,
-    container_uri: str,
-    persistent_resource_id: str,
-    service_account: str | None = None,
-    **machine: Any,
-) -> aiplatform.CustomJob:
-    """The document's sample; the machine is an argument."""
-    worker_pool_specs: Any = [
-        {
-            "machine_spec": machine or GPU,
-            "replica_count": 1,
-            "container_spec": {"image_uri": container_uri, "command": [], "args": []},
-        }
-    ]
-    custom_job = aiplatform.CustomJob(
-        display_name=display_name, worker_pool_specs=worker_pool_specs, persistent_resource_id=persistent_resource_id
-    )
-    custom_job.run(service_account=service_account)
-    return custom_job
-
-
-@pytest.mark.journey
-def test_the_sample_runs(sdk: LocalCloud, cluster: str) -> None:
-    job = create_custom_job_on_persistent_resource_sample("pr", "python:3.10", cluster, TRAINER)
-    assert job.state.name == "JOB_STATE_SUCCEEDED"
-    assert job.gca_resource.job_spec.persistent_resource_id == cluster
-    pool = persistent_resource.PersistentResource(cluster).gca_resource.resource_pools[0]
-    assert (pool.replica_count, pool.used_replica_count) == (2, 0)
 
 
 # --- Source 003: quota first, then the notebook's run.

@@ -72,13 +72,6 @@ def test_a_task_runs_as_a_custom_job_with_the_run_s_labels(pipes: Studies) -> No
     assert worker["containerSpec"]["args"][:2] == ["hello", "ada"]
 
 
-def test_the_same_id_is_refused_and_makes_no_second_run(pipes: Studies) -> None:
-    create(pipes)
-    again = pipes.calling.refused("POST", f"{JOBS}?pipelineJobId=greet-1", pipeline_job())
-    assert (again.code, again.status) == (409, "ALREADY_EXISTS")
-    assert len(pipes.calling.call("GET", JOBS)["pipelineJobs"]) == 1
-
-
 def test_a_failed_task_ends_those_that_need_it_and_the_run(pipes: Studies) -> None:
     path = create(pipes)
     pipes.tick()
@@ -262,57 +255,6 @@ def test_a_wait_for_the_cluster_s_machines_has_its_end(pipes: Studies, behaviour
     if state == "RUNNING":
         after = pipes.get("/v1/" + hello["executorDetail"]["containerDetail"]["mainJob"])
         assert "persistentResourceId" not in after["jobSpec"]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"triggerPolicy": {"condition": "inputs.parameter_values['x'] == 'a'"}}, "task hello is under a condition"),
-        ({"parameterIterator": {"itemInput": "x"}}, "task hello is a loop (dsl.ParallelFor)"),
-        ({"triggerPolicy": {"strategy": "ALL_UPSTREAM_TASKS_COMPLETED"}}, "(dsl.ExitHandler, ignore_upstream_failure)"),
-    ],
-)
-def test_what_the_local_cloud_does_not_run_is_said(pipes: Studies, change: dict[str, Any], words: str) -> None:
-    spec = greet()
-    spec["root"]["dag"]["tasks"]["hello"] |= change
-    refused = pipes.calling.refused("POST", JOBS, pipeline_job(spec))
-    assert (refused.code, words in refused.message, "Vertex AI does" in refused.message) == (501, True, True)
-
-
-def test_an_importer_is_said_not_to_be_run(pipes: Studies) -> None:
-    spec = greet()
-    spec["deploymentSpec"]["executors"]["exec-greet"] = {"importer": {"artifactUri": {"constant": "gs://a/b"}}}
-    assert (
-        "task bye is an importer (dsl.importer), and only"
-        in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"runtimeConfig": {"parameterValues": {"who": 3}}}, "who is a STRING, not 3"),
-        ({"runtimeConfig": {"parameterValues": {"whom": "x"}}}, "no parameter whom"),
-        ({"runtimeConfig": {"gcsOutputDirectory": "pipes"}}, "must be a Cloud Storage URI"),
-        ({"pipelineSpec": {"root": {}}}, "root.dag is required"),
-        ({"runtimeConfig": {"gcsOutputDirectory": "gs://nowhere/x"}}, "gs://nowhere/x` does not exist"),
-    ],
-)
-def test_a_mistake_is_refused_with_its_field(pipes: Studies, change: dict[str, Any], words: str) -> None:
-    refused = pipes.calling.refused("POST", JOBS, pipeline_job(**change))
-    assert (refused.code, words in refused.message) == (400, True), refused.message
-
-
-def test_tasks_that_wait_for_each_other_are_refused(pipes: Studies) -> None:
-    spec = greet()
-    spec["root"]["dag"]["tasks"]["hello"]["dependentTasks"] = ["bye"]
-    assert "wait for each other" in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
-
-
-def test_a_cluster_without_custom_accounts_takes_no_pipeline(pipes: Studies) -> None:
-    pipes.calling.cluster("own")
-    refused = pipes.calling.refused("POST", JOBS, pipeline_job(runtimeConfig=on_cluster()))
-    assert "custom service accounts enabled, which pipelines need" in refused.message
 
 
 def test_a_task_that_no_machine_suffices_for_fails_in_words(pipes: Studies) -> None:
