@@ -32,7 +32,7 @@ def far_clusters(checkout: Checkout) -> dict[str, str]:
     return {
         entry["name"].rsplit("/", 1)[-1]: entry["state"]
         for entry in mine
-        if entry["labels"]["slipway-stack"] == checkout.stack
+        if entry["labels"]["slipway-stack"] == f"slipway--{checkout.stack}"
     }
 
 

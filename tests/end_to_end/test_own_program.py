@@ -277,7 +277,10 @@ def test_its_destruction_leaves_the_roles_that_another_stack_needs(
     assert "notify" in checkout.pulumi("preview").said
     done = checkout.destroy()
     assert done.code == 0 and checkout.resources() == [] and roles() == granted, done.said
-    assert "stay, as stack other-ml needs them" in done.said and "left out of its destruction" in done.said, done.said
+    assert (
+        "stay, as stack other of Pulumi project slipway, workspace ml needs them" in done.said
+        and "left out of its destruction" in done.said
+    ), done.said
     done = other.pulumi("destroy", "--run-program")
     assert done.code == 0 and other.resources() == [] and roles() == [], done.said
 
