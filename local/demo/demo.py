@@ -158,7 +158,9 @@ def _cloud(folder: Path, played: LaptopStack) -> Record:
 
 def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) -> Play:
     installation.install(folder / "pulumi-home", Path(sys.executable))
-    (folder / "pulumi-state").mkdir(exist_ok=True)
+    states = folder / "pulumi-state"
+    again = any(states.glob(f".pulumi/stacks/*/{played.stack.name}.json"))
+    states.mkdir(exist_ok=True)
     root, stack = project_folder(), played.stack
     common = {
         **environment.apart(os.environ),
@@ -172,7 +174,7 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
     )
     # A stack for the laptop has a file of its own there, with the salt of its state.
     config = copy(root, folder, stack.name) if stack.project != PROJECT_ID else None
-    return Play(stack, deployer, submitter, config)
+    return Play(stack, deployer, submitter, config, again)
 
 
 def _catalog(journey: Play) -> Catalog:

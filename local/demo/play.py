@@ -41,6 +41,8 @@ class Play:
     submitter: Actor
     #: The engine's file, where that is another.
     config: Path | None = None
+    #: The stack was deployed before: `up` skips a preview that nobody reads twice.
+    again: bool = False
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def deploy(self) -> None:
@@ -50,7 +52,10 @@ class Play:
         else:
             select(self.deployer.root, self.stack.name, file=self.config, environ=self.deployer.environment)
         config = ("--config-file", str(self.config)) if self.config else ()
-        self.deployer.run("pulumi", "up", "--stack", self.stack.name, *config, "--yes", "--suppress-permalink=true")
+        skipped = ("--skip-preview",) if self.again else ()
+        self.deployer.run(
+            "pulumi", "up", "--stack", self.stack.name, *config, "--yes", *skipped, "--suppress-permalink=true"
+        )
 
     def destroy(self) -> None:
         """Run `pulumi destroy` with the guard hooks, which need the program, without a preview that nobody reads."""

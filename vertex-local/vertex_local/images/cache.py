@@ -216,5 +216,5 @@ def _key(image: str, recipe: Recipe) -> str:
 
 
 def _digest(of: str, recipe: Recipe) -> str:
-    made_of = "\n".join((of, sys.version, *recipe.requirements))
+    made_of = "\n".join((of, sys.version, *recipe.requirements, *recipe.unopened))
     return hashlib.sha256(made_of.encode()).hexdigest()[:10]
