@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_results import Results
 
 from .conftest import Machine
@@ -203,3 +204,34 @@ def test_a_restart_finds_what_the_disk_had_whenever_the_machine_is_lost(
         assert sorted(machine.kept) == sorted(found), "nothing else is left"
     assert found == job.states[-1]
     assert lost_at > 10
+
+
+def test_a_pass_goes_on_after_its_copies_failed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = machine.results()
+    for name in ("model", "optimizer", "state"):
+        write(name, f"{name} of I")(results.folder)
+    results.keep()
+    before = state_of(results.folder)
+    for name in before:
+        write(name, f"{name} of II")(results.folder)
+
+    def denied(*_: object) -> None:
+        raise StorageError("HTTP 403: made up", 403)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(results.storage, "copy", denied)
+        with pytest.raises(StorageError):
+            results.keep()
+    keep = results.storage.keep
+
+    def lost(uri: str, *more: Any) -> None:
+        if uri.endswith("/state"):
+            raise LostError
+        keep(uri, *more)
+
+    monkeypatch.setattr(results.storage, "keep", lost)
+    with pytest.raises(LostError):
+        results.keep()
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == before
