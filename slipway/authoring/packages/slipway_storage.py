@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shutil
 import threading
 import time
 import urllib.parse
@@ -116,6 +117,18 @@ def written(place: Path, start: int, count: int) -> Callable[[Any], None]:
             raise OSError(f"{came} of {count} bytes came")
 
     return take
+
+
+def clear(folder: Path, inner: str) -> None:
+    """Delete what prevents a file at a path in the folder: a file or a link in place of a folder above it, and a folder
+    or a link at the path itself."""
+    place, words = folder, inner.split("/")
+    for number, word in enumerate(words, 1):
+        place /= word
+        if place.is_symlink() or (number < len(words) and place.is_file()):
+            place.unlink()
+    if place.is_dir():
+        shutil.rmtree(place)
 
 
 def at_once(act: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
@@ -264,6 +277,7 @@ class Storage:
         """Make a file for each object, of its size; yield the beginning of each part of it."""
         for inner, entry in found.items():
             place = folder / inner
+            clear(folder, inner)
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("wb") as file:
                 file.truncate(int(entry["size"]))
