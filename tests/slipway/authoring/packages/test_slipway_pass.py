@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -235,3 +236,21 @@ def test_a_pass_goes_on_after_its_copies_failed(machine: Machine, monkeypatch: p
     again = machine.results()
     again.restore()
     assert state_of(again.folder) == before
+
+
+def test_a_replica_that_starts_while_the_chief_undoes_a_pass_reads_the_output_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chief, other = machine.results(), machine.results("workerpool1-0")
+    for name in ("model", "optimizer"):
+        write(name, f"{name} of I")(chief.folder)
+    chief.keep()
+    chief.pass_.begin((), ("model", "optimizer"), time.sleep)
+    read = other.storage.read
+
+    def undone(*args: Any) -> str:
+        machine.results().pass_.recover()
+        return read(*args)
+
+    monkeypatch.setattr(other.storage, "read", undone)
+    assert other.restore() == ["model", "optimizer"]

@@ -149,10 +149,10 @@ def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
         (chief.folder / name).write_text("first")
     chief.keep(ended=True)
     looks: list[str] = []
-    found = Storage.found
+    objects = Storage.objects
 
     def then_replaced(storage: Storage, uri: str, replica: str = "") -> Any:
-        listed = found(storage, uri, replica)
+        listed = objects(storage, uri, replica)
         looks.append(uri)
         if len(looks) == 1:
             (chief.folder / "gone").unlink()
@@ -161,7 +161,7 @@ def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
             chief.keep(ended=True)
         return listed
 
-    monkeypatch.setattr(Storage, "found", then_replaced)
+    monkeypatch.setattr(Storage, "objects", then_replaced)
     again = machine.results("worker-0")
     assert again.restore() == ["checkpoint"]
     assert {path.name: path.read_text() for path in again.folder.iterdir()} == {"checkpoint": "another"}
