@@ -18,8 +18,8 @@ import tempfile
 import threading
 import time
 import urllib.parse
-from pathlib import Path
-from typing import IO, Any, Callable, Iterable, Mapping, NamedTuple, Sequence  # noqa: UP035 (Python 3.8)
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Callable, Collection, Iterable, Mapping, NamedTuple, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
 from slipway.authoring.packages.slipway_growing import Grown, grown
@@ -311,10 +311,12 @@ class Results:
 
     def deleted(self, earlier: Mapping[str, Moment], *, ended: bool, killed: bool) -> list[str]:
         """Return the files that are to be deleted from the output now."""
-        here = {moment for name, moment in self.seen.items() if self.kept.get(name) == moment}
+        here = {name: moment for name, moment in self.seen.items() if self.kept.get(name) == moment}
+        moments = {*here.values()}
         gone = [name for name in self.kept if name not in self.seen]
         # One that was sent in an earlier round of this pass was never part of the output.
-        immediately = [name for name in gone if self.kept[name] in here or name in self.pass_.added]
+        unneeded = displaced(gone, here) | self.pass_.added
+        immediately = [name for name in gone if self.kept[name] in moments or name in unneeded]
         if self.unkept if ended else self.ending():
             return immediately  # The machine may go before what takes the place of a deleted file is kept.
         if ended and not killed:
@@ -558,6 +560,15 @@ class Results:
 def previous(name: str) -> str:
     """Return where the last whole version of a file is, beside one that may be half written."""
     return f"{PREVIOUS}/{name}"
+
+
+def displaced(gone: Collection[str], here: Collection[str]) -> set[str]:
+    """Return the files that are gone and whose place has been taken: by a folder with files that are here, or by a file
+    or a link that is here and was a folder. No folder can have both."""
+    folders = {str(parent) for name in here for parent in PurePosixPath(name).parents}
+    return {
+        name for name in gone if name in folders or any(str(parent) in here for parent in PurePosixPath(name).parents)
+    }
 
 
 def half_of(name: str) -> str:

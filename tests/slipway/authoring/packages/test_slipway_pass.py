@@ -254,3 +254,31 @@ def test_a_replica_that_starts_while_the_chief_undoes_a_pass_reads_the_output_ag
 
     monkeypatch.setattr(other.storage, "read", undone)
     assert other.restore() == ["model", "optimizer"]
+
+
+FILE, FOLDER, LINK = write("last", "model"), write("last/model", "model"), link("last", "model-1")
+
+
+@pytest.mark.parametrize(
+    ("clears", "then"),
+    [
+        ((FILE, remove("last")), FOLDER),
+        ((FOLDER, remove_folder("last")), FILE),
+        ((FOLDER, replace("last", "model-1")), LINK),
+        ((write("model-1/model", "model"), LINK, remove("last")), FOLDER),
+    ],
+)
+def test_a_restart_finds_what_took_the_place_of_a_file_or_a_folder(
+    machine: Machine, clears: Sequence[Step], then: Step
+) -> None:
+    results = machine.results()
+    *before, clear = clears
+    for step in before:
+        step(results.folder)
+    results.keep()
+    clear(results.folder)
+    then(results.folder)
+    results.keep()
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == state_of(results.folder)
