@@ -110,28 +110,39 @@ class Pass:
 
     def _read(self, sleep: Sleep) -> Mapping[str, list[str]] | None:
         try:
-            journal: Mapping[str, list[str]] = json.loads(self.storage.read(f"{self.uri}/{JOURNAL}", sleep))
+            return journal_of(self.uri, self.storage, sleep)
         except StorageError as error:
             if error.code != 404:
                 raise
             return None
-        return journal
 
 
-def visible(found: dict[str, Any], read: Callable[[], str]) -> dict[str, Any]:
+def journal_of(uri: str, storage: Storage, sleep: Sleep = time.sleep) -> Mapping[str, list[str]]:
+    """Return the journal of the files below `uri`. Raises StorageError, also for a text that is not a journal."""
+    text = storage.read(f"{uri}/{JOURNAL}", sleep)
+    try:
+        return {key: [str(path) for path in paths] for key, paths in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        why = (
+            "Slipway did not write it; without it the newest version of each file counts, so delete it if that is right"
+        )
+        raise StorageError(f"{uri}/{JOURNAL} can't be read: {why}") from error
+
+
+def visible(found: dict[str, Any], read: Callable[[], Mapping[str, list[str]]]) -> dict[str, Any]:
     """Return the objects of `found`, by path, as a restart has to see them while a pass may be open.
 
-    `read` returns the journal's text.
+    `read` returns the journal.
     """
     files = {path: entry for path, entry in found.items() if not path.startswith(f"{APART}/")}
     if JOURNAL not in found:
         return files
-    journal = json.loads(read())
+    journal = read()
     for path in (*journal.get("added", ()), *journal.get("deleted", ())):
         files.pop(path, None)
     if "deleted" in journal:
         return files
-    for path in journal["replaced"]:
+    for path in journal.get("replaced", ()):
         if saved(path) in found:
             files[path] = found[saved(path)]
     return files

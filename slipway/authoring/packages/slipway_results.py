@@ -24,8 +24,9 @@ from typing import IO, Any, Callable, Collection, Iterable, Mapping, NamedTuple,
 from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
 from slipway.authoring.packages.slipway_growing import Grown, grown
 from slipway.authoring.packages.slipway_http import NO_ROOM, TRIES, StorageError
-from slipway.authoring.packages.slipway_pass import JOURNAL, Pass, visible
+from slipway.authoring.packages.slipway_pass import Pass, journal_of, visible
 from slipway.authoring.packages.slipway_storage import (
+    APART,
     BLOCK,
     LINK,
     PARTIAL,
@@ -143,7 +144,7 @@ class Results:
         """Put the files into the folder that a replica has kept below `uri`, and return their objects by path."""
 
         def view(found: dict[str, Any]) -> dict[str, Any]:
-            return visible(found, lambda: self.storage.read(f"{uri}/{JOURNAL}"))
+            return visible(found, lambda: journal_of(uri, self.storage))
 
         found = self.storage.fetch(uri, self.folder, replica, view)
         for name, entry in found.items():
@@ -156,6 +157,9 @@ class Results:
         """Each file, by its path in the folder. A link to a file is what it leads to, one to a folder is itself."""
         moments = {}
         for parent, folders, names in os.walk(self.folder):
+            if Path(parent) == self.folder and APART in (*folders, *names):
+                self.say_once(f"{APART} in $SLIPWAY_OUTPUT is not kept: Slipway has its own files there in the bucket")
+                folders[:], names[:] = ([name for name in found if name != APART] for found in (folders, names))
             for path in (Path(parent, name) for name in names):
                 with contextlib.suppress(OSError):  # gone meanwhile, or a link to nothing
                     status = path.stat()

@@ -282,3 +282,23 @@ def test_a_restart_finds_what_took_the_place_of_a_file_or_a_folder(
     again = machine.results()
     again.restore()
     assert state_of(again.folder) == state_of(results.folder)
+
+
+def test_files_in_slipways_own_folder_are_not_kept_and_said(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = machine.results()
+    write("model", "model")(results.folder)
+    write(".slipway/pass.json", "mine")(results.folder)
+    results.keep()
+    assert ".slipway in $SLIPWAY_OUTPUT is not kept" in capsys.readouterr().out
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == {"model": "model"}
+
+
+@pytest.mark.parametrize("text", [b"", b"[1, 2", b"[1]", b'{"added": 1}', b"\xff"])
+def test_a_journal_that_is_none_is_an_error_that_names_it(machine: Machine, text: bytes) -> None:
+    machine.bucket.put(f"{machine.prefix}.slipway/pass.json", text)
+    with pytest.raises(StorageError, match=r"\.slipway/pass\.json can't be read"):
+        machine.results().restore()
