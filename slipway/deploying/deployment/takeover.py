@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.authoring.stack.stack import Stack
-from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import join, quoted, span
 from slipway.deploying.deployment.workspace_plan import trainer_owner
 from slipway.google.catalog.document import PublishedCatalog
@@ -34,11 +34,22 @@ def is_recovered(environ: Mapping[str, str], identity: Identity) -> bool:
 
 
 def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> None:
-    """Raise PolicyError when something of the stack exists, of which its state has nothing; ConfigError for a wrong
-    value of the variable."""
+    """Raise PolicyError when something of the stack exists, of which its state has nothing; ResourceError when the
+    catalog can't be read, so that nothing tells; ConfigError for a wrong value of the variable."""
     identity = stack.identity
     if is_recovered(environ, identity) or live.skipped:
         return
+    if isinstance(live.catalog, Unknown):
+        raise ResourceError(
+            f"can't determine whether {identity.words} exists already, so nothing was changed",
+            why=f"the state of this run has nothing of it, and its catalog can't be read: {live.catalog}",
+            fix="\n".join(
+                (
+                    "deploy again when the catalog can be read",
+                    "if another team has the bucket: choose another stack name, or another `name` in Pulumi.yaml",
+                )
+            ),
+        )
     if found := "\n".join(_found(stack, live)):
         raise PolicyError(
             f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
@@ -61,8 +72,11 @@ def recovery(identity: Identity, command: str) -> str:
 def _found(stack: Stack, live: Live) -> Iterator[str]:
     """Yield what exists of the stack, a sentence each."""
     label, bucket = stack.identity.label, stack.workspace.catalog_bucket
-    if isinstance(live.catalog, PublishedCatalog) and live.catalog.owner == label:
-        yield f"gs://{bucket} has its catalog{_publication(live.catalog)}"
+    if isinstance(live.catalog, PublishedCatalog):
+        if live.catalog.owner == label:
+            yield f"gs://{bucket} has its catalog{_publication(live.catalog)}"
+        elif not live.catalog.owner:
+            yield f"gs://{bucket} has a catalog that does not name its deployment{_publication(live.catalog)}"
     clusters = () if isinstance(live.clusters, Unknown) else live.clusters
     if ids := sorted(cluster.id for cluster in clusters if cluster.made_by(label)):
         yield f"it has {'cluster' if len(ids) == 1 else 'clusters'} {join(ids)} in {stack.project}"
