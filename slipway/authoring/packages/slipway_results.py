@@ -132,7 +132,9 @@ class Results:
             self.own = set(found)
         self.partial = {whole_of(name) for name, entry in found.items() if state(entry) == PARTIAL}
         self.seen = self.restored = self.files()
-        self.kept = dict(self.seen)
+        # A link to a folder that was empty leads to nothing now: it is deleted, unless the code creates the folder.
+        links = [name for name, entry in found.items() if entry.get("metadata", {}).get(LINK)]
+        self.kept = {**dict.fromkeys(links, Moment(0, 0, 0)), **self.seen}
         self.unsure = {name for name, special in states.items() if special == OPEN}
         self.previous = {name for name, special in states.items() if special == PREVIOUS}
         for name in sorted(self.unsure):

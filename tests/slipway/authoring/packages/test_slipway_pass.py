@@ -284,6 +284,22 @@ def test_a_restart_finds_what_took_the_place_of_a_file_or_a_folder(
     assert state_of(again.folder) == state_of(results.folder)
 
 
+def test_a_link_to_a_folder_that_was_empty_makes_room_for_a_folder(machine: Machine) -> None:
+    results = machine.results()
+    (results.folder / "empty").mkdir()
+    link("last", "empty")(results.folder)
+    results.keep()
+    assert [*machine.kept] == ["last"]
+    again = machine.results()
+    again.restore()
+    remove("last")(again.folder)
+    write("last/model", "model")(again.folder)
+    again.keep()
+    third = machine.results()
+    third.restore()
+    assert state_of(third.folder) == {"last/model": "model"}
+
+
 def test_files_in_slipways_own_folder_are_not_kept_and_said(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
