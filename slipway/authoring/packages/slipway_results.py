@@ -182,7 +182,12 @@ class Results:
         """Return where a link to a folder leads, as seen from its own folder; empty if that is not in the output."""
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             inner = link.resolve().relative_to(self.folder.resolve())
-            return os.path.relpath(self.folder / inner, link.parent)
+            place = self.folder / inner
+            # A link to another link stays one, as that one may lead elsewhere later.
+            next_ = Path(os.path.normpath(link.parent / os.readlink(link)))  # noqa: PTH115
+            if self.folder in next_.parents and next_.resolve() == place.resolve():
+                place = next_
+            return os.path.relpath(place, link.parent)
         return ""
 
     def keep(self, sleep: Callable[[float], None] = time.sleep, *, ended: bool = False, killed: bool = False) -> None:

@@ -300,6 +300,23 @@ def test_a_link_to_a_folder_that_was_empty_makes_room_for_a_folder(machine: Mach
     assert state_of(third.folder) == {"last/model": "model"}
 
 
+def test_a_link_to_a_link_follows_it(machine: Machine) -> None:
+    results = machine.results()
+    for step in (
+        write("model-1/model", "I"),
+        write("model-2/model", "II"),
+        link("last", "model-1"),
+        link("best", "last"),
+    ):
+        step(results.folder)
+    results.keep()
+    link("last", "model-2")(results.folder)
+    results.keep()
+    again = machine.results()
+    again.restore()
+    assert (again.folder / "best/model").read_text() == "II"
+
+
 def test_files_in_slipways_own_folder_are_not_kept_and_said(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
