@@ -81,7 +81,7 @@ async def _value(given: Given, value: Any, path: str) -> Any:
         given.own[path] = value
         value = _name_of(value)
     if isinstance(value, pulumi.Output | Awaitable):
-        return await _output(given, pulumi.Output.from_input(value), path)
+        return await _output(given, value, path)
     if isinstance(value, list | tuple):
         items = [await _value(given, item, f"{path}[{place}]") for place, item in enumerate(value)]
         return [item for item in items if item is not _UNKNOWN]
@@ -107,10 +107,11 @@ async def _value(given: Given, value: Any, path: str) -> Any:
     return _UNKNOWN if "pools" in unknown or needed - whole.keys() else whole
 
 
-async def _output(given: Given, output: pulumi.Output[Any], path: str) -> Any:
-    if given.comes is None:
+async def _output(given: Given, value: Any, path: str) -> Any:
+    if given.comes is None:  # Nothing is made of a coroutine, which can be awaited once.
         given.unknown[path] = ()
         return KEPT.get(path, _UNKNOWN)
+    output: pulumi.Output[Any] = pulumi.Output.from_input(value)
     await given.comes(path, output)
     if path in KEPT and (await output.is_secret() or not await output.is_known()):
         given.kept[path] = output

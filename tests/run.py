@@ -75,7 +75,10 @@ def suites(only: str, shard: str, files: Mapping[Project, Sequence[str]]) -> lis
         raise UsageError(f"no test has '{only}' in its path")
     if not shard:
         return found
-    return [Suite(suite.project, share(suite.files or files[suite.project], shard)) for suite in found]
+    shares = [Suite(suite.project, share(suite.files or files[suite.project], shard)) for suite in found]
+    if not any(suite.files for suite in shares):
+        raise UsageError(f"SHARD={shard} has no tests: there are fewer files than shards")
+    return [suite for suite in shares if suite.files]
 
 
 def tier_of(name: str, only: str) -> Tier:
@@ -99,7 +102,7 @@ def select(project: Project, only: str, names: Sequence[str]) -> Suite | None:
 def share(names: Sequence[str], shard: str) -> tuple[str, ...]:
     """Return the files of a shard, `1/4` for example. Neighbours, which take similar times, go to different shards."""
     number, _, count = shard.partition("/")
-    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise UsageError(f"SHARD={shard} is not a shard: write SHARD=1/4 for the first of four")
     return tuple(sorted(names)[int(number) - 1 :: int(count)])
 

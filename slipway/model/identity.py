@@ -22,6 +22,8 @@ _HASH_LENGTH = 8
 _BETWEEN, _BEFORE_HASH = "--", "---"
 _PLAIN_PART = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _UNFIT = re.compile(r"[^a-z0-9]+")
+_REFUSED_IN_BUCKETS = re.compile("g[o0]{2}gle")
+"""Cloud Storage rejects a bucket's name with `google`, or similar, in it."""
 _PLAIN_WORKSPACE = "workspace"
 """The usual name of a workspace, which no name contains."""
 
@@ -65,7 +67,10 @@ class Identity:
     def buckets(self, google_project: str) -> tuple[str, str]:
         """Return the default names of the catalog's and the work bucket."""
         base = google_project.split(":")[-1]  # The projects of a domain have a colon, which buckets can't have.
-        name = _joined(self._parts, LONGEST_BUCKET - len(f"{base}--catalog"))
+        longest = LONGEST_BUCKET - len(f"{base}--catalog")
+        name = _joined(self._parts, longest)
+        if _REFUSED_IN_BUCKETS.search(name):
+            name = _hashed(_REFUSED_IN_BUCKETS.sub("g", name), self._parts, longest)
         return f"{base}-{name}-catalog", f"{base}-{name}-work"
 
     def account(self, name: str) -> str:

@@ -48,10 +48,19 @@ def test_the_shards_have_each_file_once() -> None:
         assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/"])
+@pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/", "²/4"])
 def test_a_shard_that_does_not_exist_is_an_error(shard: str) -> None:
     with pytest.raises(UsageError, match="write SHARD=1/4"):
         share(["tests/test_a.py"], shard)
+
+
+def test_a_shard_without_files_runs_nothing() -> None:
+    (alone,) = suites("tests/ci/test_tiers.py", "1/2", FILES)
+    assert alone.files == ("tests/ci/test_tiers.py",)
+    with pytest.raises(UsageError, match="SHARD=2/2 has no tests"):
+        suites("tests/ci/test_tiers.py", "2/2", FILES)
+    both = {project: names[:count] for (project, names), count in zip(FILES.items(), (2, 1), strict=True)}
+    assert [suite.project for suite in suites("", "2/2", both)] == [SLIPWAY]
 
 
 def test_the_user_s_arguments_come_after_the_tier_s() -> None:

@@ -161,6 +161,7 @@ def not_known() -> pulumi.Output[Any]:
         lambda: {"team": secret(secret(CANARY))},
         lambda: {"team": pulumi.Output.concat("team-", secret(CANARY))},
         lambda: {"team": not_known()},
+        lambda: {"team": awaited(secret(CANARY))},
     ],
 )
 @pytest.mark.parametrize("preview", [True, False])
@@ -169,8 +170,13 @@ def test_a_value_that_is_made_from_a_secret_is_secret(value: Callable[[], Any], 
     assert "PersistentResource cpu: labels" in said
 
 
-def test_a_value_that_is_made_plain_is_taken() -> None:
-    asked = declared(lambda: cluster(labels={"team": pulumi.Output.unsecret(secret("ml"))}))
+async def awaited(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize("value", [lambda: pulumi.Output.unsecret(secret("ml")), lambda: awaited("ml")])
+def test_a_value_that_is_made_plain_is_taken(value: Callable[[], Any]) -> None:
+    asked = declared(lambda: cluster(labels={"team": value()}))
     (made,) = every(asked, "gcp:vertex/aiPersistentResource:AiPersistentResource").values()
     assert made.inputs["labels"]["team"] == "ml"
 

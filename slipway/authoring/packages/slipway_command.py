@@ -121,10 +121,14 @@ class Command:
 
     def suspects(self) -> set[str] | None:
         """Return the files of the output that a killed process had open for writing; None if that is unknown."""
-        killed = [process for process, status in self.ends.items() if os.WIFSIGNALED(status)]
-        if not self.noticed or not self.sees_writers or any(process not in self.writers for process in killed):
+        if not self.noticed or not self.sees_writers:
             return None
-        return {name for process in killed for name in self.writers[process]}
+        killed = {process for process, status in self.ends.items() if os.WIFSIGNALED(status)}
+        if not killed <= self.writers.keys():
+            return None
+        # The end of a process is unknown if a shell waited for it before the shell was killed itself.
+        ended_well = self.ends.keys() - killed
+        return {name for process in self.writers.keys() - ended_well for name in self.writers[process]}
 
 
 def adopt() -> None:

@@ -35,6 +35,8 @@ class Pass:
         self.described = {REPLICA: replica, STATE: PASS}
         self.added: set[str] = set()
         self.replaced: set[str] = set()
+        #: Files of `replaced` whose version before the pass is still to be copied.
+        self.unsaved: set[str] = set()
         self.deleted: set[str] = set()
         self.is_open = False
         self.is_ending = False
@@ -49,15 +51,14 @@ class Pass:
         if self.is_ending:
             self.end(sleep)
         self.deleted.difference_update(added, replaced)
-        new_added = set(added) - self.added - self.replaced
-        new_replaced = set(replaced) - self.added - self.replaced
-        if self.is_open and not new_added and not new_replaced:
-            return
-        self.added |= new_added
-        self.replaced |= new_replaced
-        self._write({"added": sorted(self.added), "replaced": sorted(self.replaced)}, sleep)
-        self.is_open = True
-        at_once(lambda path: self._save(path, sleep), sorted(new_replaced))
+        known = self.added | self.replaced
+        new_added, new_replaced = set(added) - known, set(replaced) - known
+        if not self.is_open or new_added or new_replaced:
+            all_added, all_replaced = self.added | new_added, self.replaced | new_replaced
+            self._write({"added": sorted(all_added), "replaced": sorted(all_replaced)}, sleep)
+            self.added, self.replaced, self.is_open = all_added, all_replaced, True
+            self.unsaved |= new_replaced
+        at_once(lambda path: self._save(path, sleep), sorted(self.unsaved))
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete these files when the pass ends."""
@@ -73,6 +74,7 @@ class Pass:
         self._finish(self.deleted, self.replaced, sleep)
         self.added.clear()
         self.replaced.clear()
+        self.unsaved.clear()
         self.deleted.clear()
         self.is_open = False
         self.is_ending = False
@@ -94,6 +96,7 @@ class Pass:
 
     def _save(self, path: str, sleep: Sleep) -> None:
         self.storage.copy(self._address(path), f"{self.uri}/{saved(path)}", None, sleep)
+        self.unsaved.discard(path)
 
     def _restore(self, path: str, sleep: Sleep) -> None:
         # One that isn't there was not copied before the machine was lost, and so was not replaced either.
@@ -107,28 +110,39 @@ class Pass:
 
     def _read(self, sleep: Sleep) -> Mapping[str, list[str]] | None:
         try:
-            journal: Mapping[str, list[str]] = json.loads(self.storage.read(f"{self.uri}/{JOURNAL}", sleep))
+            return journal_of(self.uri, self.storage, sleep)
         except StorageError as error:
             if error.code != 404:
                 raise
             return None
-        return journal
 
 
-def visible(found: dict[str, Any], read: Callable[[], str]) -> dict[str, Any]:
+def journal_of(uri: str, storage: Storage, sleep: Sleep = time.sleep) -> Mapping[str, list[str]]:
+    """Return the journal of the files below `uri`. Raises StorageError, also for a text that is not a journal."""
+    text = storage.read(f"{uri}/{JOURNAL}", sleep)
+    try:
+        return {key: [str(path) for path in paths] for key, paths in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        why = (
+            "Slipway did not write it; without it the newest version of each file counts, so delete it if that is right"
+        )
+        raise StorageError(f"{uri}/{JOURNAL} can't be read: {why}") from error
+
+
+def visible(found: dict[str, Any], read: Callable[[], Mapping[str, list[str]]]) -> dict[str, Any]:
     """Return the objects of `found`, by path, as a restart has to see them while a pass may be open.
 
-    `read` returns the journal's text.
+    `read` returns the journal.
     """
     files = {path: entry for path, entry in found.items() if not path.startswith(f"{APART}/")}
     if JOURNAL not in found:
         return files
-    journal = json.loads(read())
+    journal = read()
     for path in (*journal.get("added", ()), *journal.get("deleted", ())):
         files.pop(path, None)
     if "deleted" in journal:
         return files
-    for path in journal["replaced"]:
+    for path in journal.get("replaced", ()):
         if saved(path) in found:
             files[path] = found[saved(path)]
     return files

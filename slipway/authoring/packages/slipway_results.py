@@ -18,14 +18,15 @@ import tempfile
 import threading
 import time
 import urllib.parse
-from pathlib import Path
-from typing import IO, Any, Callable, Iterable, Mapping, NamedTuple, Sequence  # noqa: UP035 (Python 3.8)
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Callable, Collection, Iterable, Mapping, NamedTuple, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
 from slipway.authoring.packages.slipway_growing import Grown, grown
 from slipway.authoring.packages.slipway_http import NO_ROOM, TRIES, StorageError
-from slipway.authoring.packages.slipway_pass import JOURNAL, Pass, visible
+from slipway.authoring.packages.slipway_pass import Pass, journal_of, visible
 from slipway.authoring.packages.slipway_storage import (
+    APART,
     BLOCK,
     LINK,
     PARTIAL,
@@ -131,7 +132,9 @@ class Results:
             self.own = set(found)
         self.partial = {whole_of(name) for name, entry in found.items() if state(entry) == PARTIAL}
         self.seen = self.restored = self.files()
-        self.kept = dict(self.seen)
+        # A link to a folder that was empty leads to nothing now: it is deleted, unless the code creates the folder.
+        links = [name for name, entry in found.items() if entry.get("metadata", {}).get(LINK)]
+        self.kept = {**dict.fromkeys(links, Moment(0, 0, 0)), **self.seen}
         self.unsure = {name for name, special in states.items() if special == OPEN}
         self.previous = {name for name, special in states.items() if special == PREVIOUS}
         for name in sorted(self.unsure):
@@ -143,7 +146,7 @@ class Results:
         """Put the files into the folder that a replica has kept below `uri`, and return their objects by path."""
 
         def view(found: dict[str, Any]) -> dict[str, Any]:
-            return visible(found, lambda: self.storage.read(f"{uri}/{JOURNAL}"))
+            return visible(found, lambda: journal_of(uri, self.storage))
 
         found = self.storage.fetch(uri, self.folder, replica, view)
         for name, entry in found.items():
@@ -156,6 +159,9 @@ class Results:
         """Each file, by its path in the folder. A link to a file is what it leads to, one to a folder is itself."""
         moments = {}
         for parent, folders, names in os.walk(self.folder):
+            if Path(parent) == self.folder and APART in (*folders, *names):
+                self.say_once(f"{APART} in $SLIPWAY_OUTPUT is not kept: Slipway has its own files there in the bucket")
+                folders[:], names[:] = ([name for name in found if name != APART] for found in (folders, names))
             for path in (Path(parent, name) for name in names):
                 with contextlib.suppress(OSError):  # gone meanwhile, or a link to nothing
                     status = path.stat()
@@ -176,7 +182,12 @@ class Results:
         """Return where a link to a folder leads, as seen from its own folder; empty if that is not in the output."""
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             inner = link.resolve().relative_to(self.folder.resolve())
-            return os.path.relpath(self.folder / inner, link.parent)
+            place = self.folder / inner
+            # A link to another link stays one, as that one may lead elsewhere later.
+            next_ = Path(os.path.normpath(link.parent / os.readlink(link)))  # noqa: PTH115
+            if self.folder in next_.parents and next_.resolve() == place.resolve():
+                place = next_
+            return os.path.relpath(place, link.parent)
         return ""
 
     def keep(self, sleep: Callable[[float], None] = time.sleep, *, ended: bool = False, killed: bool = False) -> None:
@@ -311,10 +322,12 @@ class Results:
 
     def deleted(self, earlier: Mapping[str, Moment], *, ended: bool, killed: bool) -> list[str]:
         """Return the files that are to be deleted from the output now."""
-        here = {moment for name, moment in self.seen.items() if self.kept.get(name) == moment}
+        here = {name: moment for name, moment in self.seen.items() if self.kept.get(name) == moment}
+        moments = {*here.values()}
         gone = [name for name in self.kept if name not in self.seen]
         # One that was sent in an earlier round of this pass was never part of the output.
-        immediately = [name for name in gone if self.kept[name] in here or name in self.pass_.added]
+        unneeded = displaced(gone, here) | self.pass_.added
+        immediately = [name for name in gone if self.kept[name] in moments or name in unneeded]
         if self.unkept if ended else self.ending():
             return immediately  # The machine may go before what takes the place of a deleted file is kept.
         if ended and not killed:
@@ -558,6 +571,15 @@ class Results:
 def previous(name: str) -> str:
     """Return where the last whole version of a file is, beside one that may be half written."""
     return f"{PREVIOUS}/{name}"
+
+
+def displaced(gone: Collection[str], here: Collection[str]) -> set[str]:
+    """Return the files that are gone and whose place has been taken: by a folder with files that are here, or by a file
+    or a link that is here and was a folder. No folder can have both."""
+    folders = {str(parent) for name in here for parent in PurePosixPath(name).parents}
+    return {
+        name for name in gone if name in folders or any(str(parent) in here for parent in PurePosixPath(name).parents)
+    }
 
 
 def half_of(name: str) -> str:

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shutil
 import threading
 import time
 import urllib.parse
@@ -83,17 +84,29 @@ def path_of(entry: Any, name: str) -> str:
 def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
     """Return objects of `uri` by the path of each in a folder. Raises StorageError."""
     found: dict[str, Any] = {}
-    bucket, name = split(uri)
+    _, name = split(uri)
     for entry in entries:
         inner = path_of(entry, entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2])
-        words = inner.split("/")
-        taken = [above for above in ("/".join(words[: end + 1]) for end in range(len(words))) if above in found]
-        long = any(len(os.fsencode(word)) > LONGEST for word in words)
-        if taken or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
-            beside = f" beside gs://{bucket}/{found[taken[0]]['name']}" if taken else ""
-            raise StorageError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
+        if inner in found:
+            raise _unusable(entry, found[inner])
         found[inner] = entry
     return found
+
+
+def must_fit(found: Mapping[str, Any]) -> None:
+    """Raise StorageError if one folder can't have all these objects as files, by their paths there."""
+    for inner, entry in found.items():
+        words = inner.split("/")
+        above = ("/".join(words[:end]) for end in range(1, len(words)))
+        other = next((found[path] for path in above if path in found), None)
+        long = any(len(os.fsencode(word)) > LONGEST for word in words)
+        if other or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
+            raise _unusable(entry, other)
+
+
+def _unusable(entry: Any, other: Any = None) -> StorageError:
+    beside = f" beside gs://{other['bucket']}/{other['name']}" if other else ""
+    return StorageError(f"gs://{entry['bucket']}/{entry['name']} has a name that no file can have{beside}")
 
 
 def state(entry: Any) -> str:
@@ -116,6 +129,18 @@ def written(place: Path, start: int, count: int) -> Callable[[Any], None]:
             raise OSError(f"{came} of {count} bytes came")
 
     return take
+
+
+def clear(folder: Path, inner: str) -> None:
+    """Delete what prevents a file at a path in the folder: a file or a link in place of a folder above it, and a folder
+    or a link at the path itself."""
+    place, words = folder, inner.split("/")
+    for number, word in enumerate(words, 1):
+        place /= word
+        if place.is_symlink() or (number < len(words) and place.is_file()):
+            place.unlink()
+    if place.is_dir():
+        shutil.rmtree(place)
 
 
 def at_once(act: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
@@ -213,10 +238,16 @@ class Storage:
             if not token:
                 return
 
-    def found(self, uri: str, replica: str = "") -> dict[str, Any]:
+    def objects(self, uri: str, replica: str = "") -> dict[str, Any]:
         """An object, or all below `uri/`, by the path of each in a folder; of a `replica`, what that has kept."""
         entries = self.listed(*split(uri))
         return by_path(uri, (each for each in entries if replica in ("", each.get("metadata", {}).get(REPLICA))))
+
+    def found(self, uri: str, replica: str = "") -> dict[str, Any]:
+        """Return `objects` that one folder can have as files."""
+        found = self.objects(uri, replica)
+        must_fit(found)
+        return found
 
     def fetch(
         self, uri: str, folder: Path, replica: str = "", view: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -224,10 +255,11 @@ class Storage:
         """Put what is `found` into the folder, as `view` sees it and without halves; return all. If an object is
         replaced meanwhile, start over. Raises OSError for the disk's."""
         for attempt in range(TRIES):
-            found = view(self.found(uri, replica))
-            whole = {inner: entry for inner, entry in found.items() if state(entry) != PARTIAL}
+            found: dict[str, Any] = {}
             try:
-                self.bring(whole, folder)
+                found = view(self.objects(uri, replica))
+                must_fit(found)
+                self.bring({inner: entry for inner, entry in found.items() if state(entry) != PARTIAL}, folder)
                 break
             except StorageError as error:
                 if error.code != 404 or attempt == TRIES - 1:
@@ -264,6 +296,7 @@ class Storage:
         """Make a file for each object, of its size; yield the beginning of each part of it."""
         for inner, entry in found.items():
             place = folder / inner
+            clear(folder, inner)
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("wb") as file:
                 file.truncate(int(entry["size"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.authoring.stack.stack import Stack
-from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import join, quoted, span
 from slipway.deploying.deployment.workspace_plan import trainer_owner
 from slipway.google.catalog.document import PublishedCatalog
@@ -34,11 +34,18 @@ def is_recovered(environ: Mapping[str, str], identity: Identity) -> bool:
 
 
 def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> None:
-    """Raise PolicyError when something of the stack exists, of which its state has nothing; ConfigError for a wrong
-    value of the variable."""
+    """Raise PolicyError when something of the stack exists, of which its state has nothing; ResourceError when the
+    catalog can't be read, so that nothing tells; ConfigError for a wrong value of the variable."""
     identity = stack.identity
     if is_recovered(environ, identity) or live.skipped:
         return
+    if isinstance(live.catalog, Unknown):
+        raise ResourceError(
+            f"can't determine whether {identity.words} exists already, so nothing was changed",
+            why=f"the state of this run has nothing of it, and its catalog can't be read: {live.catalog}",
+            fix="deploy again when the catalog can be read\n"
+            "if another team has the bucket: choose another stack name, or another `name` in Pulumi.yaml",
+        )
     found = list(_found(stack, live))
     if not found:
         return
@@ -62,15 +69,23 @@ def recovery(identity: Identity, command: str) -> str:
 def _found(stack: Stack, live: Live) -> Iterator[str]:
     """Yield what exists of the stack, a sentence each."""
     label = stack.identity.label
-    catalog = live.catalog
-    if isinstance(catalog, PublishedCatalog) and catalog.owner == label:
-        yield f"gs://{stack.workspace.catalog_bucket} has its catalog{_publication(catalog)}"
+    yield from _catalog_of(label, stack.workspace.catalog_bucket, live)
     clusters = _clusters_of(label, live)
     if clusters:
         yield f"it has {_named('cluster', clusters)} in {stack.project}"
     accounts = _accounts_of(label, live)
     if accounts:
         yield f"it has {_named('account', accounts)}"
+
+
+def _catalog_of(label: str, bucket: str, live: Live) -> Iterator[str]:
+    catalog = live.catalog
+    if not isinstance(catalog, PublishedCatalog):
+        return
+    if catalog.owner == label:
+        yield f"gs://{bucket} has its catalog{_publication(catalog)}"
+    elif not catalog.owner:
+        yield f"gs://{bucket} has a catalog that does not name its deployment{_publication(catalog)}"
 
 
 def _clusters_of(label: str, live: Live) -> list[str]:

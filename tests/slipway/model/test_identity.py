@@ -71,3 +71,11 @@ def test_a_label_names_both_the_stack_and_the_project() -> None:
     assert words_of("somebody-else") == "stack somebody-else"
     assert words_of(Identity("Vision", "dev").label).startswith("stack vision--dev---")
     assert vision.address == "vision-infra/dev"
+
+
+@pytest.mark.parametrize("project", ["google-infra", "my-google", "g00gle", "Google"])
+def test_no_bucket_has_a_name_with_google_in_it(project: str) -> None:
+    buckets = Identity(project, "dev").buckets("acme")
+    assert not [name for name in buckets if re.search("g[o0]{2}gle", name)]
+    assert all(re.fullmatch(BUCKET, name) for name in buckets)
+    assert not {*buckets} & {*Identity(project.replace("oogle", "").replace("00gle", ""), "dev").buckets("acme")}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_results import Results
 
 from .conftest import Machine
@@ -203,3 +205,133 @@ def test_a_restart_finds_what_the_disk_had_whenever_the_machine_is_lost(
         assert sorted(machine.kept) == sorted(found), "nothing else is left"
     assert found == job.states[-1]
     assert lost_at > 10
+
+
+def test_a_pass_goes_on_after_its_copies_failed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = machine.results()
+    for name in ("model", "optimizer", "state"):
+        write(name, f"{name} of I")(results.folder)
+    results.keep()
+    before = state_of(results.folder)
+    for name in before:
+        write(name, f"{name} of II")(results.folder)
+
+    def denied(*_: object) -> None:
+        raise StorageError("HTTP 403: made up", 403)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(results.storage, "copy", denied)
+        with pytest.raises(StorageError):
+            results.keep()
+    keep = results.storage.keep
+
+    def lost(uri: str, *more: Any) -> None:
+        if uri.endswith("/state"):
+            raise LostError
+        keep(uri, *more)
+
+    monkeypatch.setattr(results.storage, "keep", lost)
+    with pytest.raises(LostError):
+        results.keep()
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == before
+
+
+def test_a_replica_that_starts_while_the_chief_undoes_a_pass_reads_the_output_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chief, other = machine.results(), machine.results("workerpool1-0")
+    for name in ("model", "optimizer"):
+        write(name, f"{name} of I")(chief.folder)
+    chief.keep()
+    chief.pass_.begin((), ("model", "optimizer"), time.sleep)
+    read = other.storage.read
+
+    def undone(*args: Any) -> str:
+        machine.results().pass_.recover()
+        return read(*args)
+
+    monkeypatch.setattr(other.storage, "read", undone)
+    assert other.restore() == ["model", "optimizer"]
+
+
+FILE, FOLDER, LINK = write("last", "model"), write("last/model", "model"), link("last", "model-1")
+
+
+@pytest.mark.parametrize(
+    ("clears", "then"),
+    [
+        ((FILE, remove("last")), FOLDER),
+        ((FOLDER, remove_folder("last")), FILE),
+        ((FOLDER, replace("last", "model-1")), LINK),
+        ((write("model-1/model", "model"), LINK, remove("last")), FOLDER),
+    ],
+)
+def test_a_restart_finds_what_took_the_place_of_a_file_or_a_folder(
+    machine: Machine, clears: Sequence[Step], then: Step
+) -> None:
+    results = machine.results()
+    *before, clear = clears
+    for step in before:
+        step(results.folder)
+    results.keep()
+    clear(results.folder)
+    then(results.folder)
+    results.keep()
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == state_of(results.folder)
+
+
+def test_a_link_to_a_folder_that_was_empty_makes_room_for_a_folder(machine: Machine) -> None:
+    results = machine.results()
+    (results.folder / "empty").mkdir()
+    link("last", "empty")(results.folder)
+    results.keep()
+    assert [*machine.kept] == ["last"]
+    again = machine.results()
+    again.restore()
+    remove("last")(again.folder)
+    write("last/model", "model")(again.folder)
+    again.keep()
+    third = machine.results()
+    third.restore()
+    assert state_of(third.folder) == {"last/model": "model"}
+
+
+def test_a_link_to_a_link_follows_it(machine: Machine) -> None:
+    results = machine.results()
+    for step in (
+        write("model-1/model", "I"),
+        write("model-2/model", "II"),
+        link("last", "model-1"),
+        link("best", "last"),
+    ):
+        step(results.folder)
+    results.keep()
+    link("last", "model-2")(results.folder)
+    results.keep()
+    again = machine.results()
+    again.restore()
+    assert (again.folder / "best/model").read_text() == "II"
+
+
+def test_files_in_slipways_own_folder_are_not_kept_and_said(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = machine.results()
+    write("model", "model")(results.folder)
+    write(".slipway/pass.json", "mine")(results.folder)
+    results.keep()
+    assert ".slipway in $SLIPWAY_OUTPUT is not kept" in capsys.readouterr().out
+    again = machine.results()
+    again.restore()
+    assert state_of(again.folder) == {"model": "model"}
+
+
+@pytest.mark.parametrize("text", [b"", b"[1, 2", b"[1]", b'{"added": 1}', b"\xff"])
+def test_a_journal_that_is_none_is_an_error_that_names_it(machine: Machine, text: bytes) -> None:
+    machine.bucket.put(f"{machine.prefix}.slipway/pass.json", text)
+    with pytest.raises(StorageError, match=r"\.slipway/pass\.json can't be read"):
+        machine.results().restore()

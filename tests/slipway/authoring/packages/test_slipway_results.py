@@ -149,10 +149,10 @@ def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
         (chief.folder / name).write_text("first")
     chief.keep(ended=True)
     looks: list[str] = []
-    found = Storage.found
+    objects = Storage.objects
 
     def then_replaced(storage: Storage, uri: str, replica: str = "") -> Any:
-        listed = found(storage, uri, replica)
+        listed = objects(storage, uri, replica)
         looks.append(uri)
         if len(looks) == 1:
             (chief.folder / "gone").unlink()
@@ -161,7 +161,7 @@ def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
             chief.keep(ended=True)
         return listed
 
-    monkeypatch.setattr(Storage, "found", then_replaced)
+    monkeypatch.setattr(Storage, "objects", then_replaced)
     again = machine.results("worker-0")
     assert again.restore() == ["checkpoint"]
     assert {path.name: path.read_text() for path in again.folder.iterdir()} == {"checkpoint": "another"}
@@ -361,3 +361,27 @@ def test_a_log_that_can_not_be_written_keeps_the_exit_code() -> None:
             [sys.executable, "-c", script], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert (done.returncode, done.stderr) == (7, b"")
+
+
+@pytest.mark.parametrize("own", ["last/model", "last"])
+def test_a_replica_keeps_its_own_files_where_the_chief_has_others(machine: Machine, own: str) -> None:
+    chief = machine.results()
+    (chief.folder / "of-chief").mkdir()
+    (chief.folder / "of-chief/model").write_text("chief's")
+    (chief.folder / "last").symlink_to("of-chief")
+    chief.keep()
+    replica = machine.results("workerpool1-0")
+    replica.restore()
+    (replica.folder / "last").unlink()
+    if own == "last":
+        (replica.folder / "mine").mkdir()
+        (replica.folder / "mine/model").write_text("mine")
+        (replica.folder / "last").symlink_to("mine")
+    else:
+        (replica.folder / "last").mkdir()
+        (replica.folder / "last/model").write_text("mine")
+    replica.keep()
+    again = machine.results("workerpool1-0")
+    again.restore()
+    assert (again.folder / "last/model").read_text() == "mine"
+    assert (again.folder / "of-chief/model").read_text() == "chief's"

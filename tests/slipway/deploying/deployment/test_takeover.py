@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from slipway.authoring.stack.stack import Stack
-from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.deploying.deployment.takeover import VARIABLE, is_recovered, refuse_takeover
 from slipway.deploying.deployment.workspace_plan import trainer_display_name
-from slipway.google.catalog.document import as_published
+from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.catalog.model import Catalog
@@ -46,6 +46,10 @@ def published(catalog: Catalog = CATALOG) -> Live:
         (published(), "gs://acme-catalog has its catalog, of commit 3f9c2e1, published 2 h"),
         (replace(NOTHING, clusters=(cluster(VISION.label),)), "it has cluster cpu-1a2b3c4 in acme-ml-dev"),
         (replace(NOTHING, service_accounts={"t@acme": trainer_display_name(VISION.label)}), "it has account t@acme"),
+        (
+            replace(NOTHING, catalog=PublishedCatalog(damage="half of it")),
+            "acme-catalog has a catalog that does not name",
+        ),
     ],
 )
 def test_what_exists_is_named_with_the_ways_on(live: Live, words: str) -> None:
@@ -83,3 +87,13 @@ def test_another_name_recovers_nothing(given: str) -> None:
 
 def test_the_variable_is_read_for_one_run() -> None:
     assert is_recovered({VARIABLE: " vision-infra/dev "}, VISION) and not is_recovered({}, VISION)
+
+
+def test_a_catalog_that_can_not_be_read_may_be_anothers() -> None:
+    live = replace(NOTHING, catalog=Unknown("HTTP 403: denied", "api", "a role"))
+    with pytest.raises(
+        ResourceError, match="can't determine whether stack dev of Pulumi project vision-infra"
+    ) as refusal:
+        refuse_takeover(STACK, live, {})
+    assert "HTTP 403: denied" in refusal.value.why and "choose another stack name" in refusal.value.fix
+    refuse_takeover(STACK, live, {VARIABLE: "vision-infra/dev"})
