@@ -130,7 +130,7 @@ def a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout
 def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
     checkout: Checkout, settings: Settings, id_: str
 ) -> None:
-    labels = {STACK_LABEL: checkout.stack, NAME_LABEL: "cpu", HASH_LABEL: id_.removeprefix("cpu-")}
+    labels = {STACK_LABEL: f"slipway--{checkout.stack}", NAME_LABEL: "cpu", HASH_LABEL: id_.removeprefix("cpu-")}
     pool = {"id": "all", "machineSpec": {"machineType": MACHINE["machine"]}, "replicaCount": "1"}
     body = {"displayName": "cpu", "labels": labels, "resourcePools": [pool]}
     checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", body)
