@@ -170,8 +170,8 @@ def test_states_and_previews_are_those_of_the_official_provider(
         pools = {**POOLS, "workers": {**POOLS["workers"], "replicas": {"min": 2, "max": max_workers}}}
         checkout.write(persistentResources={"cpu": {"pools": pools, **changed.pop("cpu", {})}}, **changed)
 
-    def holds(situation: str, name: Callable[[list[Any]], Mapping[str, str]] = lambda _: {}) -> None:
-        steps = steps_of(checkout.pulumi("preview", "--json").json)
+    def holds(situation: str, name: Callable[[list[Any]], Mapping[str, str]] = lambda _: {}, recover: str = "") -> None:
+        steps = steps_of(checkout.pulumi("preview", "--json", SLIPWAY_RECOVER=recover).json)
         ids.update(name(steps))
         assert steps == recorded_steps(situation, ids), situation
 
@@ -196,8 +196,9 @@ def test_states_and_previews_are_those_of_the_official_provider(
     holds("the cluster deleted from the state")
 
     checkout.keep_resources([])
-    holds("a fresh state, everything imported")
-    checkout.up()
+    holds("a fresh state, everything imported", recover=f"slipway/{STACK}")
+    recovered = checkout.pulumi("up", SLIPWAY_RECOVER=f"slipway/{STACK}")
+    assert recovered.code == 0, recovered.said
     same_states(checkout, "imported", *RECORDED["imported"])
 
     # The recording's cluster of that moment was the next one.
