@@ -42,16 +42,18 @@ def guard(
     stacks: Callable[[], Sequence[StackGuard]],
     state: State | Unknown,
     registered_as: Callable[[str], str] = lambda _: "",
+    granted: Callable[[StateGrant], bool | None] = lambda _: None,
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
     `stacks`: all of the program. `state`: the engine's, for the accounts that jobs run as, whose grants jobs need;
     where it is unknown, it may be any account. `registered_as`: returns the URN by which the program has registered a
-    cluster, by its id; empty if it has not. Where the catalog, its bucket or the account goes without a replacement,
+    cluster, by its id; empty if it has not. `granted`: tells whether the engine has answered the program's declaration of
+    a grant; None where the program does not declare it. Where the catalog, its bucket or the account goes without a replacement,
     which happens only in a destruction, that may not leave or harm anything.
     """
-    hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as).before_delete)
+    hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as, granted).before_delete)
     return pulumi.ResourceHookBinding(before_delete=[hook])
 
 
@@ -63,10 +65,12 @@ class Guard:
         stacks: Callable[[], Sequence[StackGuard]],
         state: State | Unknown,
         registered_as: Callable[[str], str],
+        granted: Callable[[StateGrant], bool | None],
     ) -> None:
         """Take the same as `guard`."""
         self._stacks = stacks
         self._registered_as = registered_as
+        self._granted = granted
         #: The addresses of the accounts that jobs run as; None if unknown.
         self._accounts = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
         self._printed: set[str] = set()
@@ -79,7 +83,7 @@ class Guard:
             await in_thread(self._end_stacks)
         grant = grant_of(args.urn, args.type, known)
         if grant is not None:
-            await in_thread(lambda: self._release(grant))
+            await self._let_go(grant)
             if not self._is_needed_by_jobs(grant):
                 return
         if args.type == OBJECT and not is_end:  # A catalog that moves to another bucket takes nothing from jobs.
@@ -114,6 +118,16 @@ class Guard:
                 must_be_decided(stack)
                 must_leave_none(stack)
                 must_keep_roles(stack)
+
+    async def _let_go(self, grant: StateGrant) -> None:
+        """Return when a grant may go. The engine answers a declaration before it deletes in a destruction, and after
+        that in a replacement, which grants the same again."""
+        granted = self._granted(grant)
+        if granted is False:
+            return
+        if granted and any(stack.ends_with(grant) for stack in self._stacks()):
+            await in_thread(self._end_stacks)
+        await in_thread(lambda: self._release(grant))
 
     def _release(self, grant: StateGrant) -> None:
         for stack in self._stacks():

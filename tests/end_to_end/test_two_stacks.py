@@ -155,3 +155,34 @@ def test_whoever_lets_go_last_of_two_at_once_takes_the_roles(
     assert any(f"of {TEAM} goes, as no other stack needs it by now" in one for one in said)
     assert on_project(both[0], TEAM) == frozenset() and not [one for each in both for one in each.resources()]
     assert not any(TEAM in on_work(checkout) for checkout in both)
+
+
+def test_a_role_that_the_other_one_needs_is_granted_again_and_no_destruction_takes_it(
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, settings: Callable[..., None]
+) -> None:
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
+    submitters(prod, TEAM)
+    prod.up()
+
+    # A first deployment that is killed leaves no catalog in the state, by which a destruction begins.
+    dev.write(workspace={"submitters": [TEAM]})
+    settings(create_seconds=600.0)
+    killed = dev.begin("up")
+    killed.until(dev.clusters, "its cluster is being made")
+    settings(create_seconds=0.0)
+    killed.kill_tree()
+    dev.clear_after_a_kill()
+    kept = {str(each["urn"]) for each in dev.resources()}
+    refused = dev.pulumi("destroy")
+    assert refused.code != 0 and "make destroy STACK=dev" in refused.said, refused.said
+    grants = {urn for urn in kept if "IAMMember::" in urn}
+    assert grants and grants <= {str(each["urn"]) for each in dev.resources()}, refused.said
+    assert on_project(dev, TEAM) == ALL
+
+    dev.make_clusters_now()
+    dev.up()
+    (submits,) = (str(each["urn"]) for each in dev.resources() if str(each["urn"]).endswith(f"::submit-{TEAM}"))
+    assert dev.run("pulumi", "state", "taint", "--stack", "dev", submits, "--yes", role="deployer").code == 0
+    for replacement in ((), ("--replace", submits)):
+        done = dev.pulumi("up", *replacement)
+        assert done.code == 0 and on_project(dev, TEAM) == ALL, done.said

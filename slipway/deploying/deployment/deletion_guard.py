@@ -289,6 +289,11 @@ class StackGuard:
         named = replace(grant, name=grant.name.removeprefix(self.prefix))
         return isinstance(self.state, Unknown) or named in self._known.grants
 
+    def ends_with(self, grant: StateGrant) -> bool:
+        """Tell whether the deletion of one of its declared grants may begin its destruction: the state has no catalog,
+        which would go first, as after a first deployment that was killed."""
+        return self.has(grant) and not (self.ended or self.taken_down or self._known.catalog_bucket)
+
     def leaves(self, grant: StateGrant) -> bool:
         """Tell whether the engine leaves a grant in the cloud, as it is taken from its member here."""
         return False
