@@ -49,9 +49,9 @@ def guard(
 
     `stacks`: all of the program. `state`: the engine's, for the accounts that jobs run as, whose grants jobs need;
     where it is unknown, it may be any account. `registered_as`: returns the URN by which the program has registered a
-    cluster, by its id; empty if it has not. `granted`: tells whether the engine has answered the program's declaration of
-    a grant; None where the program does not declare it. Where the catalog, its bucket or the account goes without a replacement,
-    which happens only in a destruction, that may not leave or harm anything.
+    cluster, by its id; empty if it has not. `granted`: tells whether the engine has answered the declaration of a
+    grant; None where there is none. Where the catalog, its bucket or the account goes without a replacement, which
+    happens only in a destruction, that may not leave or harm anything.
     """
     hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as, granted).before_delete)
     return pulumi.ResourceHookBinding(before_delete=[hook])

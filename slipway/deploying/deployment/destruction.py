@@ -84,7 +84,7 @@ def _bucket(guard: StackGuard) -> str:
 def _identity(guard: StackGuard, catalog: PublishedCatalog | None) -> Identity:
     if guard.declared:
         return guard.declared.identity
-    if catalog:
+    if catalog and catalog.identity:
         return catalog.identity
     return identity_in(guard.stack) or Identity("", guard.stack)
 
