@@ -158,31 +158,33 @@ def test_whoever_lets_go_last_of_two_at_once_takes_the_roles(
 
 
 def test_a_role_that_the_other_one_needs_is_granted_again_and_no_destruction_takes_it(
-    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, settings: Callable[..., None]
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, faults: Callable[..., None]
 ) -> None:
     dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
     submitters(prod, TEAM)
     prod.up()
 
     # A first deployment that is killed leaves no catalog in the state, by which a destruction begins.
-    dev.write(workspace={"submitters": [TEAM]})
-    settings(create_seconds=600.0)
+    submitters(dev, TEAM)
+    faults({"kind": "hold", "match": "POST /upload/.*-catalog/o", "times": 1})
     killed = dev.begin("up")
-    killed.until(dev.clusters, "its cluster is being made")
-    settings(create_seconds=0.0)
+    killed.until(lambda: not cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "it publishes")
     killed.kill_tree()
+    faults()
     dev.clear_after_a_kill()
-    kept = {str(each["urn"]) for each in dev.resources()}
+    grants = grants_of(dev)
     refused = dev.pulumi("destroy")
     assert refused.code != 0 and "make destroy STACK=dev" in refused.said, refused.said
-    grants = {urn for urn in kept if "IAMMember::" in urn}
-    assert grants and grants <= {str(each["urn"]) for each in dev.resources()}, refused.said
+    assert grants and grants == grants_of(dev), refused.said
     assert on_project(dev, TEAM) == ALL
 
-    dev.make_clusters_now()
     dev.up()
-    (submits,) = (str(each["urn"]) for each in dev.resources() if str(each["urn"]).endswith(f"::submit-{TEAM}"))
+    (submits,) = (urn for urn in grants_of(dev) if urn.endswith(f"::submit-{TEAM}"))
     assert dev.run("pulumi", "state", "taint", "--stack", "dev", submits, "--yes", role="deployer").code == 0
     for replacement in ((), ("--replace", submits)):
         done = dev.pulumi("up", *replacement)
         assert done.code == 0 and on_project(dev, TEAM) == ALL, done.said
+
+
+def grants_of(checkout: Checkout) -> set[str]:
+    return {str(each["urn"]) for each in checkout.resources() if "IAMMember::" in str(each["urn"])}
