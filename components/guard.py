@@ -98,6 +98,9 @@ class Guard:
         if subject.cluster:
             must_be_own(await stack_of(known), self._stacks(), urn)
             self._refuse_declared(subject, urn)
+            is_registered = self._registered_as(subject.names[0]) == urn
+            if is_registered and any(stack.ends_with_cluster(subject.names[0]) for stack in self._stacks()):
+                await in_thread(self._end_stacks)
         await in_thread(lambda: hold(subject, self._use, self._left, self._print_once))
         if subject.cluster:  # Not awaited: it looks on while the provider deletes.
             states = partial(state_of_cluster, os.environ)

@@ -279,6 +279,7 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
     assert ended == ["dev-tide", "dev-ostsee"]
 
 
+CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 IN_PROJECT = {"role": SUBMITS.role, "member": SUBMITS.member, "project": "acme-dev"}
 
 
@@ -316,6 +317,20 @@ def test_a_destruction_without_a_catalog_begins_with_a_role_that_is_declared(mon
     assert "the stack is not taken down: the roles of user:ada@acme.example would go" in said
     assert "make destroy STACK=dev" in said
     assert "is not taken: stack prod" in taking(monkeypatch, known, granted=None), "an edit drops a submitter"
+
+
+def test_a_destruction_without_a_catalog_may_begin_with_a_declared_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine deletes it beside the roles."""
+    stack = StackGuard({"SLIPWAY_GRACE": "0"}, "dev", ("acme-dev", "us-central1"), State(grants=(SUBMITS,)))
+    stack.declared_clusters = lambda: {"cpu-1a2b3c4": "offers it"}
+    monkeypatch.setattr(module, "must_leave_none", lambda stack: None)
+    monkeypatch.setattr(StackGuard, "need", lambda stack, grants: (SharedGrant(SUBMITS, ("prod",)),))
+    guard = module.Guard(lambda: [stack], stack.state, lambda _: OLD, lambda _: None)
+    args = pulumi.ResourceHookArgs(urn=OLD, id=CLUSTER, name="cpu-1a2b3c4", type=CLUSTER_TYPE, old_outputs={})
+    with pytest.raises(SlipwayError, match="the stack is not taken down: the roles of user:ada@"):
+        asyncio.run(guard.before_delete(args))
+    stack.has_workspace = False
+    assert not stack.ends_with_cluster("cpu-1a2b3c4"), "clusters alone have no catalog and no roles"
 
 
 def test_a_grant_is_declared_by_its_name_and_for_the_same_member() -> None:
