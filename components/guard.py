@@ -20,6 +20,7 @@ from typing import Any
 
 import pulumi
 
+from slipway.base.errors import PolicyError
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
 from slipway.deploying.deployment.destruction import must_be_decided, must_keep_roles, must_leave_none
@@ -27,6 +28,7 @@ from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_tim
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.labels import STACK_LABEL
+from slipway.model.origin import Origin
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, belongs_elsewhere, grant_of
 
 from .engine import beside, in_thread
@@ -130,7 +132,13 @@ class Guard:
             return
         if granted and any(stack.ends_with(grant) for stack in self._stacks()):
             await in_thread(self._end_stacks)
-        await in_thread(lambda: self._release(grant))
+        try:
+            await in_thread(lambda: self._release(grant))
+        except PolicyError as refusal:
+            stack = next(iter(self._stacks()))
+            if granted and not stack.taken_down:
+                refusal.fix = declared_goes(stack.origin)
+            raise
 
     def _release(self, grant: StateGrant) -> None:
         for stack in self._stacks():
@@ -185,6 +193,11 @@ def must_be_own(owner: str, stacks: Sequence[StackGuard], urn: str) -> None:
         return
     origin = next(iter(stacks)).origin
     raise belongs_elsewhere(f"cluster {urn.rpartition('::')[2]}", owner, origin, [urn])
+
+
+def declared_goes(origin: Origin) -> str:
+    """Return the ways out where a declared grant would go without a replacement: the same command fails again."""
+    return f"leave out --target; {origin.command('destroy')} takes all down, and leaves what others need"
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], replaced: Callable[[str], bool]) -> bool:

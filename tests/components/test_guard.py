@@ -308,6 +308,8 @@ def test_a_role_that_pulumi_replaces_is_granted_again_so_nothing_is_taken(monkey
     assert taking(monkeypatch, known, granted=False) == ""
     for granted in (None, True):
         assert "is not taken: stack prod needs it by now" in taking(monkeypatch, known, granted)
+    assert "leave out --target; make destroy STACK=dev" in taking(monkeypatch, known, granted=True)
+    assert "the same command again" in taking(monkeypatch, known, granted=None)
 
 
 def test_a_destruction_without_a_catalog_begins_with_a_role_that_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
