@@ -73,10 +73,11 @@ class Creation:
     ) -> None:
         """Declare the object, `after` what all clusters need."""
         content = {
+            # First, as the engine prints the whole content where it rejects a saved plan.
+            "by": PREVIEW if pulumi.runtime.is_dry_run() else "pulumi up",
             "clusters": sorted(self._ids),
             # Another time makes the engine call the hook again for clusters that failed.
             "at": self._decision.now.isoformat(timespec="seconds"),
-            "by": PREVIEW if pulumi.runtime.is_dry_run() else "pulumi up",
         }
         self.object = storage.BucketObject(
             name,

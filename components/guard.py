@@ -20,6 +20,7 @@ from typing import Any
 
 import pulumi
 
+from slipway.base.errors import PolicyError
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
 from slipway.deploying.deployment.destruction import must_be_decided, must_keep_roles, must_leave_none
@@ -27,6 +28,7 @@ from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_tim
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.labels import STACK_LABEL
+from slipway.model.origin import Origin
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, belongs_elsewhere, grant_of
 
 from .engine import beside, in_thread
@@ -42,16 +44,18 @@ def guard(
     stacks: Callable[[], Sequence[StackGuard]],
     state: State | Unknown,
     registered_as: Callable[[str], str] = lambda _: "",
+    granted: Callable[[StateGrant], bool | None] = lambda _: None,
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
     `stacks`: all of the program. `state`: the engine's, for the accounts that jobs run as, whose grants jobs need;
     where it is unknown, it may be any account. `registered_as`: returns the URN by which the program has registered a
-    cluster, by its id; empty if it has not. Where the catalog, its bucket or the account goes without a replacement,
-    which happens only in a destruction, that may not leave or harm anything.
+    cluster, by its id; empty if it has not. `granted`: tells whether the engine has answered the declaration of a
+    grant; None where there is none. Where the catalog, its bucket or the account goes without a replacement, which
+    happens only in a destruction, that may not leave or harm anything.
     """
-    hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as).before_delete)
+    hook = pulumi.ResourceHook(NAME, Guard(stacks, state, registered_as, granted).before_delete)
     return pulumi.ResourceHookBinding(before_delete=[hook])
 
 
@@ -63,10 +67,12 @@ class Guard:
         stacks: Callable[[], Sequence[StackGuard]],
         state: State | Unknown,
         registered_as: Callable[[str], str],
+        granted: Callable[[StateGrant], bool | None],
     ) -> None:
         """Take the same as `guard`."""
         self._stacks = stacks
         self._registered_as = registered_as
+        self._granted = granted
         #: The addresses of the accounts that jobs run as; None if unknown.
         self._accounts = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
         self._printed: set[str] = set()
@@ -79,7 +85,7 @@ class Guard:
             await in_thread(self._end_stacks)
         grant = grant_of(args.urn, args.type, known)
         if grant is not None:
-            await in_thread(lambda: self._release(grant))
+            await self._let_go(grant)
             if not self._is_needed_by_jobs(grant):
                 return
         if args.type == OBJECT and not is_end:  # A catalog that moves to another bucket takes nothing from jobs.
@@ -94,6 +100,9 @@ class Guard:
         if subject.cluster:
             must_be_own(await stack_of(known), self._stacks(), urn)
             self._refuse_declared(subject, urn)
+            is_registered = self._registered_as(subject.names[0]) == urn
+            if is_registered and any(stack.ends_with_cluster(subject.names[0]) for stack in self._stacks()):
+                await in_thread(self._end_stacks)
         await in_thread(lambda: hold(subject, self._use, self._left, self._print_once))
         if subject.cluster:  # Not awaited: it looks on while the provider deletes.
             states = partial(state_of_cluster, os.environ)
@@ -114,6 +123,22 @@ class Guard:
                 must_be_decided(stack)
                 must_leave_none(stack)
                 must_keep_roles(stack)
+
+    async def _let_go(self, grant: StateGrant) -> None:
+        """Return when a grant may go. The engine answers a declaration before it deletes in a destruction, and after
+        that in a replacement, which grants the same again."""
+        granted = self._granted(grant)
+        if granted is False:
+            return
+        if granted and any(stack.ends_with(grant) for stack in self._stacks()):
+            await in_thread(self._end_stacks)
+        try:
+            await in_thread(lambda: self._release(grant))
+        except PolicyError as refusal:
+            stack = next(iter(self._stacks()))
+            if granted and not stack.taken_down:
+                refusal.fix = declared_goes(stack.origin)
+            raise
 
     def _release(self, grant: StateGrant) -> None:
         for stack in self._stacks():
@@ -168,6 +193,11 @@ def must_be_own(owner: str, stacks: Sequence[StackGuard], urn: str) -> None:
         return
     origin = next(iter(stacks)).origin
     raise belongs_elsewhere(f"cluster {urn.rpartition('::')[2]}", owner, origin, [urn])
+
+
+def declared_goes(origin: Origin) -> str:
+    """Return the ways out where a declared grant would go without a replacement: the same command fails again."""
+    return f"leave out --target; {origin.command('destroy')} takes all down, and leaves what others need"
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], replaced: Callable[[str], bool]) -> bool:

@@ -16,10 +16,11 @@ import pulumi
 from slipway.base.errors import Fault
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.replacement import replacement_rejected
+from slipway.deploying.deployment.shared_grants import right_of
 from slipway.google.failures import CloudError
 from slipway.google.live import Unknown
 from slipway.google.provider_errors import Places, meaning_of
-from slipway.model.state import CLUSTER, State
+from slipway.model.state import CLUSTER, State, StateGrant
 
 from .engine import in_thread
 from .guard import guard
@@ -45,9 +46,11 @@ class Hooks:
         """Register them, with the program's stacks and the engine's state as in `guard`, the others as in
         `explaining`."""
         #: Bound to all that jobs need: asks for them before a deletion.
-        self.guard = guard(stacks, state, self._registered_as)
+        self.guard = guard(stacks, state, self._registered_as, self._granted)
         #: The URNs of the clusters that the program registers, by id.
         self.clusters: dict[str, pulumi.Output[str]] = {}
+        #: The URNs of the grants that the program registers.
+        self.grants: dict[StateGrant, pulumi.Output[str]] = {}
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.
         self.making = pulumi.ResourceHook(MAKES, self._make)
         keeps = keeping(pulumi.get_stack())
@@ -72,6 +75,10 @@ class Hooks:
             return ""
         return urn._data.result().value or ""
 
+    def _granted(self, grant: StateGrant) -> bool | None:
+        """Tell whether the engine has answered the registration of a grant; None where there is none."""
+        return next((urn._data.done() for each, urn in self.grants.items() if is_same(each, grant)), None)
+
     async def _make(self, args: pulumi.ResourceHookArgs) -> None:
         if maker := self.makers.get(args.name):
             try:
@@ -80,6 +87,11 @@ class Hooks:
                 if error.reason:
                     error.fix = error.reason.way_out(self._places(error.reason.keys))
                 raise
+
+
+def is_same(one: StateGrant, other: StateGrant) -> bool:
+    """Tell whether two grants have one name, and give one member the same."""
+    return one.name == other.name and right_of(one) == right_of(other)
 
 
 def keeping(stack: str) -> pulumi.ResourceHook:

@@ -137,20 +137,22 @@ class WorkspaceResources:
                 retain_on_delete=self._group.guard.leaves(grant) or None,
             )
             named = replace(grant, name=self._group.child(self._parent, grant.name))
-            declare_grant(named, self._group.project, opts, self.made)
+            self._group.hooks.grants[named] = declare_grant(named, self._group.project, opts, self.made).urn
 
 
-def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions, resources: Mapping[str, Any]) -> None:
+def declare_grant(
+    grant: StateGrant, project: str, opts: pulumi.ResourceOptions, resources: Mapping[str, Any]
+) -> pulumi.Resource:
     """Declare a grant. `resources`: declared buckets, by `gs://BUCKET`, and accounts, by their addresses."""
     on, account = resources.get(grant.on), resources.get(grant.member.removeprefix("serviceAccount:"))
     given: dict[str, Any] = {"role": grant.role, "member": account.member if account else grant.member, "opts": opts}
     if not grant.on:
-        projects.IAMMember(grant.name, project=project, **given)
-    elif grant.on.startswith("gs://"):
-        storage.BucketIAMMember(grant.name, bucket=on.name if on else grant.on.removeprefix("gs://"), **given)
-    else:
-        full = f"projects/{project}/serviceAccounts/{grant.on}"
-        serviceaccount.IAMMember(grant.name, service_account_id=on.name if on else full, **given)
+        return projects.IAMMember(grant.name, project=project, **given)
+    if grant.on.startswith("gs://"):
+        bucket = on.name if on else grant.on.removeprefix("gs://")
+        return storage.BucketIAMMember(grant.name, bucket=bucket, **given)
+    full = f"projects/{project}/serviceAccounts/{grant.on}"
+    return serviceaccount.IAMMember(grant.name, service_account_id=on.name if on else full, **given)
 
 
 def stand_in(

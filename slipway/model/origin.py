@@ -167,8 +167,13 @@ class Program(Origin):
 
     def back_to(self, former: str) -> str:
         before = identity_in(former)
-        if before is None or before.stack != self.stack:
+        if before is None:
             return f"give the Pulumi project, the stack and the workspace the names again of {words_of(former)}"
+        if before.stack != self.stack:
+            return (
+                f"pulumi stack rename {before.stack} --stack {self.stack}, as it is {words_of(former)}; after that "
+                f"{self.stack} may be a stack of its own"
+            )
         name = before.workspace or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of Workspace {self.workspace}, or its former name again'
 

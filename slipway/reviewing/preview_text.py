@@ -24,8 +24,9 @@ from slipway.reviewing.review import review
 from slipway.reviewing.rules.program import refusal
 from slipway.reviewing.told.headline import plain_text
 
-UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
-"""The parts that the program can tell. The engine may have steps all the same, which follow below."""
+UNTOUCHED = "up leaves clusters, templates, people, quota and prices as they are"
+"""The parts that the program can tell. The engine may have steps all the same, which follow below. In the preview of a
+destruction too, of which the engine does not tell the program: so it says what an `up` would do."""
 
 
 def preview_text(

@@ -140,7 +140,7 @@ def test_the_hook_is_called_when_the_list_of_clusters_is_written() -> None:
     assert list(asked.request.hooks.before_update) == ["slipway-create-v1"]
     assert asked.inputs["name"] == "clusters/asked-for.json"
     content = asked.inputs["content"]["value"]  # the provider's SDK makes every content a secret
-    assert json.loads(content) == {"clusters": [ID], "at": "2026-11-20T12:00:00+00:00", "by": "pulumi up"}
+    assert json.loads(content) == {"by": "pulumi up", "clusters": [ID], "at": "2026-11-20T12:00:00+00:00"}
     assert list(asked.request.ignoreChanges) == []
 
 

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from components import guard as module
 from components.composition import composition
 from components.guard import check, ends_stack, hold, tell_of_deletion
+from components.hooks import is_same
 from components.workspace import Workspace, WorkspaceArgs
 from slipway.authoring.stack.stack import from_config
 from slipway.base.errors import ConfigError, SlipwayError
@@ -276,6 +277,68 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
     with pytest.raises(SlipwayError, match="the stack is not deleted: 1 job has not ended"):
         asyncio.run(before_delete(args))
     assert ended == ["dev-tide", "dev-ostsee"]
+
+
+CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+IN_PROJECT = {"role": SUBMITS.role, "member": SUBMITS.member, "project": "acme-dev"}
+
+
+def taking(
+    monkeypatch: pytest.MonkeyPatch, known: State, granted: bool | None, outputs: dict[str, str] | None = None
+) -> str:
+    """Delete a submitter's role that another stack needs; return the error, empty for none."""
+    stack = StackGuard({}, "dev", ("acme-dev", "us-central1"), known)
+    monkeypatch.setattr(module, "must_leave_none", lambda stack: None)
+    monkeypatch.setattr(StackGuard, "need", lambda stack, grants: (SharedGrant(SUBMITS, ("prod",)),))
+    monkeypatch.setattr(StackGuard, "release", lambda stack, grant: SharedGrant(grant, ("prod",)))
+    guard = module.Guard(lambda: [stack], known, lambda _: "", lambda _: granted)
+    type_ = "gcp:projects/iAMMember:IAMMember"
+    urn = f"urn:pulumi:dev::lab::slipway:components:Workspace${type_}::{SUBMITS.name}"
+    args = pulumi.ResourceHookArgs(urn=urn, id="x", name=SUBMITS.name, type=type_, old_outputs=outputs or IN_PROJECT)
+    try:
+        asyncio.run(guard.before_delete(args))
+    except SlipwayError as error:
+        return str(error)
+    return ""
+
+
+def test_a_role_that_pulumi_replaces_is_granted_again_so_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pulumi state taint`, `up --replace`: the engine answers its registration after the deletion."""
+    known = State(grants=(SUBMITS,), catalog_bucket="acme-catalog")
+    assert taking(monkeypatch, known, granted=False) == ""
+    for granted in (None, True):
+        assert "is not taken: stack prod needs it by now" in taking(monkeypatch, known, granted)
+    assert "leave out --target; make destroy STACK=dev" in taking(monkeypatch, known, granted=True)
+    assert "the same command again" in taking(monkeypatch, known, granted=None)
+
+
+def test_a_destruction_without_a_catalog_begins_with_a_role_that_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first deployment was killed, and SLIPWAY_PURPOSE is missing: nothing may go. # N1"""
+    known = State(grants=(SUBMITS,))
+    said = taking(monkeypatch, known, granted=True)
+    assert "the stack is not taken down: the roles of user:ada@acme.example would go" in said
+    assert "make destroy STACK=dev" in said
+    assert "is not taken: stack prod" in taking(monkeypatch, known, granted=None), "an edit drops a submitter"
+
+
+def test_a_destruction_without_a_catalog_may_begin_with_a_declared_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine deletes it beside the roles."""
+    stack = StackGuard({"SLIPWAY_GRACE": "0"}, "dev", ("acme-dev", "us-central1"), State(grants=(SUBMITS,)))
+    stack.declared_clusters = lambda: {"cpu-1a2b3c4": "offers it"}
+    monkeypatch.setattr(module, "must_leave_none", lambda stack: None)
+    monkeypatch.setattr(StackGuard, "need", lambda stack, grants: (SharedGrant(SUBMITS, ("prod",)),))
+    guard = module.Guard(lambda: [stack], stack.state, lambda _: OLD, lambda _: None)
+    args = pulumi.ResourceHookArgs(urn=OLD, id=CLUSTER, name="cpu-1a2b3c4", type=CLUSTER_TYPE, old_outputs={})
+    with pytest.raises(SlipwayError, match="the stack is not taken down: the roles of user:ada@"):
+        asyncio.run(guard.before_delete(args))
+    stack.has_workspace = False
+    assert not stack.ends_with_cluster("cpu-1a2b3c4"), "clusters alone have no catalog and no roles"
+
+
+def test_a_grant_is_declared_by_its_name_and_for_the_same_member() -> None:
+    assert is_same(SUBMITS, replace(SUBMITS, member="user:Ada@acme.example"))
+    for other in (replace(SUBMITS, name="x"), replace(SUBMITS, member="user:eve@acme.example")):
+        assert not is_same(SUBMITS, other)
 
 
 PROGRAM = Program("dev", "ml")

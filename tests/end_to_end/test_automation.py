@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from slipway.reviewing.preview_text import UNTOUCHED
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
 pytestmark = pytest.mark.journey
@@ -76,6 +77,6 @@ def test_it_works_and_its_errors_are_raised_in_the_caller(checkout: Checkout) ->
     assert "ValueError: the program's own" in own and "While processing" not in own, own
     last, end = own[own.index("made") :].split("gone")
     last, down = last.split("took down")
-    assert "stay as they are" not in down, "what an up would do"
+    assert UNTOUCHED not in down, "what an up would do"
     assert last.strip() != first.strip(), "another generation"
     assert end.strip() == "the caller's own end" and checkout.clusters() == {}

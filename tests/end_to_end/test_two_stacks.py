@@ -155,3 +155,38 @@ def test_whoever_lets_go_last_of_two_at_once_takes_the_roles(
     assert any(f"of {TEAM} goes, as no other stack needs it by now" in one for one in said)
     assert on_project(both[0], TEAM) == frozenset() and not [one for each in both for one in each.resources()]
     assert not any(TEAM in on_work(checkout) for checkout in both)
+
+
+def test_a_role_that_the_other_one_needs_is_granted_again_and_no_destruction_takes_it(
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout, faults: Callable[..., None]
+) -> None:
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
+    submitters(prod, TEAM)
+    prod.up()
+
+    # A first deployment that is killed leaves no catalog in the state, by which a destruction begins.
+    submitters(dev, TEAM)
+    faults({"kind": "hold", "match": "POST /upload/.*-catalog/o", "times": 1})
+    killed = dev.begin("up")
+    killed.until(lambda: not cloud.rest("GET", "/vertex-local/faults")["faults"][0]["times"], "it publishes")
+    killed.kill_tree()
+    faults()
+    dev.clear_after_a_kill()
+    kept = urns(dev)
+    refused = dev.pulumi("destroy")
+    assert refused.code != 0 and "make destroy STACK=dev" in refused.said, refused.said
+    assert any("IAMMember::" in urn for urn in kept) and kept == urns(dev), refused.said
+    assert on_project(dev, TEAM) == ALL
+
+    dev.up()
+    (submits,) = (urn for urn in urns(dev) if urn.endswith(f"::submit-{TEAM}"))
+    assert dev.run("pulumi", "state", "taint", "--stack", "dev", submits, "--yes", role="deployer").code == 0
+    for replacement in ((), ("--replace", submits)):
+        done = dev.pulumi("up", *replacement)
+        assert done.code == 0 and on_project(dev, TEAM) == ALL, done.said
+
+
+def urns(checkout: Checkout) -> set[str]:
+    """Return what a destruction would delete."""
+    every = {str(each["urn"]) for each in checkout.resources()}
+    return {urn for urn in every if "::pulumi:" not in urn}

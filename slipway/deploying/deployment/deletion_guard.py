@@ -289,6 +289,20 @@ class StackGuard:
         named = replace(grant, name=grant.name.removeprefix(self.prefix))
         return isinstance(self.state, Unknown) or named in self._known.grants
 
+    def ends_with(self, grant: StateGrant) -> bool:
+        """Tell whether the deletion of one of its declared grants may begin its destruction."""
+        return self.has(grant) and self._may_end
+
+    def ends_with_cluster(self, id_: str) -> bool:
+        """Tell whether the deletion of a registered cluster may begin its destruction."""
+        return self.has_workspace and self._may_end and id_ in self.declared_clusters()
+
+    @property
+    def _may_end(self) -> bool:
+        """Whether a destruction may begin without the catalog, which would go first: the state has none, as after a
+        first deployment that was killed."""
+        return not (self.ended or self.taken_down or self._known.catalog_bucket)
+
     def leaves(self, grant: StateGrant) -> bool:
         """Tell whether the engine leaves a grant in the cloud, as it is taken from its member here."""
         return False

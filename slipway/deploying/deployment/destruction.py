@@ -11,13 +11,14 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
-from slipway.deploying.deployment.takeover import recovery
+from slipway.deploying.deployment.takeover import catalog_found, clusters_found, taken
 from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Unknown
 from slipway.model.fingerprint import fingerprint_of
+from slipway.model.identity import Identity, identity_in
 from slipway.model.origin import Program
 from slipway.model.state import State
 
@@ -29,11 +30,11 @@ _INLINE = (
 
 def must_leave_none(guard: StackGuard) -> None:
     """Raise PolicyError when a stack that is taken down has a protected cluster, would leave one that its state lacks,
-    or is published and its state is lost, which would leave all; ResourceError when that can't be told; AuthError
+    or has an empty state and exists, which would leave all; ResourceError when that can't be told; AuthError
     without credentials."""
     known = State() if isinstance(guard.state, Unknown) else guard.state
     file = guard.declared
-    bucket = known.catalog_bucket or (file.workspace.catalog_bucket if file else "")
+    bucket = _bucket(guard)
     catalog = guard.reader(guard.place, bucket).catalog() if bucket else None
     if refusal := undeletable(file.clusters if file else (), catalog, guard.origin, known.protected):
         raise refusal.error
@@ -45,6 +46,8 @@ def must_leave_none(guard: StackGuard) -> None:
     living = _clusters(guard)
     if isinstance(living, Unknown):
         raise _cannot_tell(guard, "which clusters there are", living)
+    if guard.state == State():
+        _refuse_stateless(guard, catalog, living)
     if orphans := unknown_to_state(living, guard.state, guard.stack):
         them = "it" if len(orphans) == 1 else "them"
         raise PolicyError(
@@ -53,27 +56,37 @@ def must_leave_none(guard: StackGuard) -> None:
             "the engine deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
-                    f"{_back(guard, catalog)}, which takes {them} over; then again",
+                    f"{guard.back}, which takes {them} over; then {guard.origin.command('destroy')}",
                     "or, where nobody works there:",
                     *map(_deletion, orphans),
                 )
             ),
         )
-    if guard.state == State() and isinstance(catalog, PublishedCatalog) and catalog.owner == guard.stack:
-        raise PolicyError(
-            f"{guard.origin.whole()} is not taken down: its state is lost, and buckets, accounts and roles would be "
-            "left",
-            why=f"gs://{bucket} has its catalog, and the backend nothing of it",
-            fix="set PULUMI_BACKEND_URL to where it was deployed from\n"
-            f"or {_back(guard, catalog)}, which takes over what exists; then again",
-        )
 
 
-def _back(guard: StackGuard, catalog: PublishedCatalog | Unknown | None) -> str:
-    """Return the command that makes the stack's state know what exists."""
-    published = catalog.identity if isinstance(catalog, PublishedCatalog) else None
-    whose = guard.declared.identity if guard.declared else published
-    return recovery(whose, guard.back) if whose and guard.state == State() else guard.back
+def _refuse_stateless(guard: StackGuard, catalog: PublishedCatalog | Unknown | None, living: Clusters) -> None:
+    """Raise PolicyError where something of the stack exists, and its state has nothing: whose it is nobody can tell."""
+    published = catalog if isinstance(catalog, PublishedCatalog) and catalog.owner == guard.stack else None
+    found = [catalog_found(_bucket(guard), published)] if published else []
+    project, _ = guard.place
+    if orphans := unknown_to_state(living, State(), guard.stack):
+        found.append(clusters_found(sorted(cluster.id for cluster in orphans), project))
+    if found:
+        raise taken(_identity(guard, published), found, guard.back)
+
+
+def _bucket(guard: StackGuard) -> str:
+    """Return the bucket of the stack's catalog; empty if unknown."""
+    known = State() if isinstance(guard.state, Unknown) else guard.state
+    return known.catalog_bucket or (guard.declared.workspace.catalog_bucket if guard.declared else "")
+
+
+def _identity(guard: StackGuard, catalog: PublishedCatalog | None) -> Identity:
+    if guard.declared:
+        return guard.declared.identity
+    if catalog and catalog.identity:
+        return catalog.identity
+    return identity_in(guard.stack) or Identity("", guard.stack)
 
 
 def must_be_decided(guard: StackGuard) -> None:

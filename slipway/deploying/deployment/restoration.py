@@ -83,7 +83,8 @@ class Restoration:
             yield (
                 f"deleted outside of Pulumi, and still in its state: {deleted}\n"
                 "  why: without a refresh Pulumi takes them as unchanged, and users can't submit\n"
-                f"  fix: {origin.command('up', '--refresh')}, which creates them again"
+                f"  fix: a refresh creates them again, in this run if it has one, and otherwise in: "
+                f"{origin.command('up', '--refresh')}"
             )
 
 

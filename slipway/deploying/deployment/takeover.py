@@ -6,7 +6,7 @@ deployment is rejected before it changes anything, unless the person says that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
@@ -46,15 +46,19 @@ def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> Non
             fix="deploy again when the catalog can be read\n"
             "if another team has the bucket: choose another stack name, or another `name` in Pulumi.yaml",
         )
-    found = list(_found(stack, live))
-    if not found:
-        return
+    if found := list(_found(stack, live)):
+        raise taken(identity, found, stack.origin.up)
+
+
+def taken(identity: Identity, found: Iterable[str], command: str) -> PolicyError:
+    """Return the error of an empty state under a name in use. `found`: what exists, a sentence each; `command`: the one
+    that recovers it."""
     ways = (
         "if another team has it: choose another stack name, or another `name` in Pulumi.yaml",
         "if you have it: set PULUMI_BACKEND_URL to the backend that has its state",
-        f"if its state is lost: {recovery(identity, stack.origin.up)}",
+        f"if its state is lost: {recovery(identity, command)}",
     )
-    raise PolicyError(
+    return PolicyError(
         f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
         why="\n".join(found),
         fix="\n".join(ways),
@@ -72,7 +76,7 @@ def _found(stack: Stack, live: Live) -> Iterator[str]:
     yield from _catalog_of(label, stack.workspace.catalog_bucket, live)
     clusters = _clusters_of(label, live)
     if clusters:
-        yield f"it has {_named('cluster', clusters)} in {stack.project}"
+        yield clusters_found(clusters, stack.project)
     accounts = _accounts_of(label, live)
     if accounts:
         yield f"it has {_named('account', accounts)}"
@@ -83,9 +87,17 @@ def _catalog_of(label: str, bucket: str, live: Live) -> Iterator[str]:
     if not isinstance(catalog, PublishedCatalog):
         return
     if catalog.owner == label:
-        yield f"gs://{bucket} has its catalog{_publication(catalog)}"
+        yield catalog_found(bucket, catalog)
     elif not catalog.owner:
         yield f"gs://{bucket} has a catalog that does not name its deployment{_publication(catalog)}"
+
+
+def catalog_found(bucket: str, catalog: PublishedCatalog) -> str:
+    return f"gs://{bucket} has its catalog{_publication(catalog)}"
+
+
+def clusters_found(ids: list[str], project: str) -> str:
+    return f"it has {_named('cluster', ids)} in {project}"
 
 
 def _clusters_of(label: str, live: Live) -> list[str]:

@@ -39,6 +39,7 @@ def test_a_key_is_an_argument_of_a_component(key: str, argument: str) -> None:
         ("vision--prod--sea", "sea"),
         ("vision--prod", "workspace"),
         ("vision--dev--sea", "stack dev of Pulumi project vision, workspace sea"),
+        ("vision--dev--sea", "pulumi stack rename dev --stack prod"),
     ],
 )
 def test_a_renamed_workspace_is_told_how_it_keeps_its_former_name(former: str, named: str) -> None:

@@ -79,13 +79,14 @@ def refusal(*args: Any, **kwargs: Any) -> PolicyError:
 
 
 def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], service: Service) -> None:
-    destroy(environ)
+    killed = in_state("gpu-5d6e7f8")
+    destroy(environ, killed)
     service["clusters"] = {"persistentResources": [body(ID)]}
-    error = refusal(environ)
+    error = refusal(environ, killed)
     assert error.what == f"the stack is not taken down: cluster {ID} (running) would be left"
     assert "an up was killed or failed" in error.why
     up, _, delete = error.fix.splitlines()
-    assert up.startswith("make up STACK=") and up.endswith(", which takes it over; then again")
+    assert up.startswith("make up STACK=") and up.endswith(", which takes it over; then make destroy STACK=prod")
     assert delete == f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
     destroy(environ, in_state(ID))
 
@@ -101,7 +102,8 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
     listed = body(id_, {STACK_LABEL: "prod", NAME_LABEL: spec.name, HASH_LABEL: other})
     service.answers[f"{PATHS['clusters']}/{id_}"] = (200, listed)
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "", "work", "trainer"), (spec,))
-    assert f"cluster {id_} (running) would be left" in refusal(environ, file=file).what
+    assert f"it has cluster {id_} in acme" in refusal(environ, file=file).why
+    assert f"cluster {id_} (running) would be left" in refusal(environ, in_state("gpu-5d6e7f8"), file=file).what
 
 
 def test_one_elsewhere_is_found_by_the_published_catalog_alone(
@@ -113,16 +115,27 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(
     destroy(environ, file=file)
     there = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=(FAR,))
     service["catalog"] = json.loads(document.write(there))
-    assert f"--region={FAR}" in refusal(environ, file=file).fix
+    assert f"--region={FAR}" in refusal(environ, in_state("gpu-5d6e7f8"), file=file).fix
+    assert f"it has cluster {ID} in acme" in refusal(environ, file=file).why
 
 
-def test_a_published_stack_whose_state_is_lost_is_taken_over_first(environ: dict[str, str], service: Service) -> None:
+def test_with_an_empty_state_it_may_be_another_teams_or_the_state_elsewhere_or_lost(
+    environ: dict[str, str], service: Service
+) -> None:
     """Nothing would be deleted, and nobody be named any more once the catalog's bucket is removed by hand."""
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "acme-catalog", "work", "trainer"), ())
     ours = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {})
     service["catalog"] = json.loads(document.write(ours))
     error = refusal(environ, file=file)
-    assert "roles would be left" in error.what and "make up STACK=prod" in error.fix
+    assert error.what.endswith("exists already, and the state of this run has nothing of it, so nothing was changed")
+    assert "gs://acme-catalog has its catalog" in error.why
+    another, backend, lost = error.fix.splitlines()
+    assert "choose another stack name" in another and "PULUMI_BACKEND_URL" in backend
+    assert lost.endswith("make up STACK=prod") and "SLIPWAY_RECOVER=" in lost
+    service["clusters"] = {"persistentResources": [body(ID)]}
+    assert f"it has cluster {ID} in acme" in refusal(environ, file=file).why
+    assert f"it has cluster {ID} in acme" == refusal(environ).why
+    service["clusters"] = {}
     destroy(environ, in_state(ID), file=file)
     service["catalog"] = json.loads(document.write(replace(ours, stack="dev")))
     destroy(environ, file=file)
